@@ -153,8 +153,10 @@ export interface CliqueCover {
 export interface CliqueBound {
   /** No independent set weighs more; a whole number. */
   readonly upper: number;
-  /** By vertex: its reduced weight, the weight minus the prices of its cliques. Leaving out a positive one, or taking a negative
-   * one, costs that much of the bound. */
+  /**
+   * By vertex: its reduced weight, the weight minus the prices of its cliques. Leaving out a positive one, or taking a
+   * negative one, costs that much of the bound.
+   */
   readonly reduced: Float64Array;
   /** The best set met on the way. */
   readonly set: readonly number[];

@@ -21,10 +21,10 @@ export interface Combined {
 }
 
 /**
- * The best choice of one option of each unit within the active caps (a multiple-choice knapsack), if it is worth more than
- * `moreThan`: dynamic programming over units, and a depth-first search with the remaining steps when its states are too
- * many. A state is the use and the worth of the options so far; it is dropped when another state is worth as much with no
- * more use, when the rest does not fit, or when the bound at the given prices is too low.
+ * The best choice of one option of each unit within the active caps (a multiple-choice knapsack), if it is worth more
+ * than `moreThan`: dynamic programming over units, and a depth-first search with the remaining steps when its states
+ * are too many. A state is the use and the worth of the options so far; it is dropped when another state is worth as
+ * much with no more use, when the rest does not fit, or when the bound at the given prices is too low.
  */
 export function combine(
   problem: Problem,

@@ -10,8 +10,8 @@ export type Prices = readonly number[];
 
 /**
  * The best choice at given prices when no cap forbids anything: each group for itself chooses what its tips exceed the
- * price of its compute by most. By Lagrange's duality, whatever the prices, no choice within the caps is worth more than
- * `bound`.
+ * price of its compute by most. By Lagrange's duality, whatever the prices, no choice within the caps is worth more
+ * than `bound`.
  */
 export interface Evaluation {
   readonly prices: Prices;

@@ -39,8 +39,8 @@ export function defaultSearchSteps(bundles: number): number {
  *
  * Exactness: each conflict group of up to 28 bundles contributes its best set, independent of `searchSteps`, where the
  * caps have room for the best sets of all groups. Otherwise, and for larger groups, the search ends with its steps, and
- * `gap` bounds the missing revenue; 0 proves an optimum. Caps that couple groups make the problem a knapsack, for which no
- * bounded work can promise more.
+ * `gap` bounds the missing revenue; 0 proves an optimum. Caps that couple groups make the problem a knapsack, for which
+ * no bounded work can promise more.
  *
  * One more bundle never lowers the revenue where the gap is 0, nor anywhere when the winners without it are the
  * `incumbent`.

@@ -32,7 +32,9 @@ function crc32(text: string): number {
   return (remainder ^ 0xffffffff) >>> 0;
 }
 
-/** The checksum of `sk_<environment>_<22 characters>`: its CRC-32 in base62, most significant first, zero-padded to 6. */
+/**
+ * The checksum of `sk_<environment>_<22 characters>`: its CRC-32 in base62, most significant first, zero-padded to 6.
+ */
 function checksum(prefix: string): string {
   let rest = crc32(prefix);
   let text = "";
@@ -75,7 +77,9 @@ export function parseApiKey(text: string): { readonly environment: KeyEnvironmen
   return { environment: match[2] === "live" ? "live" : "dev" };
 }
 
-/** What may be shown of a key after its creation, such as `sk_dev_AbC…xyz`: enough to recognise, too little to guess. */
+/**
+ * What may be shown of a key after its creation, such as `sk_dev_AbC…xyz`: enough to recognise, too little to guess.
+ */
 export function apiKeyHint(key: string): string {
   const match = keyPattern.exec(key);
   if (match === null) return "…";

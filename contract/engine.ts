@@ -89,8 +89,8 @@ export const searcherTierLimits: Readonly<
 export const searcherTierScores = { silver: 40, gold: 65, platinum: 85, hysteresis: 3 } as const;
 
 /**
- * The codes of the block engine's REST errors beside the reasons of a bundle, whose statuses differ from the gateway's: a
- * key that is not valid is 403 here (spec: block engine, Authentication 3). Append-only.
+ * The codes of the block engine's REST errors beside the reasons of a bundle, whose statuses differ from the gateway's:
+ * a key that is not valid is 403 here (spec: block engine, Authentication 3). Append-only.
  */
 export const engineErrorTable = {
   INVALID_INPUT: defineStatus(400, "The request has invalid fields"),

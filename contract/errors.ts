@@ -1,4 +1,7 @@
-/** What every error table states of a code: its HTTP status, and a text that clients are shown and that holds no internals. */
+/**
+ * What every error table states of a code: its HTTP status, and a text that clients are shown and that holds no
+ * internals.
+ */
 export interface StatusDefinition {
   readonly status: number;
   readonly text: string;
@@ -9,7 +12,9 @@ export const defineStatus = (status: number, text: string): StatusDefinition => 
 
 /** One row of `errorTable`. */
 export interface ErrorDefinition extends StatusDefinition {
-  /** The JSON-RPC code where the failure is answered inside JSON-RPC. Solana's codes -32001 to -32021 are never reused. */
+  /**
+   * The JSON-RPC code where the failure is answered inside JSON-RPC. Solana's codes -32001 to -32021 are never reused.
+   */
   readonly rpcCode: number;
   /** Whether the same call may succeed later. */
   readonly retryable: boolean;
@@ -23,8 +28,8 @@ const define = (status: number, rpcCode: number, retryable: boolean, text: strin
 });
 
 /**
- * The error codes of the gateway's endpoints: JSON-RPC, PubSub, REST and the console. Append-only: a code never changes its
- * meaning. docs/reference/errors.md is generated from it.
+ * The error codes of the gateway's endpoints: JSON-RPC, PubSub, REST and the console. Append-only: a code never changes
+ * its meaning. docs/reference/errors.md is generated from it.
  */
 export const errorTable = {
   // The request itself

@@ -2,8 +2,8 @@ import { defineStatus, type StatusDefinition } from "./errors.ts";
 import type { OracleTier, OracleV2Tier } from "./tiers.ts";
 
 /**
- * The public side of the price oracle: symbols, sources, bounds, tiers and errors. Its endpoint enforces these tables, and
- * the `resources` paths show them.
+ * The public side of the price oracle: symbols, sources, bounds, tiers and errors. Its endpoint enforces these tables,
+ * and the `resources` paths show them.
  */
 
 /** The symbols with a price. */
@@ -205,7 +205,9 @@ export const oracleV2TierTerms: Readonly<Record<OracleV2Tier, OracleTierTerms>> 
 /** The product is deprecated since this moment (RFC 9745): it is served as documented and gets nothing new. */
 export const oracleDeprecatedSince = "2026-01-01T00:00:00Z";
 
-/** The codes of the oracle's error bodies. Both API variants share them; only the form of the body differs. Append-only. */
+/**
+ * The codes of the oracle's error bodies. Both API variants share them; only the form of the body differs. Append-only.
+ */
 export const oracleErrorTable = {
   INVALID_PARAMETER: defineStatus(400, "A parameter is invalid"),
   TOO_MANY_SYMBOLS: defineStatus(400, "Too many symbols in one request"),

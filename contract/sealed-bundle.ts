@@ -1,7 +1,7 @@
 /**
- * The form of an encrypted bundle, for those who seal one and for the engine that opens it: version (1 byte), the suite's
- * three ids (6), the key's id (8), the encapsulated key (32) and the ciphertext. Decided for this project, as the
- * specification shows no form.
+ * The form of an encrypted bundle, for those who seal one and for the engine that opens it: version (1 byte), the
+ * suite's three ids (6), the key's id (8), the encapsulated key (32) and the ciphertext. Decided for this project, as
+ * the specification shows no form.
  */
 import { engineLimits, type MevType } from "./engine.ts";
 

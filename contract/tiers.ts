@@ -1,4 +1,6 @@
-/** Subscription products and their tiers, as data: the code enforces these tables and the documents are made from them. */
+/**
+ * Subscription products and their tiers, as data: the code enforces these tables and the documents are made from them.
+ */
 
 /** The chains that the gateway can serve. */
 export const networks = ["mainnet", "devnet", "testnet"] as const;

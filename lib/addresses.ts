@@ -3,7 +3,10 @@ import ipaddr from "ipaddr.js";
 /** A set of IP ranges, compiled once and asked often. */
 export interface AddressSet {
   readonly isEmpty: boolean;
-  /** True when `address` (v4, v6 or IPv4-mapped v6 in text) lies in one of the ranges; text that is no address never does. */
+  /**
+   * True when `address` (v4, v6 or IPv4-mapped v6 in text) lies in one of the ranges; text that is no address never
+   * does.
+   */
   contains(address: string): boolean;
 }
 

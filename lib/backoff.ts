@@ -1,6 +1,8 @@
 import type { Random } from "./random.ts";
 
-/** Waits in milliseconds: the first is about `baseMs`, each further one `factor` (2) times longer, none over `maxMs`. */
+/**
+ * Waits in milliseconds: the first is about `baseMs`, each further one `factor` (2) times longer, none over `maxMs`.
+ */
 export interface BackoffOptions {
   readonly baseMs: number;
   readonly maxMs: number;

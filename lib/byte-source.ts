@@ -3,8 +3,8 @@ import type { Transform } from "node:stream";
 /** Bytes that come in pieces when they are asked for, so that nobody holds more than he can pass on. */
 export interface ByteSource {
   /**
-   * The next piece, or null at the end. Rejects when the bytes are cut. One call at a time; a piece is the reader's until
-   * he asks for the next one, and what he wants to keep of it he copies.
+   * The next piece, or null at the end. Rejects when the bytes are cut. One call at a time; a piece is the reader's
+   * until he asks for the next one, and what he wants to keep of it he copies.
    */
   next(): Promise<Uint8Array | null>;
   /** Nobody wants the rest. What is asked for afterwards rejects or is null; may be called more than once. */
@@ -12,8 +12,8 @@ export interface ByteSource {
 }
 
 /**
- * What a transform of the runtime (a coding) makes of a source. It is handed one piece at a time and waits until that has
- * been taken, so it never holds more than a piece and its own window.
+ * What a transform of the runtime (a coding) makes of a source. It is handed one piece at a time and waits until that
+ * has been taken, so it never holds more than a piece and its own window.
  */
 export function through(source: ByteSource, transform: Transform): ByteSource {
   const made = transform[Symbol.asyncIterator]();

@@ -32,8 +32,8 @@ export interface Timers {
 }
 
 /**
- * Time as a value handed in. Deterministic logic takes a Clock, so that a seed replays a run; the system's clock and its
- * timers are used here and nowhere else.
+ * Time as a value handed in. Deterministic logic takes a Clock, so that a seed replays a run; the system's clock and
+ * its timers are used here and nowhere else.
  */
 export interface Clock extends Timers {
   now(): WallMs;
@@ -111,7 +111,9 @@ export class ManualClock implements Clock {
     return this.#set(intervalMs, intervalMs, run);
   }
 
-  /** Moves wall and monotonic time together, and fires what becomes due on the way. A negative duration moves both back. */
+  /**
+   * Moves wall and monotonic time together, and fires what becomes due on the way. A negative duration moves both back.
+   */
   advance(durationMs: number): void {
     const endMs = this.#monotonicMs + durationMs;
     for (let next = this.#nextDue(endMs); next !== null; next = this.#nextDue(endMs)) {

@@ -37,7 +37,10 @@ export class Emitter<Arguments extends readonly unknown[]> {
   }
 }
 
-/** Listeners by key, such as a searcher's id: each is called for the events of its key. A key without listeners takes no memory. */
+/**
+ * Listeners by key, such as a searcher's id: each is called for the events of its key. A key without listeners takes no
+ * memory.
+ */
 export class KeyedEmitter<Key, Arguments extends readonly unknown[]> {
   readonly #onError: (error: unknown) => void;
   readonly #emitters = new Map<Key, Emitter<Arguments>>();

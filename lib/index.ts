@@ -1,6 +1,6 @@
 /**
- * lib: what every other part builds on: time and timers, randomness, bounds, addresses, invariants. It has no I/O beyond
- * the system's clock and randomness, which are values that others are handed, and imports nothing of Sluice.
+ * lib: what every other part builds on: time and timers, randomness, bounds, addresses, invariants. It has no I/O
+ * beyond the system's clock and randomness, which are values that others are handed, and imports nothing of Sluice.
  */
 export {
   type AddressSet,

@@ -63,7 +63,9 @@ export class SingleFlight<T> {
   }
 }
 
-/** Runs pieces of work one after the other, in the order in which they were handed in. A failure stops none after it. */
+/**
+ * Runs pieces of work one after the other, in the order in which they were handed in. A failure stops none after it.
+ */
 export class Serial {
   #last: Promise<unknown> = Promise.resolve();
   #pending = 0;
@@ -90,7 +92,9 @@ export class Serial {
 }
 
 export interface BackgroundTaskOptions {
-  /** Runs by itself at this interval; without it, only when asked. An interval that ends during a run joins that run. */
+  /**
+   * Runs by itself at this interval; without it, only when asked. An interval that ends during a run joins that run.
+   */
   readonly everyMs?: number;
   /** How long disposal waits for a run under way. */
   readonly closeMsMax?: number;
@@ -103,7 +107,9 @@ export interface BackgroundTaskDependencies {
   readonly onError: (error: unknown) => void;
 }
 
-/** Work in the background, one run at a time: at an interval, within a delay, or at once. Its failures reach `onError`. */
+/**
+ * Work in the background, one run at a time: at an interval, within a delay, or at once. Its failures reach `onError`.
+ */
 export class BackgroundTask implements AsyncDisposable {
   readonly #dependencies: BackgroundTaskDependencies;
   readonly #closeMsMax: number;
@@ -131,8 +137,8 @@ export class BackgroundTask implements AsyncDisposable {
   }
 
   /**
-   * A run begins at the latest in `delayMs`; one that was asked for earlier keeps its time. It begins after a run that is
-   * under way then, which may have read its input already.
+   * A run begins at the latest in `delayMs`; one that was asked for earlier keeps its time. It begins after a run that
+   * is under way then, which may have read its input already.
    */
   runWithin(delayMs: number): void {
     if (this.#isClosed) return;
@@ -162,8 +168,8 @@ export class BackgroundTask implements AsyncDisposable {
 }
 
 /**
- * Runs work that is requested often at most every `everyMs`: at once after a quiet period, else when that time has passed
- * since the last run began. Requests in between are one.
+ * Runs work that is requested often at most every `everyMs`: at once after a quiet period, else when that time has
+ * passed since the last run began. Requests in between are one.
  */
 export class Debounce {
   readonly #everyMs: number;

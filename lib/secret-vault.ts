@@ -7,8 +7,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Secrets as they lie in a store: under AES-256-GCM with the master key, bound to the id that they lie under, or plain where
- * there is no master key, as under `dev`. Ids of different things differ by how they begin.
+ * Secrets as they lie in a store: under AES-256-GCM with the master key, bound to the id that they lie under, or plain
+ * where there is no master key, as under `dev`. Ids of different things differ by how they begin.
  */
 export class SecretVault {
   readonly #masterKey: Buffer | null;

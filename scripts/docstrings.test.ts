@@ -5,10 +5,10 @@ import { Glob } from "bun";
 import { type Comment, type Node, parseSync } from "oxc-parser";
 
 /**
- * What outsiders rely on says what it is: every exported declaration of contract, sdk and wire has a docstring, and every
- * exported function, and every public method of an exported class, that has a `throw` has `@throws` in its docstring. A
- * type that is derived from a documented constant by `typeof` has the constant's; a schema may have the description of its
- * `.meta`, which OpenAPI shows, in the place of a docstring.
+ * What outsiders rely on says what it is: every exported declaration of contract, sdk and wire has a docstring, and
+ * every exported function, and every public method of an exported class, that has a `throw` has `@throws` in its
+ * docstring. A type that is derived from a documented constant by `typeof` has the constant's; a schema may have the
+ * description of its `.meta`, which OpenAPI shows, in the place of a docstring.
  */
 
 const root = join(import.meta.dir, "..");

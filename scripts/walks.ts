@@ -1,8 +1,8 @@
 /**
- * `npm run walks -- [checkout]`: boots Sluice from the checkout (this one by default), sends one JSON-RPC
- * miss, one bundle, one price and one development transaction through it, and prints the files that each executed, in the
- * order of their first execution. A walk is run several times; the files that every run executed are its files, so that
- * work in the background which one window happened to meet does not count. `--write` compares with the counts of
+ * `npm run walks -- [checkout]`: boots Sluice from the checkout (this one by default), sends one JSON-RPC miss, one
+ * bundle, one price and one development transaction through it, and prints the files that each executed, in the order
+ * of their first execution. A walk is run several times; the files that every run executed are its files, so that work
+ * in the background which one window happened to meet does not count. `--write` compares with the counts of
  * scripts/walks/baseline.json and writes docs/walks.md.
  */
 import { readFileSync, writeFileSync } from "node:fs";

@@ -21,7 +21,9 @@ export interface OutcomeOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The block engine's REST endpoint for a searcher. A refusal rejects with `ProblemError`, whose `code` is the reason. */
+/**
+ * The block engine's REST endpoint for a searcher. A refusal rejects with `ProblemError`, whose `code` is the reason.
+ */
 export interface Bundles {
   /**
    * Enters a bundle into the auction. It has been simulated and is on disk when this returns.
@@ -29,13 +31,16 @@ export interface Bundles {
    * @returns the id of the bundle
    */
   submit(bundle: Bundle): Promise<string>;
-  /** Like `submit`, encrypted to the engine's newest key: the content is read and checked at the bundle's tick, not before. */
+  /**
+   * Like `submit`, encrypted to the engine's newest key: the content is read and checked at the bundle's tick, not
+   * before.
+   */
   submitSealed(bundle: Bundle): Promise<string>;
   /** @throws {ProblemError} with the code BUNDLE_NOT_FOUND when the engine does not know the id */
   status(bundleId: string): Promise<BundleStatusBody>;
   /**
-   * Polls until a bundle is included, dropped or expired, five minutes after its submission at the latest. `included` means
-   * a confirmed block; when a fork abandons it, a later `status` is dropped. Rejects with the reason of `signal`.
+   * Polls until a bundle is included, dropped or expired, five minutes after its submission at the latest. `included`
+   * means a confirmed block; when a fork abandons it, a later `status` is dropped. Rejects with the reason of `signal`.
    */
   outcome(bundleId: string, options?: OutcomeOptions): Promise<BundleStatusBody>;
 }

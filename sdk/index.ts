@@ -1,6 +1,6 @@
 /**
- * sdk: the typed client of Sluice. Programs and the console use it; it calls a server's REST endpoints. It imports only the
- * contract's types and tables and wire's codecs, so that it stays small in a browser.
+ * sdk: the typed client of Sluice. Programs and the console use it; it calls a server's REST endpoints. It imports only
+ * the contract's types and tables and wire's codecs, so that it stays small in a browser.
  */
 
 export type { MevType } from "@sluice/contract/engine";

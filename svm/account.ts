@@ -40,8 +40,8 @@ export const rentExemptEpoch = 0xffff_ffff_ffff_ffffn;
 const kinds = { closed: 0, data: 1, executable: 2, builtin: 3 } as const;
 
 /**
- * Writes an account: its kind u8, then lamports u64, rent epoch u64, owner (32), and data with its u32 length. Null is an
- * account that does not exist; `"builtin"` is one that the machine brings itself.
+ * Writes an account: its kind u8, then lamports u64, rent epoch u64, owner (32), and data with its u32 length. Null is
+ * an account that does not exist; `"builtin"` is one that the machine brings itself.
  */
 export function writeAccount(writer: FrameWriter, account: AccountBytes | null | "builtin"): void {
   if (account === null) writer.u8(kinds.closed);

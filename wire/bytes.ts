@@ -5,16 +5,18 @@ import { type Address, addressOfBytes } from "./identifiers.ts";
  * Little-endian fields: read and written one after another (`ByteReader`, `ByteWriter`). Fields at an
  * offset that was checked have functions below.
  *
- * `ByteReader` has one failure style: what does not fit throws `MalformedBytes`, and a decoder of an account turns it into
- * null with `orNull`. Two readers stay apart. The transaction parser's cursor (transaction/parse.ts) keeps the first fault
- * as a value, since hostile bytes are its usual input and it must name the broken rule and its offset. The development
- * chain's history reads records of its own memory without checks, in a packed form of numbers.
+ * `ByteReader` has one failure style: what does not fit throws `MalformedBytes`, and a decoder of an account turns it
+ * into null with `orNull`. Two readers stay apart. The transaction parser's cursor (transaction/parse.ts) keeps the
+ * first fault as a value, since hostile bytes are its usual input and it must name the broken rule and its offset. The
+ * development chain's history reads records of its own memory without checks, in a packed form of numbers.
  */
 
 const fatalUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const utf8 = new TextEncoder();
 
-/** The bytes do not have the layout that they were read by: too short, a tag out of range, or text that is not UTF-8. */
+/**
+ * The bytes do not have the layout that they were read by: too short, a tag out of range, or text that is not UTF-8.
+ */
 export class MalformedBytes extends RangeError {
   override readonly name = "MalformedBytes";
 }
@@ -142,8 +144,8 @@ export class ByteReader {
   }
 
   /**
-   * `length` bytes as text of which each byte is one character: a key for maps. Only where `Buffer` exists. 52 ns for 32
-   * bytes, where `String.fromCharCode` takes 370 and base58 2,000 (shared core).
+   * `length` bytes as text of which each byte is one character: a key for maps. Only where `Buffer` exists. 52 ns for
+   * 32 bytes, where `String.fromCharCode` takes 370 and base58 2,000 (shared core).
    */
   latin1(length: number): string {
     const at = this.#advance(length);
@@ -161,7 +163,9 @@ export class ByteReader {
     return bytes.every((byte) => byte === 0) ? null : addressOfBytes(bytes);
   }
 
-  /** A u32 tag and 32 bytes that are always there (COption). @throws {MalformedBytes} when the tag is neither 0 nor 1 */
+  /**
+   * A u32 tag and 32 bytes that are always there (COption). @throws {MalformedBytes} when the tag is neither 0 nor 1
+   */
   fixedOptionalAddress(): Address | null {
     const tag = this.u32();
     if (tag > 1) throw new MalformedBytes(`the tag of an option is ${tag}`);
@@ -169,12 +173,17 @@ export class ByteReader {
     return tag === 1 ? address : null;
   }
 
-  /** A one-byte tag, then the value when the tag is 1 (Borsh). @throws {MalformedBytes} when the tag is neither 0 nor 1 */
+  /**
+   * A one-byte tag, then the value when the tag is 1 (Borsh). @throws {MalformedBytes} when the tag is neither 0 nor 1
+   */
   optional<T>(read: () => T): T | null {
     return this.flag() ? read() : null;
   }
 
-  /** A u64 count of items. @throws {MalformedBytes} when it is above `max`, so that no loop is longer than a layout allows */
+  /**
+   * A u64 count of items. @throws {MalformedBytes} when it is above `max`, so that no loop is longer than a layout
+   * allows
+   */
   count(max: number): number {
     const count = this.u64();
     if (count > BigInt(max)) throw new MalformedBytes(`${count} items where ${max} are allowed`);
@@ -322,7 +331,10 @@ export class ByteWriter {
     return whole;
   }
 
-  /** Empties the writer; a buffer beyond `capacityMax` bytes is replaced by one of `capacity`, so that no large one stays. */
+  /**
+   * Empties the writer; a buffer beyond `capacityMax` bytes is replaced by one of `capacity`, so that no large one
+   * stays.
+   */
   protected reset(capacity: number, capacityMax: number): void {
     this.#length = 0;
     if (this.#bytes.length <= capacityMax) return;

@@ -1,8 +1,8 @@
 import { ByteReader, ByteWriter } from "./bytes.ts";
 
 /**
- * frames: messages between a process and its child: a head of length and kind, then little-endian fields. Fed by svm and the
- * engine's simulation, and feeds them; both ends run on one machine, and nothing here knows the chain.
+ * frames: messages between a process and its child: a head of length and kind, then little-endian fields. Fed by svm
+ * and the engine's simulation, and feeds them; both ends run on one machine, and nothing here knows the chain.
  */
 
 const initialBytes = 64 * 1_024;

@@ -123,8 +123,8 @@ function disagreementOnId({ text, id, idAt }: ReturnType<typeof randomEnvelope>)
 }
 
 /**
- * Fidelity of JSON: `n` random answers, as they are and mutated, must be cut where a naive reading cuts them, be accepted
- * exactly when JSON.parse accepts them, and keep every byte but the id's.
+ * Fidelity of JSON: `n` random answers, as they are and mutated, must be cut where a naive reading cuts them, be
+ * accepted exactly when JSON.parse accepts them, and keep every byte but the id's.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const random = new CampaignRandom(seed);

@@ -1,7 +1,7 @@
 /**
- * bench/credits: what a take of credits costs while the lease lasts, with the tally in a mapped file as a server has it,
- * beside the same in plain memory, over a thousand accounts in turns. In one process, alternating, medians of the rounds.
- * Run it with `npm run bench -- credits`; it takes about five seconds.
+ * bench/credits: what a take of credits costs while the lease lasts, with the tally in a mapped file as a server has
+ * it, beside the same in plain memory, over a thousand accounts in turns. In one process, alternating, medians of the
+ * rounds. Run it with `npm run bench -- credits`; it takes about five seconds.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,8 +1,8 @@
 /**
  * bench/devnet-index: what the development chain's look-ups take on a million accounts and a million transactions,
- * through its own RPC dispatcher, beside the same answers found by reading everything. Each subject has a process of its
- * own and they take turns; times are of the call alone, text in to text out. `npm run bench -- devnet-index [rounds]`;
- * five rounds take about three minutes and 4 GB, most of it the peer's objects.
+ * through its own RPC dispatcher, beside the same answers found by reading everything. Each subject has a process of
+ * its own and they take turns; times are of the call alone, text in to text out. `npm run bench -- devnet-index
+ * [rounds]`; five rounds take about three minutes and 4 GB, most of it the peer's objects.
  */
 import { join } from "node:path";
 import { shapes } from "./shapes.ts";

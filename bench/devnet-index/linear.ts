@@ -31,7 +31,10 @@ function largest(found: Iterable<Listed>, count: number, amount: (account: Chain
   return kept.map(({ listed }) => listed);
 }
 
-/** Accounts as objects in one map, and every question answered by reading all of them: what a look-up costs without an index. */
+/**
+ * Accounts as objects in one map, and every question answered by reading all of them: what a look-up costs without an
+ * index.
+ */
 export class LinearAccounts {
   readonly #accounts = new Map<string, ChainAccount>();
 

@@ -73,7 +73,9 @@ function tokenAccount(number: number): Written {
   };
 }
 
-/** 200 bytes, every three thousandth 300: a tag of 8, one of ten thousand markets, one of a hundred thousand traders. */
+/**
+ * 200 bytes, every three thousandth 300: a tag of 8, one of ten thousand markets, one of a hundred thousand traders.
+ */
 function customAccount(number: number): Written {
   const data = new Uint8Array(number % 3_000 === 0 ? 300 : 200);
   data.set([1, 2, 3, 4, 5, 6, 7, number % 3]);

@@ -26,7 +26,9 @@ export interface LoadResult {
   readonly cpuMicros: number;
 }
 
-/** Transfers sent and not yet in a frozen block: more than a slot takes, and fewer than the chain lets wait (10,000). */
+/**
+ * Transfers sent and not yet in a frozen block: more than a slot takes, and fewer than the chain lets wait (10,000).
+ */
 const windowMax = 9_000;
 const connections = 4;
 const readEveryMs = 4;

@@ -1,7 +1,7 @@
 /**
- * bench/engine-auction: one tick of 2,000 bundles, and what it earns beside two greedy auctions over the same ticks: the
- * highest tip for a compute unit first, as leaders' schedulers do, and the highest tip first. Rounds alternate in order.
- * `npm run bench -- engine-auction`; it takes about 20 seconds, `--rounds N` sets the rounds (5).
+ * bench/engine-auction: one tick of 2,000 bundles, and what it earns beside two greedy auctions over the same ticks:
+ * the highest tip for a compute unit first, as leaders' schedulers do, and the highest tip first. Rounds alternate in
+ * order. `npm run bench -- engine-auction`; it takes about 20 seconds, `--rounds N` sets the rounds (5).
  */
 import { parseArgs } from "node:util";
 import { runAuction } from "@sluice/auction";

@@ -1,7 +1,7 @@
 /**
- * bench/engine-simulation: bundles that one core verifies and runs, beside the bare rate of ed25519 on the same core in the
- * same run. CPU time is counted and not the clock on the wall. First the machine alone, so that the time of verifying and
- * that of running can be told apart; then the whole way through a simulator and its process. Run it with
+ * bench/engine-simulation: bundles that one core verifies and runs, beside the bare rate of ed25519 on the same core in
+ * the same run. CPU time is counted and not the clock on the wall. First the machine alone, so that the time of
+ * verifying and that of running can be told apart; then the whole way through a simulator and its process. Run it with
  * `npm run bench -- engine-simulation [--rounds 5] [--json]`; it takes about a minute.
  */
 import { readFileSync } from "node:fs";

@@ -31,8 +31,8 @@ function transfer(lamports: bigint): Uint8Array {
 }
 
 /**
- * Bundles of one transaction, a transfer to oneself and a tip, each of another amount so that no two are the same. Payers
- * take turns, so that bundles of one tick seldom meet. Signed before a round begins.
+ * Bundles of one transaction, a transfer to oneself and a tip, each of another amount so that no two are the same.
+ * Payers take turns, so that bundles of one tick seldom meet. Signed before a round begins.
  */
 export function signBundles(blockhash: Uint8Array, count: number, first: number): SignedBundle[] {
   return Array.from({ length: count }, (_, at) => {

@@ -1,11 +1,13 @@
 /**
- * bench/engine: what the whole block engine takes. Searchers send signed bundles of one transaction at an even pace, half
- * of them by calls and half by streams, to the server as `npm start` runs it, beside a bare grpc-js server that answers
- * messages of the same sizes; rounds alternate, medians are told. Times are from when a bundle was due to its answer
- * `accepted`, which comes when it is verified, simulated and on disk. CPU is what a bundle costs until it is final, what
- * an idle server takes left out. Then one searcher sends a hundred times its rate, and the others' times are compared.
+ * bench/engine: what the whole block engine takes. Searchers send signed bundles of one transaction at an even pace,
+ * half of them by calls and half by streams, to the server as `npm start` runs it, beside a bare grpc-js server that
+ * answers messages of the same sizes; rounds alternate, medians are told. Times are from when a bundle was due to its
+ * answer `accepted`, which comes when it is verified, simulated and on disk. CPU is what a bundle costs until it is
+ * final, what an idle server takes left out. Then one searcher sends a hundred times its rate, and the others' times
+ * are compared.
  *
- *   npm run bench -- engine [--rounds 5] [--rates 2000] [--seconds 2] [--slot-ms 400] [--simulators 2] [--flood 20] [--warm-up 10]
+ *   npm run bench -- engine [--rounds 5] [--rates 2000] [--seconds 2]
+ *     [--slot-ms 400] [--simulators 2] [--flood 20] [--warm-up 10]
  *
  * Verifying and simulating alone is bench/engine-simulation, the auction bench/engine-auction.
  */
@@ -31,7 +33,10 @@ const { values } = parseArgs({
     simulators: { type: "string", default: "2" },
     /** Bundles a second of each searcher while one of them floods; 0 leaves this out. */
     flood: { type: "string", default: "20" },
-    /** Seconds of bundles before anything is measured: the runtime compiles for tens of seconds, at a third of its CPU first. */
+    /**
+     * Seconds of bundles before anything is measured: the runtime compiles for tens of seconds, at a third of its CPU
+     * first.
+     */
     "warm-up": { type: "string", default: "10" },
   },
 });

@@ -1,7 +1,7 @@
 /**
- * The load, a process of its own. Each line on its standard input is a round (LoadPlan); it answers "ready" when what it
- * sends is signed, begins when it is told to, and answers with a JSON line of its LoadResult when the last is answered.
- * Bundles are due at an even pace whatever becomes of earlier ones, and times count from when each was due.
+ * The load, a process of its own. Each line on its standard input is a round (LoadPlan); it answers "ready" when what
+ * it sends is signed, begins when it is told to, and answers with a JSON line of its LoadResult when the last is
+ * answered. Bundles are due at an even pace whatever becomes of earlier ones, and times count from when each was due.
  */
 import { Client, type ClientDuplexStream, credentials, Metadata } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";

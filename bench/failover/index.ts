@@ -1,9 +1,9 @@
 /**
- * bench/failover: what clients see while nodes fail, through the gateway and beside balancers that people put in front of
- * nodes: failed reads, stale answers, latency, and calls beyond the clients' own. Three nodes in processes of their own;
- * one is killed with SIGKILL again and again, one falls 2,500 slots behind and says it is well, all stall one call in a
- * hundred for two seconds, one answers errors. `npm run bench -- failover [--kills 20] [--seconds 4] [--connections 24]
- * [--only kills|zombie|stalls|errors] [--seed 1]`. haproxy is taken where it is installed.
+ * bench/failover: what clients see while nodes fail, through the gateway and beside balancers that people put in front
+ * of nodes: failed reads, stale answers, latency, and calls beyond the clients' own. Three nodes in processes of their
+ * own; one is killed with SIGKILL again and again, one falls 2,500 slots behind and says it is well, all stall one call
+ * in a hundred for two seconds, one answers errors. `npm run bench -- failover [--kills 20] [--seconds 4]
+ * [--connections 24] [--only kills|zombie|stalls|errors] [--seed 1]`. haproxy is taken where it is installed.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

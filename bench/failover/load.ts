@@ -1,7 +1,7 @@
 /**
- * The readers, a process of their own: keep-alive connections, one getLatestBlockhash under way on each, an id of its own
- * on every call. Arguments: one JSON object (FailoverPlan). A line `{"phase": name}` on standard input begins a phase and is
- * answered with what was counted in the one before; phases overlap in no call.
+ * The readers, a process of their own: keep-alive connections, one getLatestBlockhash under way on each, an id of its
+ * own on every call. Arguments: one JSON object (FailoverPlan). A line `{"phase": name}` on standard input begins a
+ * phase and is answered with what was counted in the one before; phases overlap in no call.
  */
 import { connect, type Socket } from "node:net";
 import { ordersOf } from "../orders.ts";
@@ -24,7 +24,9 @@ export interface PhaseCounts {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** Answers that took longer than a second: with one call in a hundred stalled the percentile alone may just miss them. */
+  /**
+   * Answers that took longer than a second: with one call in a hundred stalled the percentile alone may just miss them.
+   */
   readonly overOneSecond: number;
   readonly failure: string;
 }

@@ -1,8 +1,8 @@
 /**
- * One of several nodes behind a subject, a process of its own that may be killed: node.ts <port, 0 for any> <seed>. Answers
- * every call after a service time of some milliseconds with the slot that it is at, speaks enough PubSub to announce slots,
- * and says that it is well whatever is wrong with it. Orders come as JSON lines on standard input, each is answered by
- * a line of counts; the first line it prints is its port. Ends with its standard input.
+ * One of several nodes behind a subject, a process of its own that may be killed: node.ts <port, 0 for any> <seed>.
+ * Answers every call after a service time of some milliseconds with the slot that it is at, speaks enough PubSub to
+ * announce slots, and says that it is well whatever is wrong with it. Orders come as JSON lines on standard input, each
+ * is answered by a line of counts; the first line it prints is its port. Ends with its standard input.
  */
 import { seededRandom } from "@sluice/lib";
 import { ordersOf } from "../orders.ts";
@@ -16,7 +16,10 @@ export interface NodeOrder {
 export interface NodeCounts {
   /** Reads since the node began. */
   readonly reads: number;
-  /** Of them those that came when the first, and when the second slot notice after the last order was a notice's time old. */
+  /**
+   * Of them those that came when the first, and when the second slot notice after the last order was a notice's time
+   * old.
+   */
   readonly sinceFirstNotice: number;
   readonly sinceSecondNotice: number;
 }

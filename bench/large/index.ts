@@ -1,8 +1,8 @@
 /**
  * bench/large: an answer of 200 MB through the gateway, beside nginx where it is installed and a bare proxy on the same
- * runtime: how much the process grows (peak of VmRSS over what it was before), its CPU and the time, for clients that read
- * as fast as they can, slowly, and packed. `npm run bench -- large [--megabytes 200] [--rounds 3] [--sluice server|rooms]`.
- * A subject answers small calls before it is measured; round 1 is its first large answer.
+ * runtime: how much the process grows (peak of VmRSS over what it was before), its CPU and the time, for clients that
+ * read as fast as they can, slowly, and packed. `npm run bench -- large [--megabytes 200] [--rounds 3] [--sluice
+ * server|rooms]`. A subject answers small calls before it is measured; round 1 is its first large answer.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";

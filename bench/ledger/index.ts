@@ -1,6 +1,6 @@
 /**
- * bench/ledger: what a request's fact costs in the server's process and in the engine's, at a steady pace and as fast as
- * facts are taken, beside chDB called directly with rows encoded beforehand. All in one run, alternating; medians.
+ * bench/ledger: what a request's fact costs in the server's process and in the engine's, at a steady pace and as fast
+ * as facts are taken, beside chDB called directly with rows encoded beforehand. All in one run, alternating; medians.
  * `npm run bench -- ledger [--rounds 5] [--per-second 20000] [--seconds 4] [--json file]`. Linux only.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

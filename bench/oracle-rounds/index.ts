@@ -1,7 +1,8 @@
 /**
- * bench/oracle-rounds: what one round costs in CPU, from a tick taken in to the round made, beside the plainest thing that could
- * be done with the same ticks: a median of doubles. Each step is one tick of one source and one mark, so that one of the
- * sources has changed, as in life. Run it with `npm run bench -- oracle-rounds`; it takes about ten seconds.
+ * bench/oracle-rounds: what one round costs in CPU, from a tick taken in to the round made, beside the plainest thing
+ * that could be done with the same ticks: a median of doubles. Each step is one tick of one source and one mark, so
+ * that one of the sources has changed, as in life. Run it with `npm run bench -- oracle-rounds`; it takes about ten
+ * seconds.
  */
 import { Aggregator } from "../../server/src/oracle/aggregate/aggregator.ts";
 import { decimal } from "../../server/src/oracle/model/decimal.ts";

@@ -1,7 +1,7 @@
 /**
- * bench/oracle: the time from a tick to a client with 1,000 subscribers of 14 symbols, prices by REST at 5,000 a second,
- * each beside a bare Bun.serve that does the same without thinking, and what a year of one-minute candles takes in the
- * ledger. Rounds alternate; medians. `npm run bench -- oracle [rounds]`; a round takes about 20 seconds.
+ * bench/oracle: the time from a tick to a client with 1,000 subscribers of 14 symbols, prices by REST at 5,000 a
+ * second, each beside a bare Bun.serve that does the same without thinking, and what a year of one-minute candles takes
+ * in the ledger. Rounds alternate; medians. `npm run bench -- oracle [rounds]`; a round takes about 20 seconds.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

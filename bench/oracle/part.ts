@@ -1,8 +1,8 @@
 /**
  * One process of bench/oracle, by its first argument: `oracle` is the oracle with its doors, fed by played sources;
- * `bare` is Bun.serve that sends the same texts to its sockets and answers GET with a record of the same size. Each prints
- * one JSON line with its URL, tells at /cpu what processor time it has used, plays ticks between /play or /together and /stop, and ends
- * with its standard input.
+ * `bare` is Bun.serve that sends the same texts to its sockets and answers GET with a record of the same size. Each
+ * prints one JSON line with its URL, tells at /cpu what processor time it has used, plays ticks between /play or
+ * /together and /stop, and ends with its standard input.
  */
 import { oracleSymbols } from "@sluice/contract/oracle";
 import { compileAddressSet, systemClock } from "@sluice/lib";

@@ -1,9 +1,9 @@
 /**
- * bench/overload: the gateway beyond what it can do. Peak: what it answers over connections that each wait for their answer.
- * Then ten times as many calls a second as that are offered, whether answers come or not, and then half the peak again.
- * Goals: good answers during the overload at 95% of the peak, and within a second after it as before. `npm run bench --
- * overload [--seconds 4] [--times 10] [--connections 2000] [--method getLatestBlockhash]`. haproxy stands beside it
- * where it is installed.
+ * bench/overload: the gateway beyond what it can do. Peak: what it answers over connections that each wait for their
+ * answer. Then ten times as many calls a second as that are offered, whether answers come or not, and then half the
+ * peak again. Goals: good answers during the overload at 95% of the peak, and within a second after it as before. `npm
+ * run bench -- overload [--seconds 4] [--times 10] [--connections 2000] [--method getLatestBlockhash]`. haproxy stands
+ * beside it where it is installed.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +32,10 @@ const seconds = Number(values.seconds);
 /** Connections of the peak: enough to keep the subject busy, and no queue. */
 const peakConnections = 64;
 
-/** Begins to count the CPU of a process tree; the function that it gives tells µs since. Null where the system does not tell. */
+/**
+ * Begins to count the CPU of a process tree; the function that it gives tells µs since. Null where the system does not
+ * tell.
+ */
 function cpuSince(pid: number): () => number | null {
   const before = treeCpu(pid);
   return () => {
@@ -41,7 +44,9 @@ function cpuSince(pid: number): () => number | null {
   };
 }
 
-/** What an answer costs: on cores that the load shares, answers a second alone do not tell what the subject lost itself. */
+/**
+ * What an answer costs: on cores that the load shares, answers a second alone do not tell what the subject lost itself.
+ */
 const microsEach = (micros: number | null, { good }: StageCounts): string =>
   micros === null ? "n/a" : (micros / Math.max(1, good)).toFixed(1);
 

@@ -1,8 +1,8 @@
 /**
- * An open load, a process of its own: calls are offered at a rate whether answers come or not, over connections that hold
- * one call each; a call that finds no connection free opens one, up to a bound, and beyond it is not offered. Arguments: one
- * JSON object (OpenPlan). A line `{"stage", "rate"}` on standard input begins a stage, and is answered with the counts of the
- * one before.
+ * An open load, a process of its own: calls are offered at a rate whether answers come or not, over connections that
+ * hold one call each; a call that finds no connection free opens one, up to a bound, and beyond it is not offered.
+ * Arguments: one JSON object (OpenPlan). A line `{"stage", "rate"}` on standard input begins a stage, and is answered
+ * with the counts of the one before.
  */
 import { ordersOf } from "../orders.ts";
 

@@ -14,7 +14,9 @@ export interface RunningChild {
 const stopMs = 10_000;
 const startMs = 30_000;
 
-/** A child process whose standard input ends with this one, stopped by SIGTERM and, when that does not help, SIGKILL. */
+/**
+ * A child process whose standard input ends with this one, stopped by SIGTERM and, when that does not help, SIGKILL.
+ */
 export function spawnChild(command: string[], environment: Record<string, string> = {}): RunningChild {
   const child = Bun.spawn(command, {
     stdin: "pipe",

@@ -1,8 +1,9 @@
 /**
  * bench/rpc: the gateway's hit path and miss path beside the proxies that people put in front of nodes, in one run:
  * requests a second, latency, and CPU µs per request of each subject's process tree, medians over rounds in alternating
- * order. `npm run bench -- rpc [--rounds 5] [--seconds 2] [--connections 32] [--sluice server|rooms] [--only hit|miss] [--batch 1]
- * [--tls] [--json file]`. With --tls the node speaks TLS, and only the miss path is measured. nginx and haproxy are taken where they are installed (Debian: nginx-light, haproxy).
+ * order. `npm run bench -- rpc [--rounds 5] [--seconds 2] [--connections 32] [--sluice server|rooms] [--only hit|miss]
+ * [--batch 1] [--tls] [--json file]`. With --tls the node speaks TLS, and only the miss path is measured. nginx and
+ * haproxy are taken where they are installed (Debian: nginx-light, haproxy).
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, cpus, tmpdir } from "node:os";

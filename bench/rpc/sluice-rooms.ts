@@ -1,7 +1,7 @@
 /**
  * The rooms of a request's way in one process: door, keys, limits, credits, rpc, cache and upstreams as they are, over
- * accounts in memory and without a ledger. sluice-rooms.ts <node's URL or port,...> <requests a second>; prints {"port", "key"}
- * and ends with its standard input.
+ * accounts in memory and without a ledger. sluice-rooms.ts <node's URL or port,...> <requests a second>; prints
+ * {"port", "key"} and ends with its standard input.
  */
 import { formatApiKey } from "@sluice/contract/api-key";
 import { compileAddressSet, systemClock, systemRandom } from "@sluice/lib";

@@ -23,8 +23,8 @@ async function manage<T>(directory: string, ...args: string[]): Promise<T> {
 }
 
 /**
- * The whole gateway, as `npm start` runs it, with the stub as its devnet node: every part of a request's way, the ledger's
- * facts and its engine's process included. Its CPU is that of the tree below it.
+ * The whole gateway, as `npm start` runs it, with the stub as its devnet node: every part of a request's way, the
+ * ledger's facts and its engine's process included. Its CPU is that of the tree below it.
  */
 export async function startServer(place: Place): Promise<RunningSubject> {
   const directory = join(place.directory, "data");

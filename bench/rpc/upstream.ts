@@ -1,7 +1,7 @@
 /**
  * The node behind every subject, a process of its own: answers each JSON-RPC call with the same result of about 500
- * bytes under the call's id, batches too, and getSlot with a slot that stands. upstream.ts [tls]; prints {"port"} when it listens
- * and ends with its standard input.
+ * bytes under the call's id, batches too, and getSlot with a slot that stands. upstream.ts [tls]; prints {"port"} when
+ * it listens and ends with its standard input.
  */
 import { certificate, privateKey } from "../../server/src/net/http1/client/testing/certificates.ts";
 

@@ -1,7 +1,8 @@
 /**
- * bench/wallet: what wallets ask, through the gateway and beside nginx as a cache. Clients that each make the cacheable calls
- * of workload.json over and over, every call with an id of its own, before a node whose slots last 400 ms. Counts calls that
- * reach the node, and answers of a slot that had passed when the call was made. `npm run bench -- wallet [--seconds 6]`.
+ * bench/wallet: what wallets ask, through the gateway and beside nginx as a cache. Clients that each make the cacheable
+ * calls of workload.json over and over, every call with an id of its own, before a node whose slots last 400 ms. Counts
+ * calls that reach the node, and answers of a slot that had passed when the call was made. `npm run bench -- wallet
+ * [--seconds 6]`.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

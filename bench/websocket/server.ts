@@ -1,4 +1,6 @@
-/** A server of WebSockets that sends every client the same notification, or each message back; orders arrive on stdin. */
+/**
+ * A server of WebSockets that sends every client the same notification, or each message back; orders arrive on stdin.
+ */
 import { systemClock } from "@sluice/lib";
 import type { ClientSocket } from "../../server/src/net/http1/server/response-writer.ts";
 import {

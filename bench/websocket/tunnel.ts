@@ -17,8 +17,9 @@ interface TunnelDependencies {
 const earlyBytesMax = 256 * 1024;
 
 /**
- * Passes a client's bytes on to a server of this process and its bytes back, for protocols that the runtime speaks and we do
- * not. Neither side is read while the other does not take what was read, so a tunnel holds one read of each at most.
+ * Passes a client's bytes on to a server of this process and its bytes back, for protocols that the runtime speaks and
+ * we do not. Neither side is read while the other does not take what was read, so a tunnel holds one read of each at
+ * most.
  */
 export class Tunnel {
   readonly #dependencies: TunnelDependencies;

@@ -1,6 +1,6 @@
 /**
- * bench/wire: our codecs beside @solana/kit's and JSON.parse, in one process and one run. Each pair does the same work on
- * the same input; the order alternates from round to round, and medians of five rounds are printed with their ratio.
+ * bench/wire: our codecs beside @solana/kit's and JSON.parse, in one process and one run. Each pair does the same work
+ * on the same input; the order alternates from round to round, and medians of five rounds are printed with their ratio.
  * Run it with `sh bin/with-bun bench/wire/index.ts`; it takes about ten seconds.
  */
 

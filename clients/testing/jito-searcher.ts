@@ -1,7 +1,7 @@
 /**
- * An unmodified jito-ts in a process of its own, since it reads its roots of trust from the environment as it is loaded.
- * Takes the engine's `host:port`; then a line on standard input is a call, and a line on standard output its JSON answer or
- * a bundle's result. Ends with its input.
+ * An unmodified jito-ts in a process of its own, since it reads its roots of trust from the environment as it is
+ * loaded. Takes the engine's `host:port`; then a line on standard input is a call, and a line on standard output its
+ * JSON answer or a bundle's result. Ends with its input.
  */
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";

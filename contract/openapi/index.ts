@@ -19,7 +19,10 @@ import { administrationPaths } from "./admin.ts";
 import { consolePaths } from "./console.ts";
 import { enginePaths } from "./engine.ts";
 
-/** The OpenAPI 3.1 description of the REST endpoints and of the JSON-RPC envelope, made from the schemas and error table. */
+/**
+ * The OpenAPI 3.1 description of the REST endpoints and of the JSON-RPC envelope, made from the schemas and error
+ * table.
+ */
 
 const text = (description: string) => ({ description, schema: { type: "string" as const } });
 const whole = (description: string) => ({ description, schema: { type: "integer" as const } });

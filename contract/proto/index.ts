@@ -1,7 +1,7 @@
 /**
  * proto: the .proto files of the gRPC endpoints, how they are loaded, and the types of the loaded messages. Fed to the
- * engine, the development chain and clients. Apart from the rest of contract, since it names a directory, which a browser
- * does not have.
+ * engine, the development chain and clients. Apart from the rest of contract, since it names a directory, which a
+ * browser does not have.
  */
 import { fileURLToPath } from "node:url";
 
@@ -19,8 +19,8 @@ export const protoFiles = {
 } as const;
 
 /**
- * How the files are to be loaded, so that messages have the shapes of `messages.ts`: names as the files write them, 64-bit
- * numbers as decimal text, enumerations by name, fields without presence with their defaults.
+ * How the files are to be loaded, so that messages have the shapes of `messages.ts`: names as the files write them,
+ * 64-bit numbers as decimal text, enumerations by name, fields without presence with their defaults.
  */
 export const protoLoading = {
   keepCase: true,

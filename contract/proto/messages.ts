@@ -1,6 +1,7 @@
 /**
- * The messages of the .proto files beside this one, as they are when loaded with `protoLoading`. What comes in has every
- * field that has no presence; what goes out may leave out what has a default. 64-bit numbers are decimal text coming in.
+ * The messages of the .proto files beside this one, as they are when loaded with `protoLoading`. What comes in has
+ * every field that has no presence; what goes out may leave out what has a default. 64-bit numbers are decimal text
+ * coming in.
  */
 
 /** A 64-bit number going out: text, since a double is not exact. */

@@ -27,9 +27,9 @@ const mevType = z
 const base58Address = z.string().min(32).max(44);
 
 /**
- * POST /api/v1/bundles (spec: block engine, BundleSubmitRequest). The fields that it does not show are
- * additions. The number and length of transactions are checked by the engine, which has a reason for each; the bound of the
- * body is checked before. Null stands for a member that may be absent, as clients of typed languages write it.
+ * POST /api/v1/bundles (spec: block engine, BundleSubmitRequest). The fields that it does not show are additions. The
+ * number and length of transactions are checked by the engine, which has a reason for each; the bound of the body is
+ * checked before. Null stands for a member that may be absent, as clients of typed languages write it.
  */
 export const bundleSubmit = z
   .object({

@@ -1,6 +1,6 @@
 /**
- * schemas: the bodies of the REST endpoints as Zod schemas, and their types. Read bodies ignore members they do not know; management
- * bodies refuse them. docs/reference/openapi.json is generated from these.
+ * schemas: the bodies of the REST endpoints as Zod schemas, and their types. Read bodies ignore members they do not
+ * know; management bodies refuse them. docs/reference/openapi.json is generated from these.
  */
 export * from "./account.ts";
 export * from "./admin.ts";

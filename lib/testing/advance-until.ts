@@ -1,8 +1,8 @@
 import type { ManualClock } from "../clock.ts";
 
 /**
- * Moves the clock until `work` has settled, and gives its outcome: for work that waits for timers of that clock. Promises
- * settle between the steps.
+ * Moves the clock until `work` has settled, and gives its outcome: for work that waits for timers of that clock.
+ * Promises settle between the steps.
  *
  * @throws what `work` rejects with.
  * @throws {Error} when `work` has not settled after 10,000 steps.

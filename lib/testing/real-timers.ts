@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from "../clock.ts";
 
 /**
- * The moments of `clock` with timers that run in real time: for tests that control the time in records and await another
- * process, such as a database.
+ * The moments of `clock` with timers that run in real time: for tests that control the time in records and await
+ * another process, such as a database.
  */
 export function withRealTimers(clock: Pick<Clock, "now" | "monotonic">): Clock {
   return {

@@ -1,8 +1,8 @@
 /**
- * Preloaded into every process of a walk: instruments each function of the checkout under WALK_ROOT so that it reports its
- * file, and writes the files in the order of their first execution, with the functions that ran, when SIGUSR2 ends a
- * recording that an earlier SIGUSR2 began. Timers of a second and more do not fire meanwhile: they are housekeeping that
- * belongs to no request.
+ * Preloaded into every process of a walk: instruments each function of the checkout under WALK_ROOT so that it reports
+ * its file, and writes the files in the order of their first execution, with the functions that ran, when SIGUSR2 ends
+ * a recording that an earlier SIGUSR2 began. Timers of a second and more do not fire meanwhile: they are housekeeping
+ * that belongs to no request.
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

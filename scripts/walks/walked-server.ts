@@ -53,7 +53,9 @@ export class WalkedServer implements AsyncDisposable {
     }
   }
 
-  /** Runs `walk` while the processes of these kinds record; the files of each, in the order of their first execution. */
+  /**
+   * Runs `walk` while the processes of these kinds record; the files of each, in the order of their first execution.
+   */
   async record(kinds: readonly ProcessKind[], walk: () => Promise<void>): Promise<string[]> {
     const pids = kinds.flatMap((kind) => this.#processes().flatMap((each) => (each.kind === kind ? [each.pid] : [])));
     const written = new Set(readdirSync(this.#directory));

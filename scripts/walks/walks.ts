@@ -28,8 +28,8 @@ interface Walk {
 }
 
 /**
- * Runs a walk several times after one that is not counted, and gives the files of which a function ran in every run, in the
- * order of the first. Functions of the background do not count.
+ * Runs a walk several times after one that is not counted, and gives the files of which a function ran in every run, in
+ * the order of the first. Functions of the background do not count.
  */
 async function repeated({ server, kinds, prepare, background = new Set() }: Walk): Promise<string[]> {
   await (await prepare(0))();

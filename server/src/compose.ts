@@ -1,7 +1,7 @@
 /**
- * compose: the only place where the rooms meet. Creates each room from the configuration, hands it what it declares that
- * it needs, and opens the endpoints. The order is `startSteps`, a table of steps with their needs. Fed by command; feeds
- * nothing: the opened parts run by themselves.
+ * compose: the only place where the rooms meet. Creates each room from the configuration, hands it what it declares
+ * that it needs, and opens the endpoints. The order is `startSteps`, a table of steps with their needs. Fed by command;
+ * feeds nothing: the opened parts run by themselves.
  */
 import { join } from "node:path";
 import { oraclePaths } from "@sluice/contract/oracle";
@@ -90,8 +90,8 @@ interface Shared extends Dependencies {
 const step = stepsOf<Parts, Shared>();
 
 /**
- * The order of the start: stores, then the rooms of a request, then what follows other processes, then the services with
- * endpoints of their own, and last the endpoints that serve all of them.
+ * The order of the start: stores, then the rooms of a request, then what follows other processes, then the services
+ * with endpoints of their own, and last the endpoints that serve all of them.
  */
 export const startSteps = [
   step("stores", [], (_parts, shared) => openStores(shared.config, shared)),

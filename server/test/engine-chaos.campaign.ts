@@ -11,13 +11,14 @@ const told = (counts: Readonly<Record<string, number>>): string =>
 const seconds = (ms: number): string => `${Math.round(ms / 1_000)} s`;
 
 /**
- * Hands `n` bundles to a whole server at every door (REST, gRPC, its stream, Jito's SearcherService and JSON-RPC, encrypted
- * and not) from several searchers, before a development chain of short slots: sound ones, ones that fight over an account
- * or share a transaction, come twice, fail, expire, pay too little, are sealed wrongly or are no bundles. Meanwhile the
- * server, its simulators, its ledger's engine and the leaders' machine are killed, the leaders' links and searchers' streams
- * are cut, slots are skipped and forks abandoned, confirmed ones too. Then each bundle that was accepted has one end, over
- * REST, in the streams and in the ledger, that the finalized blocks bear out: none is in the chain in part or twice, none
- * is lost sight of, and what a fork took and nothing brought back is dropped for that reason.
+ * Hands `n` bundles to a whole server at every door (REST, gRPC, its stream, Jito's SearcherService and JSON-RPC,
+ * encrypted and not) from several searchers, before a development chain of short slots: sound ones, ones that fight
+ * over an account or share a transaction, come twice, fail, expire, pay too little, are sealed wrongly or are no
+ * bundles. Meanwhile the server, its simulators, its ledger's engine and the leaders' machine are killed, the leaders'
+ * links and searchers' streams are cut, slots are skipped and forks abandoned, confirmed ones too. Then each bundle
+ * that was accepted has one end, over REST, in the streams and in the ledger, that the finalized blocks bear out: none
+ * is in the chain in part or twice, none is lost sight of, and what a fork took and nothing brought back is dropped for
+ * that reason.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const figures = await runChaos({ n, seed, ...pace });

@@ -90,7 +90,9 @@ async function expectTrueEnd(searcher: RestSearcher, id: string, bundle: Pair): 
   return shown.status;
 }
 
-/** Bundles that all write the payer's account, so that they are sold one after the other and something comes between. */
+/**
+ * Bundles that all write the payer's account, so that they are sold one after the other and something comes between.
+ */
 async function accepted(searcher: RestSearcher, text: string) {
   const [payer] = await reader.wallets(1);
   const bundles = await Promise.all(Array.from({ length: 8 }, (_, at) => pair(`${text} ${at}`, payer)));

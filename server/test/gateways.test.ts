@@ -21,7 +21,10 @@ let proxy: CutProxy;
 let first: Gateway;
 let second: Gateway;
 
-/** A node that answers a sent transaction with a signature, every other call with a number that rises, and takes every WebSocket. */
+/**
+ * A node that answers a sent transaction with a signature, every other call with a number that rises, and takes every
+ * WebSocket.
+ */
 function startNode(): Bun.Server<undefined> {
   let slot = 1_000;
   return Bun.serve({

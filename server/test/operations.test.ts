@@ -1,4 +1,6 @@
-/** What an operator does to a running gateway, from outside: signals, orders for nodes, a restart, the loss of a node. */
+/**
+ * What an operator does to a running gateway, from outside: signals, orders for nodes, a restart, the loss of a node.
+ */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";

@@ -4,8 +4,9 @@ import { sameAccount } from "../native/accounts.ts";
 import type { CoreOutcome, CoreTransaction, KeyedAccount, LiteSvmCore } from "./core.ts";
 
 /**
- * The accounts as they were before work that may be undone. The block engine's machine restores from the newest state that
- * it holds (bundles/bundle-machine.ts); this log is kept apart from it, so that each can be checked against the other.
+ * The accounts as they were before work that may be undone. The block engine's machine restores from the newest state
+ * that it holds (bundles/bundle-machine.ts); this log is kept apart from it, so that each can be checked against the
+ * other.
  */
 class UndoLog {
   readonly #core: LiteSvmCore;

@@ -88,7 +88,9 @@ export type LiteSvmOutcome = Omit<SvmOutcome, "writes" | "balances"> & {
   readonly feesOnly: boolean;
 };
 
-/** Reads LiteSVM's result. Each of its getters is a call of 0.3 to 1.5 µs: `callsNothing` leaves out what cannot exist. */
+/**
+ * Reads LiteSVM's result. Each of its getters is a call of 0.3 to 1.5 µs: `callsNothing` leaves out what cannot exist.
+ */
 function liteSvmOutcome(
   result: TransactionMetadata | FailedTransactionMetadata,
   callsNothing: boolean,
@@ -118,10 +120,10 @@ function lifetimeOf({ bytes, lifetimeStart }: CoreTransaction): Uint8Array {
 }
 
 /**
- * LiteSVM by bytes alone: addresses are encoded in the parent's process. The bank checks blockhash age and duplicates, so
- * LiteSVM's own checks of them are off. Three rules of the runtime that LiteSVM lacks are added: a transaction whose
- * program cannot be loaded pays its fee, a failed transaction still advances its nonce, and a nonce takes its value from
- * the bank's last blockhash.
+ * LiteSVM by bytes alone: addresses are encoded in the parent's process. The bank checks blockhash age and duplicates,
+ * so LiteSVM's own checks of them are off. Three rules of the runtime that LiteSVM lacks are added: a transaction whose
+ * program cannot be loaded pays its fee, a failed transaction still advances its nonce, and a nonce takes its value
+ * from the bank's last blockhash.
  */
 export class LiteSvmCore {
   #native: LiteSvm;
@@ -263,7 +265,9 @@ export class LiteSvmCore {
     this.write(key, new Account(account.lamports(), changed, account.owner(), false, account.rentEpoch()));
   }
 
-  /** LiteSVM derives a nonce from the transaction's own lifetime; the runtime derives it from the bank's last blockhash. */
+  /**
+   * LiteSVM derives a nonce from the transaction's own lifetime; the runtime derives it from the bank's last blockhash.
+   */
   #withRightNonces(writes: CoreWrite[], transaction: CoreTransaction, right: Uint8Array): CoreWrite[] {
     let found: Uint8Array | null = null;
     return writes.map((write) => {

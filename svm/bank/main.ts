@@ -24,7 +24,9 @@ function writeOutcomes(answers: FrameWriter, outcomes: readonly CoreOutcome[]): 
   for (const outcome of outcomes) writeOutcome(answers, outcome, lines);
 }
 
-/** Writes accounts and answers with the error of the first that LiteSVM did not take: a program that cannot be loaded. */
+/**
+ * Writes accounts and answers with the error of the first that LiteSVM did not take: a program that cannot be loaded.
+ */
 function writeAccounts(reader: ByteReader, answers: FrameWriter): void {
   let first = "";
   for (let left = reader.u32(); left > 0; left -= 1) {

@@ -1,6 +1,6 @@
 /**
- * What goes between a bank's process and its machine's, beside the messages of every machine. Each request has one answer
- * of its own kind.
+ * What goes between a bank's process and its machine's, beside the messages of every machine. Each request has one
+ * answer of its own kind.
  */
 export const requests = {
   /** The next nonce value (32), a u16 count, and so many transactions. */
@@ -28,7 +28,8 @@ export const noNonce = 0xff;
 export const outcomeFlags = { included: 1, failed: 2, calls: 4, returns: 8 } as const;
 
 /**
- * Log lines that come with every call of a program are sent once in each life and by their number afterwards; both sides
- * number them alike. In place of a number: `numbered` is a line that takes the next one, `bare` a line that takes none.
+ * Log lines that come with every call of a program are sent once in each life and by their number afterwards; both
+ * sides number them alike. In place of a number: `numbered` is a line that takes the next one, `bare` a line that takes
+ * none.
  */
 export const logLines = { numbered: 0xfffe, bare: 0xffff, numbersMax: 4_096 } as const;

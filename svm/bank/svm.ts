@@ -62,7 +62,10 @@ export function succeeded({ included, error }: SvmOutcome): boolean {
   return included && error === null;
 }
 
-/** The process of the machine ended before it answered. None of its effects remain; it takes calls again when it is rebuilt. */
+/**
+ * The process of the machine ended before it answered. None of its effects remain; it takes calls again when it is
+ * rebuilt.
+ */
 export class MachineEndedError extends CodedError<"MACHINE_ENDED"> {
   constructor() {
     super("MACHINE_ENDED", { message: "the virtual machine ended before it answered", details: {} });
@@ -70,16 +73,16 @@ export class MachineEndedError extends CodedError<"MACHINE_ENDED"> {
 }
 
 /**
- * The virtual machine behind the bank. It holds the newest state only: older versions are the bank's. Calls are answered in
- * order and share nothing by reference, so that an implementation may live in another process. When that process ends,
- * every call rejects with `MachineEndedError` until the machine is rebuilt from the bank's state.
+ * The virtual machine behind the bank. It holds the newest state only: older versions are the bank's. Calls are
+ * answered in order and share nothing by reference, so that an implementation may live in another process. When that
+ * process ends, every call rejects with `MachineEndedError` until the machine is rebuilt from the bank's state.
  */
 export interface Svm extends AsyncDisposable {
   /** Runs transactions in order and keeps their effects. `nextNonce` is the value of a nonce account that advances. */
   execute(transactions: readonly SvmTransaction[], nextNonce: Uint8Array): Promise<readonly SvmOutcome[]>;
   /**
-   * Runs transactions in order as one: when one of them does not succeed, no effect of any of them remains. The outcomes
-   * end with the first that did not succeed.
+   * Runs transactions in order as one: when one of them does not succeed, no effect of any of them remains. The
+   * outcomes end with the first that did not succeed.
    */
   executeBundle(transactions: readonly SvmTransaction[], nextNonce: Uint8Array): Promise<readonly SvmOutcome[]>;
   /** Runs transactions like `executeBundle`, with `overlay` in place of those accounts; nothing is kept. */
@@ -98,8 +101,8 @@ export interface Svm extends AsyncDisposable {
   /** The accounts that the machine brings: built-in programs, the SPL programs, sysvars, features. */
   genesisAccounts(): Promise<readonly AccountWrite[]>;
   /**
-   * Starts over with these accounts and no others, programs last, and with empty caches, whether the machine ended or not.
-   * No other call is made meanwhile.
+   * Starts over with these accounts and no others, programs last, and with empty caches, whether the machine ended or
+   * not. No other call is made meanwhile.
    * @throws {MachineEndedError} when the process ends meanwhile, or does not start again in time.
    */
   rebuild(accounts: Iterable<AccountWrite>): Promise<void>;
@@ -115,7 +118,9 @@ export interface MachineFacts {
   readonly ended: number;
 }
 
-/** The nonce value that a bank sets after the block of this hash. Source: solana-nonce, DurableNonce::from_blockhash. */
+/**
+ * The nonce value that a bank sets after the block of this hash. Source: solana-nonce, DurableNonce::from_blockhash.
+ */
 export function durableNonce(blockhash: Uint8Array): Uint8Array {
   return new Uint8Array(createHash("sha256").update("DURABLE_NONCE").update(blockhash).digest());
 }

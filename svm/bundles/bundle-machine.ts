@@ -62,8 +62,8 @@ class TipAccounts {
 
 /**
  * LiteSVM as a function of bundles. Between two bundles it holds the newest state alone: the accounts that a bundle may
- * write are restored from that state, 0.5 µs each. What a bundle leaves in its block is held apart and laid over the newest
- * state for the next bundle of that block. The simulator checks blockhashes and duplicates.
+ * write are restored from that state, 0.5 µs each. What a bundle leaves in its block is held apart and laid over the
+ * newest state for the next bundle of that block. The simulator checks blockhashes and duplicates.
  */
 export class BundleMachine {
   #native = freshMachine();
@@ -168,7 +168,9 @@ export class BundleMachine {
     }
   }
 
-  /** The accounts that a bundle may write and only LiteSVM holds, as they are before it runs; null when there are none. */
+  /**
+   * The accounts that a bundle may write and only LiteSVM holds, as they are before it runs; null when there are none.
+   */
   #readUnheld(writes: readonly number[]): Map<number, Account | null> | null {
     let unheld: Map<number, Account | null> | null = null;
     for (const handle of writes) {

@@ -3,8 +3,8 @@ import type { FrameWriter } from "@sluice/wire/frames";
 import { type AccountBytes, readAccount, writeAccount } from "../account.ts";
 
 /**
- * What goes between the simulator and a machine's process, beside the messages of every machine. Accounts go by handles,
- * small numbers that the simulator assigns; only `run` is answered.
+ * What goes between the simulator and a machine's process, beside the messages of every machine. Accounts go by
+ * handles, small numbers that the simulator assigns; only `run` is answered.
  */
 export const frameKinds = {
   /** A u8 count and so many tip accounts, 32 bytes each. Comes first in each life. */

@@ -42,7 +42,9 @@ export function accountBytes(account: Account): AccountBytes {
   };
 }
 
-/** Whether two keys are the same. Most differ in their first byte, and a call that finds it costs more than this loop. */
+/**
+ * Whether two keys are the same. Most differ in their first byte, and a call that finds it costs more than this loop.
+ */
 export function sameKey(one: Uint8Array, other: Uint8Array): boolean {
   for (let index = 0; index < keyLength; index += 1) if (one[index] !== other[index]) return false;
   return true;

@@ -1,9 +1,9 @@
 import { type Frame, FrameSplitter } from "@sluice/wire/frames";
 
 /**
- * Messages between every machine's process and its parent, over a Unix socket. Each frame is a u32 length, a kind and its
- * fields, little-endian. Kinds from 1 on are the machine's own; a request is answered by one frame, and answers come in the
- * order of the requests.
+ * Messages between every machine's process and its parent, over a Unix socket. Each frame is a u32 length, a kind and
+ * its fields, little-endian. Kinds from 1 on are the machine's own; a request is answered by one frame, and answers
+ * come in the order of the requests.
  */
 
 /** From the child, once in each life: its process id as a u32. */
@@ -18,8 +18,8 @@ interface ByteSocket {
 }
 
 /**
- * Frames over a socket that may take only part of a write. The rest waits for the socket's drain, in order. What waits is
- * bounded by the protocol: a machine has a fixed number of requests under way.
+ * Frames over a socket that may take only part of a write. The rest waits for the socket's drain, in order. What waits
+ * is bounded by the protocol: a machine has a fixed number of requests under way.
  */
 export class FrameStream {
   readonly #splitter = new FrameSplitter();

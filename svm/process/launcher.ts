@@ -19,9 +19,9 @@ export interface ProcessExit {
 }
 
 /**
- * Starts a child and resolves when it is ready; the child ends when the result is disposed of. The launcher holds the child's standard input open for as long as its own
- * process lives, since the child ends at end-of-file, and starts the child again whenever it ends; `onExit` is called each
- * time that the child ends without having been asked to.
+ * Starts a child and resolves when it is ready; the child ends when the result is disposed of. The launcher holds the
+ * child's standard input open for as long as its own process lives, since the child ends at end-of-file, and starts the
+ * child again whenever it ends; `onExit` is called each time that the child ends without having been asked to.
  * @throws {Error} when the first start fails.
  */
 export type Launch = (options: LaunchOptions, onExit: (exit: ProcessExit) => void) => Promise<AsyncDisposable>;

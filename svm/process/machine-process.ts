@@ -42,9 +42,9 @@ export interface MachineProcessDependencies<Request> {
 export type KillReason = "hung" | "invalid_answer";
 
 /**
- * The process of one machine through all its lives. The launcher starts the next life when one ends; each life connects to
- * a Unix socket in a directory that only this user may enter. Requests are answered in order; those that a life leaves
- * unanswered are handed back.
+ * The process of one machine through all its lives. The launcher starts the next life when one ends; each life connects
+ * to a Unix socket in a directory that only this user may enter. Requests are answered in order; those that a life
+ * leaves unanswered are handed back.
  */
 export class MachineProcess<Request> implements AsyncDisposable {
   readonly #dependencies: MachineProcessDependencies<Request>;
@@ -213,9 +213,9 @@ export class MachineProcess<Request> implements AsyncDisposable {
 const directoryPrefix = "sluice-machine-";
 
 /**
- * Creates a directory for the socket of a machine that only this user may enter. It lies among temporary files, since the
- * path of a socket is short and that of a data directory need not be. Directories of processes that no longer exist are
- * removed first.
+ * Creates a directory for the socket of a machine that only this user may enter. It lies among temporary files, since
+ * the path of a socket is short and that of a data directory need not be. Directories of processes that no longer exist
+ * are removed first.
  */
 export function socketDirectory(parent: string = tmpdir()): string {
   for (const name of readdirSync(parent)) {

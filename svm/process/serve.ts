@@ -2,11 +2,11 @@ import { type Frame, FrameWriter } from "@sluice/wire/frames";
 import { FrameStream, helloKind, readyLine } from "./frame-stream.ts";
 
 /**
- * Runs a machine in this process: connects to the Unix socket that the first argument names and calls `handle` with each
- * frame; `handle` ends its answer in `answers`, and frames that need none leave it empty. The end of standard input is the
- * end of the parent, and the process ends then, as it does when the socket closes. A frame that `handle` throws at ends the
- * process with 1: the parent runs what was under way again in the next life. Between frames the event loop turns, where
- * the runtime frees accounts of LiteSVM that are no longer referenced.
+ * Runs a machine in this process: connects to the Unix socket that the first argument names and calls `handle` with
+ * each frame; `handle` ends its answer in `answers`, and frames that need none leave it empty. The end of standard
+ * input is the end of the parent, and the process ends then, as it does when the socket closes. A frame that `handle`
+ * throws at ends the process with 1: the parent runs what was under way again in the next life. Between frames the
+ * event loop turns, where the runtime frees accounts of LiteSVM that are no longer referenced.
  */
 export async function serveMachine(handle: (frame: Frame, answers: FrameWriter) => void): Promise<void> {
   const answers = new FrameWriter();

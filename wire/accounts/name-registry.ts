@@ -83,7 +83,9 @@ export function reverseRegistryAddress(
   return nameRegistryAddress(addressOfBytes(registry), place, program, sha256);
 }
 
-/** The label in a reverse registry's data (u32 length, then UTF-8), without a sub-domain's prefix; null when malformed. */
+/**
+ * The label in a reverse registry's data (u32 length, then UTF-8), without a sub-domain's prefix; null when malformed.
+ */
 export function decodeReverseName(registry: NameRegistry): string | null {
   const text = orNull(() => new ByteReader(registry.data).sizedText());
   return text?.startsWith(subdomainPrefix) ? text.slice(subdomainPrefix.length) : text;

@@ -109,7 +109,8 @@ function readPool(reader: ByteReader): StakePool {
 }
 
 /**
- * Decodes a pool's account: the account type 1, then the Borsh fields of `StakePool` in the order in which they are listed.
+ * Decodes a pool's account: the account type 1, then the Borsh fields of `StakePool` in the order in which they are
+ * listed.
  *
  * @returns null when the bytes are not a pool's
  */
@@ -173,7 +174,10 @@ export function stakePoolDepositAuthority(pool: Uint8Array, program: Uint8Array,
   return derived([pool, utf8.encode("deposit")], program, sha256);
 }
 
-/** The account of the pool's stake with a validator: seeds the vote account, the pool, and `suffix` (u32) unless it is 0. */
+/**
+ * The account of the pool's stake with a validator: seeds the vote account, the pool, and `suffix` (u32) unless it is
+ * 0.
+ */
 export function poolValidatorStakeAddress(
   at: { readonly vote: Uint8Array; readonly pool: Uint8Array; readonly suffix: number },
   program: Uint8Array,

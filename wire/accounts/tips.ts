@@ -3,9 +3,9 @@ import type { Address } from "../identifiers.ts";
 import { findProgramAddress, type ProgramAddress, type Sha256 } from "../program-address.ts";
 
 /**
- * Accounts of Jito's tip programs: the eight tip accounts with their configuration, and for each validator and epoch the
- * account from which that epoch's tips are claimed. Source: jito-programs, tip-payment and tip-distribution. Each decoder
- * gives null for anything else.
+ * Accounts of Jito's tip programs: the eight tip accounts with their configuration, and for each validator and epoch
+ * the account from which that epoch's tips are claimed. Source: jito-programs, tip-payment and tip-distribution. Each
+ * decoder gives null for anything else.
  */
 
 /** The programs on mainnet; other clusters have other ids and the same layouts and seeds. */

@@ -1,7 +1,9 @@
 import { addressAt, ByteWriter, readU32, readU64 } from "../bytes.ts";
 import type { Address } from "../identifiers.ts";
 
-/** The list of a stake pool's validators. The decoder gives null for anything else. Source: spl-stake-pool, state.rs. */
+/**
+ * The list of a stake pool's validators. The decoder gives null for anything else. Source: spl-stake-pool, state.rs.
+ */
 
 const validatorListHeader = 9;
 const validatorEntry = 73;

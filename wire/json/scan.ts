@@ -4,10 +4,10 @@
  * nesting is bounded. A position of -1 means that the text is not JSON.
  *
  * Long strings are passed four bytes at a time through an aligned view: in paired runs on Bun 1.4.4 that is 5.6 times
- * the speed of a loop over bytes on an account of 1 MB and 1.3 times on accounts of 165 bytes, and unlike indexOf('"') it
- * also sees control characters and broken UTF-8. bench/wire gives the whole: 0.7 to 1.2 GB/s on blocks and account
- * lists, 2.2 to 4.6 GB/s on long strings, 1.3 to 2.3 times the speed of decoding and JSON.parse; below 500 bytes it is 0.7
- * to 1.1 times that.
+ * the speed of a loop over bytes on an account of 1 MB and 1.3 times on accounts of 165 bytes, and unlike indexOf('"')
+ * it also sees control characters and broken UTF-8. bench/wire gives the whole: 0.7 to 1.2 GB/s on blocks and account
+ * lists, 2.2 to 4.6 GB/s on long strings, 1.3 to 2.3 times the speed of decoding and JSON.parse; below 500 bytes it is
+ * 0.7 to 1.1 times that.
  */
 
 /** serde_json refuses deeper texts, so no node writes them. */
@@ -314,8 +314,9 @@ function isVersion2(bytes: Uint8Array, start: number, end: number): boolean {
 /**
  * Cuts a JSON-RPC 2.0 answer at its top level, so that a gateway can hand the node's bytes on with nothing but the id
  * replaced. The whole text is checked to be JSON (see above), members may come in any order and be surrounded by white
- * space, unknown members are allowed. Refused as malformed: anything after the object, a duplicate of jsonrpc, id, result
- * or error, a version other than "2.0", a missing id, both or neither of result and error, an error that is no object.
+ * space, unknown members are allowed. Refused as malformed: anything after the object, a duplicate of jsonrpc, id,
+ * result or error, a version other than "2.0", a missing id, both or neither of result and error, an error that is no
+ * object.
  *
  * There is no shortcut for the usual layout {"jsonrpc":"2.0","result":...,"id":1}: taking the id from the end without
  * reading what lies between would hand on a truncated or forged result as if it were whole, and reading it is all the

@@ -165,9 +165,9 @@ class Canonicaliser {
 }
 
 /**
- * One text for all the ways to write the same JSON: no white space, keys sorted by their canonical text, strings in their
- * shortest escapes. Numbers keep their text exactly, since two numbers that look different may be different to a node.
- * Made for cache keys. From bytes it gives null when they are no JSON, or when an object has a key twice: readers
+ * One text for all the ways to write the same JSON: no white space, keys sorted by their canonical text, strings in
+ * their shortest escapes. Numbers keep their text exactly, since two numbers that look different may be different to a
+ * node. Made for cache keys. From bytes it gives null when they are no JSON, or when an object has a key twice: readers
  * disagree on which one counts, so such a text has no one meaning. From a value it throws as `stringifyJsonExact` does.
  */
 export function canonicalJson(source: Uint8Array, maxDepth?: number): string | null;
@@ -383,8 +383,8 @@ function textOfUtf8(source: string | Uint8Array): string | null {
 
 /**
  * JSON.parse without loss: integers beyond 2^53-1 become bigint, other numbers are numbers. It differs in three things
- * only: nesting deeper than `maxDepth` and numbers beyond a double are refused, and bytes must be UTF-8. Of duplicate keys
- * the last wins, as with JSON.parse. Integers longer than 4,096 digits are refused too.
+ * only: nesting deeper than `maxDepth` and numbers beyond a double are refused, and bytes must be UTF-8. Of duplicate
+ * keys the last wins, as with JSON.parse. Integers longer than 4,096 digits are refused too.
  */
 export function parseJsonExact(source: string | Uint8Array, maxDepth: number = defaultMaxDepth): ParsedJson {
   const text = textOfUtf8(source);

@@ -139,10 +139,10 @@ function disagreementOnAccepted(bytes: Uint8Array, transaction: Transaction): st
 }
 
 /**
- * Faults of the encoding itself. Kit refuses them or cannot give the bytes back: it reads a missing last array as empty,
- * a padded length as its value, and stops before trailing bytes. The other faults are rules about the content (headers
- * that contradict the keys, duplicate keys, indexes out of range, lookups without indexes, v1's limits, configuration
- * bits, sizes), which kit decodes and leaves to the node to refuse.
+ * Faults of the encoding itself. Kit refuses them or cannot give the bytes back: it reads a missing last array as
+ * empty, a padded length as its value, and stops before trailing bytes. The other faults are rules about the content
+ * (headers that contradict the keys, duplicate keys, indexes out of range, lookups without indexes, v1's limits,
+ * configuration bits, sizes), which kit decodes and leaves to the node to refuse.
  */
 const encodingFaults: readonly TransactionFault[] = [
   "TRUNCATED",

@@ -1,6 +1,7 @@
 /**
- * transaction: the strict parser of transactions and messages and its encoder. Fed bytes that clients send and nodes store;
- * feeds values whose parts are views of those bytes, or the first rule that the bytes break. Proved against @solana/kit.
+ * transaction: the strict parser of transactions and messages and its encoder. Fed bytes that clients send and nodes
+ * store; feeds values whose parts are views of those bytes, or the first rule that the bytes break. Proved against
+ * @solana/kit.
  */
 export {
   type ConfigParts,

@@ -156,8 +156,9 @@ export class Message {
   }
 
   /**
-   * Whether the message asks to write the key at this index, over static keys, then writable, then readonly lookups. The
-   * runtime demotes some of these (sysvars, programs that are called); that is the chain's rule and not the message's.
+   * Whether the message asks to write the key at this index, over static keys, then writable, then readonly lookups.
+   * The runtime demotes some of these (sysvars, programs that are called); that is the chain's rule and not the
+   * message's.
    */
   isWritable(index: number): boolean {
     const { signers, readonlySigners, readonlyNonSigners, keyCount, writableLookups } = this.#layout;

@@ -2,13 +2,12 @@ import { readU32 } from "../bytes.ts";
 import { Message, type MessageLayout, Transaction, type TransactionVersion } from "./message.ts";
 
 /**
- * The strict parser: it accepts exactly the canonical encoding of a transaction that a node would sanitise successfully,
- * and it never throws. One pass over counts and offsets, no copies: offsets are kept and views are created on request.
- * Measured on Bun 1.4.4 by bench/wire, with the views of all instructions: a transfer in 0.3 µs against 64 to 124 µs
- * with @solana/kit's decoders (two runs, loaded machine), a swap with 20 keys and 5 instructions in 0.9 to 1.0 µs against
- * 334 to 340 µs.
- * Sources: Agave's transaction-view (legacy and v0: layout and sanitisation), SIMD-0385 (v1), and for duplicate keys
- * the runtime's AccountLoadedTwice.
+ * The strict parser: it accepts exactly the canonical encoding of a transaction that a node would sanitise
+ * successfully, and it never throws. One pass over counts and offsets, no copies: offsets are kept and views are
+ * created on request. Measured on Bun 1.4.4 by bench/wire, with the views of all instructions: a transfer in 0.3 µs
+ * against 64 to 124 µs with @solana/kit's decoders (two runs, loaded machine), a swap with 20 keys and 5 instructions
+ * in 0.9 to 1.0 µs against 334 to 340 µs. Sources: Agave's transaction-view (legacy and v0: layout and sanitisation),
+ * SIMD-0385 (v1), and for duplicate keys the runtime's AccountLoadedTwice.
  */
 
 /** Why bytes are no canonical transaction. Codes are append-only: callers map them to answers and counters. */
@@ -62,9 +61,9 @@ export const shortVecTruncated = -1;
 export const shortVecNonCanonical = -2;
 
 /**
- * Reads a compact-u16 ("short vec") length, the prefix of legacy and v0 transactions: seven bits a byte, least significant
- * first, at most three bytes. Only the one canonical form of each value is read, since a node refuses the others. Reads the
- * length at `offset` without allocating. Reads no byte at or after `end`.
+ * Reads a compact-u16 ("short vec") length, the prefix of legacy and v0 transactions: seven bits a byte, least
+ * significant first, at most three bytes. Only the one canonical form of each value is read, since a node refuses the
+ * others. Reads the length at `offset` without allocating. Reads no byte at or after `end`.
  *
  * @returns value * 4 + width in bytes, or one of the two negative faults
  */
@@ -119,7 +118,9 @@ class Cursor {
     return this.bytes[this.offset++] ?? 0;
   }
 
-  /** A compact-u16 count of things that take at least `width` bytes each; a count that cannot fit is refused at once. */
+  /**
+   * A compact-u16 count of things that take at least `width` bytes each; a count that cannot fit is refused at once.
+   */
   count(width: number): number {
     if (this.fault !== null) return -1;
     const packed = readShortVecPacked(this.bytes, this.offset, this.end);
@@ -373,9 +374,9 @@ export function parseMessage(bytes: Uint8Array): ParsedMessage {
 }
 
 /**
- * Parses a transaction's wire bytes: signatures first for legacy and v0 (up to 1,232 bytes), message first for v1 (first
- * byte 0x81, up to 4,096 bytes). Signatures are not verified. The bytes must not be changed while the result is used,
- * since it holds views of them.
+ * Parses a transaction's wire bytes: signatures first for legacy and v0 (up to 1,232 bytes), message first for v1
+ * (first byte 0x81, up to 4,096 bytes). Signatures are not verified. The bytes must not be changed while the result is
+ * used, since it holds views of them.
  */
 export function parseTransaction(bytes: Uint8Array): ParsedTransaction {
   const cursor = new Cursor(bytes, 0, bytes.length);

@@ -49,7 +49,9 @@ const explained: readonly Explained[] = [
   })),
 ];
 
-/** Every code and every reason of a bundle: what it means and what to do. The `type` of a problem document leads here. */
+/**
+ * Every code and every reason of a bundle: what it means and what to do. The `type` of a problem document leads here.
+ */
 export function Errors() {
   useEffect(() => {
     const show = (): void => document.getElementById(location.hash.slice(1))?.scrollIntoView();

@@ -24,10 +24,11 @@ export type Caller = Omit<RestrictedRequest, "network">;
 
 /**
  * Who may make a request. The steps are: `identify` the key, `restrict` it to its networks, domains and addresses,
- * `permit` what the request does, `meter` its rate (and `charge` credits). `admit` runs the first three in this order; an
- * endpoint whose specification puts something between two steps calls the steps one by one.
+ * `permit` what the request does, `meter` its rate (and `charge` credits). `admit` runs the first three in this order;
+ * an endpoint whose specification puts something between two steps calls the steps one by one.
  *
- * A step answers at once while the key, the bucket and the credits are in memory; a promise only while a store is asked.
+ * A step answers at once while the key, the bucket and the credits are in memory; a promise only while a store is
+ * asked.
  */
 export class Access {
   readonly #options: AccessOptions;

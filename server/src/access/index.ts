@@ -1,7 +1,7 @@
 /**
- * access: who may make a request. Four steps, written once: identify (keys), restrict (keys), permit, meter (limits, then
- * credits). Every endpoint (JSON-RPC, PubSub, REST administration, console, oracle, block engine over REST and gRPC) asks
- * it in the order of its own specification and maps a Refusal to its own form by a table.
+ * access: who may make a request. Four steps, written once: identify (keys), restrict (keys), permit, meter (limits,
+ * then credits). Every endpoint (JSON-RPC, PubSub, REST administration, console, oracle, block engine over REST and
+ * gRPC) asks it in the order of its own specification and maps a Refusal to its own form by a table.
  */
 export { Access, type AccessDependencies, type AccessOptions, type Caller } from "./access.ts";
 export type { AccessCode, AdmissionCode, Refusal } from "./refusal.ts";

@@ -49,7 +49,9 @@ export class ConsoleSessions {
     return (await this.#signedIn(caller)).accountId;
   }
 
-  /** The same, and whether the key that opened the session holds `admin` now. A development machine's owner operates it. */
+  /**
+   * The same, and whether the key that opened the session holds `admin` now. A development machine's owner operates it.
+   */
   async viewerOf(caller: ConsoleCaller): Promise<ConsoleViewer> {
     const { accountId, keyId } = await this.#signedIn(caller);
     const key = keyId === null ? null : await this.#dependencies.state.keys.get(keyId);

@@ -85,7 +85,8 @@ export function createConsole(options: ConsoleOptions, dependencies: ConsoleDepe
     await account(await sessions.accountOf(caller));
     return liveStream(
       live,
-      // Who looks is asked again each time: a changed tier shows, and a revoked key or a removed account ends the stream.
+      // Who looks is asked again each time: a changed tier shows, and a revoked key or a removed account ends the
+      // stream.
       async () => await overviews.of(await account(await sessions.accountOf(caller))),
     );
   });

@@ -7,8 +7,8 @@ import type { ServedRequest } from "../observe/index.ts";
 
 export interface AdministrationEvents {
   /**
-   * `method` is the HTTP method and the pattern of the path; the method alone for a path that no route answers. `bytesIn`
-   * is the length that the request states, `bytesOut` 0 for a stream, whose end is not waited for.
+   * `method` is the HTTP method and the pattern of the path; the method alone for a path that no route answers.
+   * `bytesIn` is the length that the request states, `bytesOut` 0 for a stream, whose end is not waited for.
    */
   requestServed(fact: ServedRequest): void;
   /** Reported in place of a fact where no account is known. */

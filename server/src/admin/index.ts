@@ -1,7 +1,7 @@
 /**
- * admin: REST for operators and for the console.
- * Fed by the gateway (HTTP on the gateway's port for the console, the Unix socket in the data directory for the `sluice`
- * command) and by compose, which hands in the stores. Feeds state (accounts, keys, audit) and keys (invalidations).
+ * admin: REST for operators and for the console. Fed by the gateway (HTTP on the gateway's port for the console, the
+ * Unix socket in the data directory for the `sluice` command) and by compose, which hands in the stores. Feeds state
+ * (accounts, keys, audit) and keys (invalidations).
  */
 
 export {

@@ -14,8 +14,8 @@ export type KeyPowers = Pick<
 >;
 
 /**
- * The member by which `wanted` goes beyond what `granting` has, or null: no key grants more than it has. An operator's key
- * (`admin`) grants everything but another operator's key that is wider than itself, so that one that is bound to an
+ * The member by which `wanted` goes beyond what `granting` has, or null: no key grants more than it has. An operator's
+ * key (`admin`) grants everything but another operator's key that is wider than itself, so that one that is bound to an
  * address cannot make itself one that is not.
  */
 export function excessOf(granting: KeyPowers, wanted: KeyPowers): keyof KeyPowers | null {
@@ -63,7 +63,9 @@ function coversDomain(wider: string, entry: string): boolean {
   return bare.length > wider.length - 1 && bare.endsWith(wider.slice(1));
 }
 
-/** Ranges of different spelling (IPv4 and mapped IPv6) are never taken to cover each other: strict, and never too wide. */
+/**
+ * Ranges of different spelling (IPv4 and mapped IPv6) are never taken to cover each other: strict, and never too wide.
+ */
 function coversRange(wider: string, entry: string): boolean {
   const isSix = wider.includes(":");
   if (isSix !== entry.includes(":")) return false;

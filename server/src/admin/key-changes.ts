@@ -18,8 +18,8 @@ export interface KeyAdministrationDependencies {
 type Stores = ChangingStores;
 
 /**
- * Changes of keys by a key. Owners manage those of their own account that have no more than theirs; operators manage all.
- * Each change is one transaction with its entry in the trail, and is forgotten everywhere before it is answered.
+ * Changes of keys by a key. Owners manage those of their own account that have no more than theirs; operators manage
+ * all. Each change is one transaction with its entry in the trail, and is forgotten everywhere before it is answered.
  */
 export class KeyAdministration {
   readonly #dependencies: KeyAdministrationDependencies;
@@ -87,7 +87,9 @@ export class KeyAdministration {
     return after;
   }
 
-  /** A new key with all that the old one may do; the old one works until the overlap ends, or until it would have ended. */
+  /**
+   * A new key with all that the old one may do; the old one works until the overlap ends, or until it would have ended.
+   */
   async rotate(caller: AdminCaller, id: string, overlapMs: number) {
     const { clock, random, state } = this.#dependencies;
     const rotated = await state.change(async (stores) => {

@@ -38,8 +38,9 @@ type App = Hono<RestEnvironment>;
 const bodyBounds = { limitBytes: limits.restBodyBytes, timeoutMs: 10_000 } as const;
 
 /**
- * Accounts, keys and the block engine for operators. The app trusts its caller: the endpoint that mounts it decides who that
- * is (on the Unix socket: any process that may open the file). Every change is written to the audit log with `actor`.
+ * Accounts, keys and the block engine for operators. The app trusts its caller: the endpoint that mounts it decides who
+ * that is (on the Unix socket: any process that may open the file). Every change is written to the audit log with
+ * `actor`.
  */
 export function createManagement(options: { actor: string }, dependencies: Dependencies): App {
   const app = createRestApp({ cors: "none" }, dependencies);

@@ -39,7 +39,9 @@ export function keyBody(key: KeyRecord): KeyBody {
   };
 }
 
-/** The members by which two public forms of a record differ, as they were and as they are; neither form holds a secret. */
+/**
+ * The members by which two public forms of a record differ, as they were and as they are; neither form holds a secret.
+ */
 export function changedMembers<Body extends object>(
   before: Body,
   after: Body,

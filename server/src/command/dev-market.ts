@@ -15,8 +15,8 @@ const entry = fileURLToPath(new URL("../../../devnet/market/main.ts", import.met
 const exchangePorts = 8;
 
 /**
- * Starts the development market as a child: eight exchanges that agree within their spreads. Its ports are chosen once, so
- * that a market that is started again is found where the one before was.
+ * Starts the development market as a child: eight exchanges that agree within their spreads. Its ports are chosen once,
+ * so that a market that is started again is found where the one before was.
  */
 export async function startDevMarket(dependencies: {
   clock: Clock;

@@ -5,8 +5,8 @@ import type { Terminal } from "./terminal.ts";
 const sameRequestMs = 1_000;
 
 /**
- * Resolves at the first SIGINT or SIGTERM. A second one, more than a second later, ends the process at once: nothing that
- * was acknowledged depends on a clean end.
+ * Resolves at the first SIGINT or SIGTERM. A second one, more than a second later, ends the process at once: nothing
+ * that was acknowledged depends on a clean end.
  */
 export async function untilSignal(clock: Clock): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

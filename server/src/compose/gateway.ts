@@ -126,8 +126,8 @@ function wireLimits(dependencies: GatewayParts) {
 }
 
 /**
- * History that processes share through Redis; null without Redis. A development chain starts anew at each start, so that
- * earlier answers would be wrong: it shares nothing.
+ * History that processes share through Redis; null without Redis. A development chain starts anew at each start, so
+ * that earlier answers would be wrong: it shares nothing.
  */
 function openSharedHistory(config: Config, dependencies: GatewayParts): SharedHistory | null {
   const { clock, stores } = dependencies;

@@ -40,8 +40,8 @@ export class Drain {
 }
 
 /**
- * The answer of GET /health: `down` once the end has begun, `degraded` while no node of the default network is healthy or
- * the engine is degraded.
+ * The answer of GET /health: `down` once the end has begun, `degraded` while no node of the default network is healthy
+ * or the engine is degraded.
  */
 export function healthSource(
   config: Config,

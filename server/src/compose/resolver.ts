@@ -7,8 +7,8 @@ import type { Dependencies } from "./dependencies.ts";
 import { type Endpoint, resolverEndpoint } from "./endpoints.ts";
 
 /**
- * Opens the resolver's endpoint and starts to look for its programs; it needs a node and no store. Null where this process
- * does not have the role, or has no node.
+ * Opens the resolver's endpoint and starts to look for its programs; it needs a node and no store. Null where this
+ * process does not have the role, or has no node.
  */
 export function openResolver(config: Config, dependencies: Dependencies): Names | null {
   const { clock, random, events, resources } = dependencies;

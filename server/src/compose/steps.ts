@@ -1,8 +1,8 @@
 import { invariant } from "@sluice/lib";
 
 /**
- * One step of the start: opens one part from the parts that it needs. The types of a step allow it no other part, so the
- * table of steps states all dependencies.
+ * One step of the start: opens one part from the parts that it needs. The types of a step allow it no other part, so
+ * the table of steps states all dependencies.
  */
 export interface Step<Parts, Shared> {
   readonly name: keyof Parts & string;

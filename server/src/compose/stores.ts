@@ -24,8 +24,8 @@ export const stateOptions = (config: Config) => ({
 });
 
 /**
- * Opens all three stores and puts them on the stack. Rejects with the first store's error when one does not open, having
- * closed the others; state comes first, so that a directory that another server holds is reported as such.
+ * Opens all three stores and puts them on the stack. Rejects with the first store's error when one does not open,
+ * having closed the others; state comes first, so that a directory that another server holds is reported as such.
  */
 export async function openStores(config: Config, dependencies: Dependencies): Promise<Stores> {
   const { clock, random, log, resources } = dependencies;

@@ -36,8 +36,8 @@ const http = ["http", "https"];
 const mebibyte = 1024 ** 2;
 
 /**
- * Every key that an operator can set, in the order of the reference page. The parser, the page and `sluice config check`
- * derive from this table alone.
+ * Every key that an operator can set, in the order of the reference page. The parser, the page and `sluice config
+ * check` derive from this table alone.
  */
 export const keys = {
   SLUICE_CONFIG: optional("Server", null, filePath, "A TOML file with any of these keys."),

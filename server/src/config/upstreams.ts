@@ -197,7 +197,10 @@ export function upstreamOf(parts: UpstreamParts): Parsed<UpstreamConfig> {
   return upstreamIn(upstreamEntry(parts));
 }
 
-/** A node as an entry of a list, from which `upstreamIn` reads it again. Commas and semicolons, which part entries, are encoded. */
+/**
+ * A node as an entry of a list, from which `upstreamIn` reads it again. Commas and semicolons, which part entries, are
+ * encoded.
+ */
 export function upstreamEntry(parts: UpstreamParts): string {
   const whole = (text: string): string => text.replaceAll(",", "%2C").replaceAll(";", "%3B");
   const { ws, groups, weight, requestsPerSecond, headers } = parts;

@@ -38,22 +38,22 @@ export interface CreditsDependencies {
 }
 
 /**
- * Credits of accounts, spent from leases. Whatever this process does or however it ends, an account never gets more than
- * its allowance. What a killed process held stays charged, at most one lease and one that was being fetched, until it is
- * settled by the tally that the process has left.
+ * Credits of accounts, spent from leases. Whatever this process does or however it ends, an account never gets more
+ * than its allowance. What a killed process held stays charged, at most one lease and one that was being fetched, until
+ * it is settled by the tally that the process has left.
  */
 export interface Credits extends AsyncDisposable {
   /** Whether disposing has settled every lease account, so that the tally is no longer needed. */
   readonly isSettled: boolean;
   /**
-   * Takes `cost` credits of the calendar month (UTC), all or none: true, or false when the allowance is exhausted. Answers
-   * at once while the lease lasts; a promise only while the store is asked, rejecting with OVERLOADED when that fails or
-   * takes too long. Allowance null is unlimited: counted, never refused, never waiting.
+   * Takes `cost` credits of the calendar month (UTC), all or none: true, or false when the allowance is exhausted.
+   * Answers at once while the lease lasts; a promise only while the store is asked, rejecting with OVERLOADED when that
+   * fails or takes too long. Allowance null is unlimited: counted, never refused, never waiting.
    */
   take(accountId: string, allowance: bigint | null, cost: number): boolean | Promise<boolean>;
   /**
-   * Puts back what a take took. `takenAtMs` (Unix milliseconds) says when that was, so that a refund over the turn of the
-   * month goes to the month that was charged.
+   * Puts back what a take took. `takenAtMs` (Unix milliseconds) says when that was, so that a refund over the turn of
+   * the month goes to the month that was charged.
    */
   refund(accountId: string, cost: number, takenAtMs?: number): void;
   /**

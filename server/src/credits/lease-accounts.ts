@@ -3,7 +3,9 @@ import type { CreditsDependencies, CreditsStore } from "./interfaces.ts";
 import type { StoreWork } from "./store-work.ts";
 import type { Tally, TallyEntry } from "./tally.ts";
 
-/** Lease accounts that the store has and this process does not know, settled at the end; the next start finds the rest. */
+/**
+ * Lease accounts that the store has and this process does not know, settled at the end; the next start finds the rest.
+ */
 const unknownMax = 1_000;
 
 /** A sequence of leases of one account's month, and what was spent of them. */
@@ -25,9 +27,9 @@ export interface LeaseAccount {
 }
 
 /**
- * The lease accounts of this process. A closed one is settled: the store then charges what was spent on it and nothing else, be
- * it that leases were left over, or granted without our learning of it. Settling can be said any number of times, so it
- * is until the store has answered.
+ * The lease accounts of this process. A closed one is settled: the store then charges what was spent on it and nothing
+ * else, be it that leases were left over, or granted without our learning of it. Settling can be said any number of
+ * times, so it is until the store has answered.
  */
 export class LeaseAccounts {
   readonly #tally: Tally;
@@ -88,8 +90,9 @@ export class LeaseAccounts {
   }
 
   /**
-   * Settles what the store still has open of this process although all lease accounts are closed: leases that it granted after it
-   * had failed, on lease accounts that were settled before. False when there may be more. Rejects as the store does.
+   * Settles what the store still has open of this process although all lease accounts are closed: leases that it
+   * granted after it had failed, on lease accounts that were settled before. False when there may be more. Rejects as
+   * the store does.
    */
   async settleUnknown(): Promise<boolean> {
     const { holder } = this.#tally;

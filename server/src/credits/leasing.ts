@@ -90,13 +90,16 @@ export class Leasing {
     this.#work.follow(this.#lease(account));
   }
 
-  /** Leases until no take waits. Each round asks for all that was then waited for, so each serves or refuses them all. */
+  /**
+   * Leases until no take waits. Each round asks for all that was then waited for, so each serves or refuses them all.
+   */
   async #lease(account: CreditAccount): Promise<void> {
     try {
       do await this.#leaseRound(account);
       while (account.waiters.length > 0);
     } catch (error) {
-      // Whether the store granted before it failed is not known; what it did comes back when the lease account is settled.
+      // Whether the store granted before it failed is not known; what it did comes back when the lease account is
+      // settled.
       this.#log.warn({ error, accountId: account.accountId }, "credits could not be leased");
       this.#giveUp(account);
     } finally {
@@ -142,7 +145,9 @@ export interface LeaseBounds {
 const spentQuicklyMs = 2_000;
 /** A lease that lasted longer than this is followed by a smaller one. */
 const spentSlowlyMs = 15_000;
-/** At most one part in this many of what is left is leased ahead, so that the last credits are left for all processes. */
+/**
+ * At most one part in this many of what is left is leased ahead, so that the last credits are left for all processes.
+ */
 const remainingParts = 8n;
 
 /** The next block by how long the last one lasted: doubled while it is gone at once, halved while it lies about. */

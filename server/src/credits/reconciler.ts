@@ -21,8 +21,8 @@ export interface ReconcilerDependencies {
 }
 
 /**
- * A dead process's tally is kept for this long after it was found, and its lease accounts are looked for again: the database may
- * still be carrying out what the process had asked for. A statement runs for 30 s there at most.
+ * A dead process's tally is kept for this long after it was found, and its lease accounts are looked for again: the
+ * database may still be carrying out what the process had asked for. A statement runs for 30 s there at most.
  */
 const lingerMs = 60_000;
 /** How often dead processes are looked for; beside one's own start only those of others on the same host are new. */
@@ -91,7 +91,10 @@ export class Reconciler implements AsyncDisposable {
     this.#foundAtMs.delete(holder);
   }
 
-  /** Lease accounts of holders that left no tally here, as on a host that is gone, stay charged; their rows need not stay. */
+  /**
+   * Lease accounts of holders that left no tally here, as on a host that is gone, stay charged; their rows need not
+   * stay.
+   */
   async #closeOldBooks(): Promise<void> {
     const { clock, store } = this.#dependencies;
     const now = new Date(clock.now());

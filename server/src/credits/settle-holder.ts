@@ -15,9 +15,9 @@ const booksPerStep = 500;
 const stepsMax = 1_000;
 
 /**
- * Settles the lease accounts of a holder that is dead. With its tally each is charged what was spent on it; without one (null)
- * whatever was leased may have been spent, and stays charged. Each lease account is closed by the first that comes, so several
- * may do this at once, and again. Rejects as the store does, with part of the lease accounts settled.
+ * Settles the lease accounts of a holder that is dead. With its tally each is charged what was spent on it; without one
+ * (null) whatever was leased may have been spent, and stays charged. Each lease account is closed by the first that
+ * comes, so several may do this at once, and again. Rejects as the store does, with part of the lease accounts settled.
  */
 export async function settleHolder(
   holder: string,

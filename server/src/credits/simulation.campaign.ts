@@ -1,9 +1,9 @@
 import { type Course, Simulation } from "./testing/simulation.ts";
 
 /**
- * Several workers spend the credits of the same accounts over one store that is slow, and in some courses fails; workers
- * are killed, alone or with their machine, others settle what they left and may be killed over it, and the clock jumps
- * over months. `n` is the number of steps in all.
+ * Several workers spend the credits of the same accounts over one store that is slow, and in some courses fails;
+ * workers are killed, alone or with their machine, others settle what they left and may be killed over it, and the
+ * clock jumps over months. `n` is the number of steps in all.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const courses = coursesOf(seed);

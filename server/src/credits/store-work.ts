@@ -15,8 +15,8 @@ export class StoreWork {
   }
 
   /**
-   * Gives back what was taken on a lease account that is closed by now, once: it may have been done although it failed, and done
-   * twice it would be a gift.
+   * Gives back what was taken on a lease account that is closed by now, once: it may have been done although it failed,
+   * and done twice it would be a gift.
    */
   giveBack(accountId: string, month: string, credits: number): void {
     this.follow(

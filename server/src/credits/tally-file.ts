@@ -4,9 +4,9 @@ import { FileLock } from "../state/index.ts";
 import { LeftTally, Tally } from "./tally.ts";
 
 /**
- * A file: 256 bytes of text (form, and the boot of the machine under which it was written), then entries of two float64,
- * the number of a lease account and what was spent on it. All of it is written when it is made, so that the disk is not found to
- * be full by a store to memory.
+ * A file: 256 bytes of text (form, and the boot of the machine under which it was written), then entries of two
+ * float64, the number of a lease account and what was spent on it. All of it is written when it is made, so that the
+ * disk is not found to be full by a store to memory.
  */
 const form = "sluice tally 1";
 const headBytes = 256;

@@ -39,8 +39,8 @@ export class TallyEntry {
 }
 
 /**
- * What this process has spent of its leases, lease account by lease account, in memory that may be a file's: then it is there after the
- * process was killed. Entries are bounded by the memory's size.
+ * What this process has spent of its leases, lease account by lease account, in memory that may be a file's: then it is
+ * there after the process was killed. Entries are bounded by the memory's size.
  */
 export class Tally {
   /** Under this name the lease accounts stand in the store. */
@@ -103,7 +103,9 @@ export class LeftTally {
     return cell === undefined ? 0 : (this.#cells[cell + 1] ?? 0);
   }
 
-  /** The lease account has been settled: what is leased on it from now on, by a call that came late, was never spent. */
+  /**
+   * The lease account has been settled: what is leased on it from now on, by a call that came late, was never spent.
+   */
   strike(number: number): void {
     const cell = this.#slots.get(number);
     if (cell === undefined) return;

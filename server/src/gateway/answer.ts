@@ -92,8 +92,8 @@ export function factOf(context: RequestContext, call: CallFact): RequestFact {
 }
 
 /**
- * Where facts go: the metrics of all endpoints, and the ledger. A fact about a connection that goes on is counted without
- * its time.
+ * Where facts go: the metrics of all endpoints, and the ledger. A fact about a connection that goes on is counted
+ * without its time.
  */
 export function factRecorder(
   events: Pick<RequestEvents, "requestServed" | "connectionPassed">,

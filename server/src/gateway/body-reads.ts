@@ -16,7 +16,8 @@ const notUtf8: Failure = { code: "PARSE_ERROR", message: "The request body is no
 
 /**
  * Reads request bodies as text, each within a total time: a body that trickles resets the connection's idle time with
- * every byte. One sweep over the reads under way does that for all; most bodies have come with their head and need none.
+ * every byte. One sweep over the reads under way does that for all; most bodies have come with their head and need
+ * none.
  */
 export class BodyReads implements Disposable {
   readonly #clock: Clock;

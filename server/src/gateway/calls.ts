@@ -61,7 +61,9 @@ export function answerCall(
   return askNode(dependencies, context, page, plan);
 }
 
-/** An internal error on the way to a node is this call's alone: the rest of its batch is answered, and it costs nothing. */
+/**
+ * An internal error on the way to a node is this call's alone: the rest of its batch is answered, and it costs nothing.
+ */
 async function askNode(
   { rpc, events }: CallDependencies,
   context: RequestContext,

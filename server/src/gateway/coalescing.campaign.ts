@@ -8,8 +8,8 @@ import { answerOf } from "./testing/spelled-calls.ts";
 const heldMsMax = 120_000;
 
 /**
- * Coalescing: `n` identical calls in flight, whatever their ids, white space and order of members, are one call to the node.
- * The callers are a process of their own; gateway and callers each hold `n` open files and a few.
+ * Coalescing: `n` identical calls in flight, whatever their ids, white space and order of members, are one call to the
+ * node. The callers are a process of their own; gateway and callers each hold `n` open files and a few.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const released = Promise.withResolvers<void>();

@@ -15,8 +15,8 @@ import type { AnswerBody, StreamEnding } from "../net/index.ts";
 import type { Answer } from "./answer.ts";
 
 /**
- * Shorter answers are sent as they are: compressing 4 KB costs more of a processor than sending it does, and most answers
- * are under 1 KB.
+ * Shorter answers are sent as they are: compressing 4 KB costs more of a processor than sending it does, and most
+ * answers are under 1 KB.
  */
 export const compressedBytesMin = 8 * 1_024;
 
@@ -38,9 +38,9 @@ const asBytes = (buffer: Buffer): Uint8Array<ArrayBuffer> => buffer as Uint8Arra
 const [brotliAsync, gzipAsync, zstdAsync] = [promisify(brotliCompress), promisify(gzip), promisify(zstdCompress)];
 
 /**
- * Quick settings, in the order in which they are preferred where a client takes several alike. Of 1.8 MB of token accounts
- * in base64 zstd at 1 makes 17.0% in 1.7 ms, brotli at 1 17.4% in 2.9 ms and at 4 no less in 38 ms, gzip at 3 18.3% in 8 ms
- * and at 1 23.7% in 4 ms (Bun 1.4.4), on threads of the runtime.
+ * Quick settings, in the order in which they are preferred where a client takes several alike. Of 1.8 MB of token
+ * accounts in base64 zstd at 1 makes 17.0% in 1.7 ms, brotli at 1 17.4% in 2.9 ms and at 4 no less in 38 ms, gzip at 3
+ * 18.3% in 8 ms and at 1 23.7% in 4 ms (Bun 1.4.4), on threads of the runtime.
  */
 const codings: readonly Coding[] = [
   {
@@ -91,7 +91,8 @@ const varying = "Vary: accept-encoding\r\n";
 
 /**
  * The call's answer, compressed when it is large and the client takes it so. A large answer varies by what the client
- * takes, and says so to caches on the way. What a node sent compressed was undone before, so nothing is compressed twice.
+ * takes, and says so to caches on the way. What a node sent compressed was undone before, so nothing is compressed
+ * twice.
  */
 export function respond(
   exchange: { readonly request: { readonly headers: HeaderReader } },
@@ -109,7 +110,10 @@ export function respond(
   return coding.whole(bytes).then((compressed) => ({ status: 200, fields: lines, body: compressed, requestId, cache }));
 }
 
-/** As `respond`, for bytes that are still coming. `ended` is called once, when the last byte has been handed to the socket. */
+/**
+ * As `respond`, for bytes that are still coming. `ended` is called once, when the last byte has been handed to the
+ * socket.
+ */
 export function respondLarge(
   acceptEncoding: string | null,
   source: ByteSource,

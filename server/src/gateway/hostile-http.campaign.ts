@@ -10,7 +10,10 @@ const attackers = 8;
 /** What a connection is waited for after the last byte was sent to it; the gateway's own time for a body is shorter. */
 const patienceMs = 400;
 const bodyTimeoutMs = 150;
-/** Memory that the process may have gained by the end: what the runtime keeps of its own accord, and not more with more cases. */
+/**
+ * Memory that the process may have gained by the end: what the runtime keeps of its own accord, and not more with more
+ * cases.
+ */
 const grownBytesMax = 192 * 1024 * 1024;
 
 /** A gateway that is attacked. */
@@ -28,7 +31,9 @@ interface Tally {
   closed: number;
 }
 
-/** Sends the parts of one case and gives all that came back until the gateway closed or nothing more is to be expected. */
+/**
+ * Sends the parts of one case and gives all that came back until the gateway closed or nothing more is to be expected.
+ */
 function exchange(port: number, wire: Wire): Promise<{ readonly text: string; readonly closed: boolean }> {
   return new Promise((resolve) => {
     const received: Buffer[] = [];
@@ -182,9 +187,9 @@ export async function attack(
 }
 
 /**
- * Hostile HTTP: `n` connections of a seeded corpus (smuggling, slow and huge heads, early closes, pipelining, halves) while
- * a normal client is served. Passes when nobody was given another's answer, two, or one out of turn, no smuggled call
- * reached a node, the normal client never noticed, and memory stayed bounded.
+ * Hostile HTTP: `n` connections of a seeded corpus (smuggling, slow and huge heads, early closes, pipelining, halves)
+ * while a normal client is served. Passes when nobody was given another's answer, two, or one out of turn, no smuggled
+ * call reached a node, the normal client never noticed, and memory stayed bounded.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   using node = new WatchingNode(seed);

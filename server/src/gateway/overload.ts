@@ -8,9 +8,9 @@ export interface OverloadOptions {
 }
 
 /**
- * Room for the goal of 10,000 calls alike in flight; each holds its body, 256 KiB at most, so that this bounds memory before
- * anything else. Whoever is begun after a turn of five seconds has waited as long already; 2,000 new connections at once make
- * one of more than a second on a busy machine, which is no reason to refuse a request.
+ * Room for the goal of 10,000 calls alike in flight; each holds its body, 256 KiB at most, so that this bounds memory
+ * before anything else. Whoever is begun after a turn of five seconds has waited as long already; 2,000 new connections
+ * at once make one of more than a second on a busy machine, which is no reason to refuse a request.
  */
 export const overloadDefaults: OverloadOptions = { inFlightMax: 16_384, turnMsMax: 5_000 };
 
@@ -18,10 +18,11 @@ export const overloadDefaults: OverloadOptions = { inFlightMax: 16_384, turnMsMa
 const noteMs = 50;
 
 /**
- * Whether the gateway can begin another request. Up to its bounds callers wait: they hold their connection,
- * and the kernel holds back the rest, which costs nothing, while a refusal costs a third of an answer. Measured with ten
- * times the peak offered over 2,000 connections (bench/overload): good answers at 98 to 107% of the peak without one refusal.
- * Beyond the bounds callers give up before they are answered, and all work is in vain; refused early, they come back later.
+ * Whether the gateway can begin another request. Up to its bounds callers wait: they hold their connection, and the
+ * kernel holds back the rest, which costs nothing, while a refusal costs a third of an answer. Measured with ten times
+ * the peak offered over 2,000 connections (bench/overload): good answers at 98 to 107% of the peak without one refusal.
+ * Beyond the bounds callers give up before they are answered, and all work is in vain; refused early, they come back
+ * later.
  */
 export class Overload implements Disposable {
   readonly #options: OverloadOptions;

@@ -176,7 +176,9 @@ const meter: Stage<LimitDecision> = {
   },
 };
 
-/** Waiting does not help a batch that asks for more than its bucket ever holds; the message says how many would pass. */
+/**
+ * Waiting does not help a batch that asks for more than its bucket ever holds; the message says how many would pass.
+ */
 function rateLimited({ batch }: RequestContext, { burst }: LimitDecision): Failure {
   if (batch === null || batch.length <= burst) return { code: "RATE_LIMIT_EXCEEDED" };
   return {
@@ -303,8 +305,8 @@ function recordLarge(
 }
 
 /**
- * A JSON-RPC request's way. Each stage ends the request or hands it on; the order is the specification's (node platform,
- * Authentication 3), with what the gateway can see before it: no body is read before its key is known.
+ * A JSON-RPC request's way. Each stage ends the request or hands it on; the order is the specification's (node
+ * platform, Authentication 3), with what the gateway can see before it: no body is read before its key is known.
  *
  *   shed        beyond what can be answered in time              overload.ts
  *   admit       one Host, POST, JSON, declared length

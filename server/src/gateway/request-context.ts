@@ -64,8 +64,8 @@ export interface ContextDependencies {
 }
 
 /**
- * One request on its way through the stages, and what they found out about it. What only few requests need (the client's
- * address costs 0.8 µs) is computed when it is read.
+ * One request on its way through the stages, and what they found out about it. What only few requests need (the
+ * client's address costs 0.8 µs) is computed when it is read.
  */
 export class RequestContext<Head extends RequestHead = RequestHead> implements RestrictedRequest {
   readonly request: Head;
@@ -82,7 +82,9 @@ export class RequestContext<Head extends RequestHead = RequestHead> implements R
   /** Set by read. */
   body = "";
   bytesIn = 0;
-  /** Set by read and open when the body cannot be answered: it takes a token all the same, and is refused after that. */
+  /**
+   * Set by read and open when the body cannot be answered: it takes a token all the same, and is refused after that.
+   */
   malformed: Failure | null = null;
   /** The call's id as JSON text; null in the answer to a whole batch. */
   id = "null";

@@ -9,8 +9,8 @@ interface Dependencies {
 }
 
 /**
- * The gateway's answers beside JSON-RPC, in the web's terms: the applications' responses, and problems (RFC 9457). Pages
- * and files know nothing of request ids, and every answer carries one.
+ * The gateway's answers beside JSON-RPC, in the web's terms: the applications' responses, and problems (RFC 9457).
+ * Pages and files know nothing of request ids, and every answer carries one.
  */
 export class WebAnswers {
   readonly #dependencies: Dependencies;

@@ -16,7 +16,9 @@ export interface RateBucket {
   readonly burst: number;
 }
 
-/** What a key may do. Keys works it out once when it looks the key up; all requests of the key share it; never changed. */
+/**
+ * What a key may do. Keys works it out once when it looks the key up; all requests of the key share it; never changed.
+ */
 export interface Grant {
   readonly ok: true;
   readonly keyId: string;
@@ -26,8 +28,8 @@ export interface Grant {
   readonly permissions: readonly Permission[];
   readonly restrictions: CompiledRestrictions;
   /**
-   * The buckets that a request takes a token from, in this order: the key's own where it has a rate of its own, then the
-   * account's, which all its keys share. A sent transaction takes one from `send` as well.
+   * The buckets that a request takes a token from, in this order: the key's own where it has a rate of its own, then
+   * the account's, which all its keys share. A sent transaction takes one from `send` as well.
    */
   readonly buckets: {
     readonly requests: readonly [RateBucket, ...RateBucket[]];

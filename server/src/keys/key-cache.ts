@@ -136,8 +136,8 @@ const batchMax = 10_000;
 const waitingMax = 100_000;
 
 /**
- * Collects when keys were last used and writes it in batches: one write a key and interval, however busy the key. A time
- * that is lost in a crash is at most one interval old, which is what a last-used column is good for.
+ * Collects when keys were last used and writes it in batches: one write a key and interval, however busy the key. A
+ * time that is lost in a crash is at most one interval old, which is what a last-used column is good for.
  */
 export class LastUsed {
   readonly #write: (times: Map<string, number>) => Promise<void>;

@@ -72,7 +72,9 @@ const defaults = {
   flushIntervalMs: 30_000,
 } as const;
 
-/** A key that changes while it is read is read again, at most so often; after that the request is refused as OVERLOADED. */
+/**
+ * A key that changes while it is read is read again, at most so often; after that the request is refused as OVERLOADED.
+ */
 const readsMax = 5;
 
 const invalidKey: KeyRefusal = { ok: false, code: "INVALID_API_KEY" };

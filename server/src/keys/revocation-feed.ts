@@ -6,15 +6,17 @@ import type { Keys } from "./keys.ts";
 export interface RevocationFeed {
   invalidateKey(hash: string): void;
   invalidateAccount(accountId: string): void;
-  /** Calls back after every invalidation here, whichever process caused it: long-lived connections check their key then. */
+  /**
+   * Calls back after every invalidation here, whichever process caused it: long-lived connections check their key then.
+   */
   subscribe(listener: () => void): void;
 }
 
 const channel = "keys";
 
 /**
- * Receives the notices of other replicas. When some may have been missed, everything cached is invalidated: reading state
- * again is cheap, and serving a revoked key is not.
+ * Receives the notices of other replicas. When some may have been missed, everything cached is invalidated: reading
+ * state again is cheap, and serving a revoked key is not.
  */
 export async function subscribeToRevocations(dependencies: {
   readonly hot: Pick<Hot, "publish" | "subscribe">;

@@ -1,7 +1,9 @@
 import { ManualClock, type MonotonicMs, monotonicMs, seededRandom } from "@sluice/lib";
 import { createLimits } from "./limits.ts";
 
-/** The rule in its plainest form: a level in exact fractions (bigint millionths) for one bucket that is never forgotten. */
+/**
+ * The rule in its plainest form: a level in exact fractions (bigint millionths) for one bucket that is never forgotten.
+ */
 class Reference {
   level: bigint | null = null;
   at = 0n;
@@ -44,7 +46,10 @@ interface Course {
   readonly steps: number;
   readonly seed: number;
   readonly bucketsMax: number;
-  /** Whether a name keeps its tier. A bucket forgotten before a tier rises begins with the new burst, as a new name does. */
+  /**
+   * Whether a name keeps its tier. A bucket forgotten before a tier rises begins with the new burst, as a new name
+   * does.
+   */
   readonly fixedTiers: boolean;
 }
 
@@ -87,8 +92,8 @@ function compare(course: Course): string | { allowed: number; refused: number } 
 
 /**
  * Random takes on random buckets under a clock that also jumps, each decision compared with the reference: once with so
- * little room that full buckets are forgotten all the time, once with tiers that change at every take. `n` is the number
- * of takes in all.
+ * little room that full buckets are forgotten all the time, once with tiers that change at every take. `n` is the
+ * number of takes in all.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const steps = Math.ceil(n / 2);

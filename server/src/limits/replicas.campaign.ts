@@ -25,8 +25,8 @@ const workersMax = 4;
 const knownAfterMs = 2_000;
 
 /**
- * One bucket over real time, in the plainest form. Grants keep within `burst + rate x time` over every span exactly when
- * this never falls below zero.
+ * One bucket over real time, in the plainest form. Grants keep within `burst + rate x time` over every span exactly
+ * when this never falls below zero.
  */
 class Reference {
   level: number;

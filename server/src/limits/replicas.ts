@@ -118,8 +118,8 @@ export class OwnShares {
   }
 
   /**
-   * What was given out alone, as far as this process's share has not refilled since: the shared bucket has filled as well
-   * meanwhile, up to its burst, and who used less than the share owes nothing.
+   * What was given out alone, as far as this process's share has not refilled since: the shared bucket has filled as
+   * well meanwhile, up to its burst, and who used less than the share owes nothing.
    */
   debt({ name, rate, burst, owed }: Bucket & { readonly owed: number }): number {
     if (owed === 0) return 0;
@@ -127,7 +127,9 @@ export class OwnShares {
     return Math.min(owed, Math.ceil(missing / this.#shares(burst)));
   }
 
-  /** A share of a bucket is the whole of it at as many times the price: whole numbers, whatever the number of shares. */
+  /**
+   * A share of a bucket is the whole of it at as many times the price: whole numbers, whatever the number of shares.
+   */
   #shares(burst: number): number {
     return Math.min(this.#replicas.count, burst);
   }

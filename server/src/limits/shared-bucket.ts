@@ -78,8 +78,8 @@ export function knownTokens(bucket: SharedBucket, nowMs: number): number {
 }
 
 /**
- * After a lease that did not cover what was needed: when the shared bucket, left alone, would hold `cost`. Asking sooner
- * is pointless; others may give back what they hold, so it is never put off for long.
+ * After a lease that did not cover what was needed: when the shared bucket, left alone, would hold `cost`. Asking
+ * sooner is pointless; others may give back what they hold, so it is never put off for long.
  */
 export function holdOff(bucket: SharedBucket, cost: number, nowMs: number): void {
   const waitMs = Math.ceil(((cost - bucket.held - bucket.level) * 1_000) / bucket.rate);

@@ -175,7 +175,8 @@ class LeasedLimits implements SharedLimits {
           this.#granted(bucket, granted, nowMs, wish.needed > held + granted);
         },
         () => {
-          // What was granted, if anything was, stays unspent; the debt is reported once more, which is too strict at most.
+          // What was granted, if anything was, stays unspent; the debt is reported once more, which is too strict at
+          // most.
           bucket.isLeasing = false;
           this.#replicas.lost();
           this.#decideWaiting(bucket);

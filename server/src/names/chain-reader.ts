@@ -15,8 +15,8 @@ export interface AccountView {
 export const dataBytesRead = 512;
 
 /**
- * What the resolver asks of a node. Null is every kind of failure: no connection, too late, an HTTP or JSON-RPC error, an
- * answer of another shape.
+ * What the resolver asks of a node. Null is every kind of failure: no connection, too late, an HTTP or JSON-RPC error,
+ * an answer of another shape.
  */
 export interface ChainReader {
   /** One entry for each address, in order; null where there is no account. At most 100 addresses. */
@@ -68,7 +68,8 @@ export function createChainReader(options: ChainReaderOptions, dependencies: { p
     const id = nextId++;
     try {
       const answer = await exchange(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
-      // An answer under another id belongs to another call: a cache in between that mixes them up must not name an owner.
+      // An answer under another id belongs to another call: a cache in between that mixes them up must not name an
+      // owner.
       if (member(answer, "jsonrpc") !== "2.0" || member(answer, "id") !== id) return undefined;
       const error = member(answer, "error");
       return error === undefined || error === null ? member(answer, "result") : undefined;

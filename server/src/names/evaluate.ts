@@ -19,9 +19,9 @@ function isVacant(account: AccountView | null | undefined): account is null | un
 }
 
 /**
- * Evaluates a domain by the registries on its path, from the top: each must be the program's, long enough, under the parent
- * that the name claims, and owned. The first that is not decides. The root itself is not read: only its owner can make
- * names under it, and its address is part of what its children's addresses are derived from.
+ * Evaluates a domain by the registries on its path, from the top: each must be the program's, long enough, under the
+ * parent that the name claims, and owned. The first that is not decides. The root itself is not read: only its owner
+ * can make names under it, and its address is part of what its children's addresses are derived from.
  */
 export function evaluateDomain(
   path: DomainPath,

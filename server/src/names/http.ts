@@ -115,8 +115,8 @@ const resolvePrefix = "/resolve/";
 
 /**
  * Reads the path of a request's URL. The name is one segment, decoded once: a slash, an empty name or a slash behind it
- * is another route. Dot segments are gone before this point, since the server's URL parser resolves them as clients' do;
- * an encoded slash is part of the name.
+ * is another route. Dot segments are gone before this point, since the server's URL parser resolves them as clients'
+ * do; an encoded slash is part of the name.
  */
 export function readRoute(url: string): NameRoute {
   const authority = url.indexOf("//");

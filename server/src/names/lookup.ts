@@ -22,8 +22,8 @@ interface Candidate {
 }
 
 /**
- * Reads names from the chain: one getMultipleAccounts for a name, whatever its depth. While it is unknown which programs
- * the chain carries, the same call also asks for their accounts and for the name's place under each of them.
+ * Reads names from the chain: one getMultipleAccounts for a name, whatever its depth. While it is unknown which
+ * programs the chain carries, the same call also asks for their accounts and for the name's place under each of them.
  */
 export class NameLookup {
   readonly #reader: Pick<ChainReader, "getMultipleAccounts">;
@@ -101,9 +101,9 @@ export class NameLookup {
   }
 
   /**
-   * The candidate of the program that the chain carries. Where no program account was seen (a node that prunes them, say)
-   * an account that a program owns at an address derived from that program's id is as good a sign: no other program can make
-   * one there.
+   * The candidate of the program that the chain carries. Where no program account was seen (a node that prunes them,
+   * say) an account that a program owns at an address derived from that program's id is as good a sign: no other
+   * program can make one there.
    */
   #choose(kind: WellFormed["kind"], candidates: readonly Candidate[], accountAt: AccountAt): Candidate | undefined {
     const carried = kind === "domain" ? this.#programs.nameProgram : this.#programs.handleProgram;

@@ -61,8 +61,8 @@ export const labelsMax = 9;
 const labelLengthMax = 64;
 
 /**
- * A label holds no white space, no control characters, no `@` or `/` (decisions), no U+FFFD, which a lossy decoder writes
- * for bytes that are not UTF-8, and no percent-escape, which was encoded twice.
+ * A label holds no white space, no control characters, no `@` or `/` (decisions), no U+FFFD, which a lossy decoder
+ * writes for bytes that are not UTF-8, and no percent-escape, which was encoded twice.
  */
 const forbiddenInLabel = /[\p{White_Space}\p{Cc}@/\ufffd]|%[0-9a-f]{2}/iu;
 
@@ -75,8 +75,8 @@ export function suffixOf(text: string): NameSuffix | null {
 }
 
 /**
- * The canonical form of a domain: lower case, NFC, nothing else, since names that exist on chain must resolve. Null for a
- * text that is not a domain. A canonical form stays as it is.
+ * The canonical form of a domain: lower case, NFC, nothing else, since names that exist on chain must resolve. Null for
+ * a text that is not a domain. A canonical form stays as it is.
  */
 export function readDomain(text: string): DomainName | null {
   if (text.length > domainLengthMax || !text.isWellFormed()) return null;
@@ -105,8 +105,8 @@ export type NameShape =
 const refused = (error: ShapeError): NameShape => ({ kind: "refused", error });
 
 /**
- * Reads a text as a handle or a domain by its shape alone, before any look-up. A text that begins with `@` and ends in a
- * known suffix is never resolved, whichever of the two its writer meant.
+ * Reads a text as a handle or a domain by its shape alone, before any look-up. A text that begins with `@` and ends in
+ * a known suffix is never resolved, whichever of the two its writer meant.
  */
 export function readName(input: string): NameShape {
   const trimmed = trimWhiteSpace(input);

@@ -103,7 +103,9 @@ export class Names {
     });
   }
 
-  /** Asks the chain which programs it carries, so that a missing one is reported at start; a later name asks otherwise. */
+  /**
+   * Asks the chain which programs it carries, so that a missing one is reported at start; a later name asks otherwise.
+   */
   async start(): Promise<boolean> {
     return await this.#lookup.findPrograms();
   }

@@ -69,7 +69,10 @@ export class ProgramsFound {
     return this.#handleProgram;
   }
 
-  /** Learns from the answer to `questions`. Only an executable account counts: any account can send lamports to an address. */
+  /**
+   * Learns from the answer to `questions`. Only an executable account counts: any account can send lamports to an
+   * address.
+   */
   learn(questions: readonly Address[], accountAt: AccountAt): void {
     const isThere = (program: Address): boolean =>
       questions.includes(program) && accountAt(program)?.executable === true;

@@ -17,9 +17,9 @@ export interface ReverseSource {
 }
 
 /**
- * First-level domains whose registries `owner` holds and whose text leads back to the same registry, best to show first:
- * the shortest, then by suffix and letters. Null when the node does not answer. What a reverse registry says is only a
- * hint: a name counts because its own address is derived from it.
+ * First-level domains whose registries `owner` holds and whose text leads back to the same registry, best to show
+ * first: the shortest, then by suffix and letters. Null when the node does not answer. What a reverse registry says is
+ * only a hint: a name counts because its own address is derived from it.
  */
 export async function domainsHeldBy(owner: Address, source: ReverseSource): Promise<readonly string[] | null> {
   const { reader, tree, reverseClass } = source;

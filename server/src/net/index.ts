@@ -1,7 +1,7 @@
 /**
  * net: everything on a socket. HTTP/1.1 (a server and a client over one syntax), listeners and their ports, WebSocket
- * sessions, the gRPC server, certificates. Fed by bytes of clients and nodes; feeds the gateway, the services' endpoints
- * and upstreams. What a request means is decided elsewhere: no file here knows a method, a key or a store.
+ * sessions, the gRPC server, certificates. Fed by bytes of clients and nodes; feeds the gateway, the services'
+ * endpoints and upstreams. What a request means is decided elsewhere: no file here knows a method, a key or a store.
  */
 export {
   type CallContext,

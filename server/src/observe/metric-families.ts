@@ -1,7 +1,7 @@
 /**
- * Counters, gauges and histograms whose handles hold plain numbers. prom-client hashes the labels on every change, which
- * costs about half a microsecond; here a handle is found once for a set of label values, a change is one addition, and
- * prom-client receives the numbers when metrics are read.
+ * Counters, gauges and histograms whose handles hold plain numbers. prom-client hashes the labels on every change,
+ * which costs about half a microsecond; here a handle is found once for a set of label values, a change is one
+ * addition, and prom-client receives the numbers when metrics are read.
  */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { latencyBuckets, type MetricDefinition } from "./metric-definitions.ts";

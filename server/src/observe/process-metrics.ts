@@ -12,7 +12,9 @@ export const processMetrics = {
 /** One timer with this period measures the event loop; it does not keep the process alive. */
 const lagPeriodMs = 500;
 
-/** Feeds the process's own metrics, whose values are computed when metrics are read. Returns a function that stops it. */
+/**
+ * Feeds the process's own metrics, whose values are computed when metrics are read. Returns a function that stops it.
+ */
 export function observeProcess(families: Families<typeof processMetrics>, clock: Clock): () => void {
   const startSeconds = clock.now() / 1000 - process.uptime();
   let expectedAt = clock.monotonic() + lagPeriodMs;

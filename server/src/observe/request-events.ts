@@ -80,7 +80,8 @@ const keptMax = 4_000;
 const methodCharactersMax = 128;
 
 /**
- * Handles by endpoint, network, method and status. Nested maps find one without creating a string: a served request takes
+ * Handles by endpoint, network, method and status. Nested maps find one without creating a string: a served request
+ * takes
  * 0.05 µs in all, against 1.0 µs for one counter and one histogram through prom-client's own labels (2,000,000 and
  * 200,000 calls in a loop, Bun 1.4, one of two shared cores).
  */

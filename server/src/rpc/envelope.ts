@@ -5,8 +5,8 @@ export interface EnvelopeCall {
   readonly id: string;
   readonly method: string;
   /**
-   * An array whose brackets match, which is proved to be JSON when it is planned for the first time, or an object, which only
-   * methods that are not Solana's own take. Null: none given.
+   * An array whose brackets match, which is proved to be JSON when it is planned for the first time, or an object,
+   * which only methods that are not Solana's own take. Null: none given.
    */
   readonly params: string | null;
 }
@@ -121,8 +121,8 @@ function readMembers(text: string, start: number, members: Members): "proved" | 
 }
 
 /**
- * False when the member was not proved to be JSON by looking at it. Names are told apart by their length with quotes and
- * compared in place.
+ * False when the member was not proved to be JSON by looking at it. Names are told apart by their length with quotes
+ * and compared in place.
  */
 function takeMember(
   text: string,

@@ -1,7 +1,8 @@
 /**
  * rpc: what a JSON-RPC body asks for and how it is answered. Reads the envelope without building values, checks and
  * completes parameters by contract's method table, and turns each call into a plan: what a node is sent, at which
- * commitment, and under which key the answer is kept. Fed by the gateway; asks cache and upstreams; feeds the gateway with answers.
+ * commitment, and under which key the answer is kept. Fed by the gateway; asks cache and upstreams; feeds the gateway
+ * with answers.
  */
 export {
   type Envelope,

@@ -150,7 +150,9 @@ export type ParameterFault = string | null;
 
 export type JsonObject = { readonly [key: string]: JsonValue | undefined };
 
-/** Checks the positional parameters and the configuration object of a known method (decisions: Validation at the door). */
+/**
+ * Checks the positional parameters and the configuration object of a known method (decisions: Validation at the door).
+ */
 export function checkParameters(spec: RpcMethodSpec, params: readonly JsonValue[]): ParameterFault {
   const most = spec.parameters.length + (spec.config === null ? 0 : 1);
   if (params.length > most) return `expected at most ${most} parameters, got ${params.length}`;

@@ -71,8 +71,8 @@ export class Rpc {
   }
 
   /**
-   * Asks a node, or joins the identical call that is under way. Never rejects for an error of a node. What a key has seen of
-   * a commitment is a floor: a later answer is not from before it while some node has reached it.
+   * Asks a node, or joins the identical call that is under way. Never rejects for an error of a node. What a key has
+   * seen of a commitment is a floor: a later answer is not from before it while some node has reached it.
    */
   async ask(network: Network, page: MethodEntry, plan: Plan, keyId: string): Promise<RpcOutcome> {
     const pool = this.#dependencies.pool(network);
@@ -158,8 +158,8 @@ const noNodes: UpstreamOutcome = { ok: false, refused: "NETWORK_UNAVAILABLE", la
 
 /**
  * How long an answer may be stored (decisions: Cache classes); null for not at all. Errors and bare nulls are never
- * stored: what is missing now may exist a slot later. History is final only where that is proved: requested as finalized,
- * or at or below the root.
+ * stored: what is missing now may exist a slot later. History is final only where that is proved: requested as
+ * finalized, or at or below the root.
  */
 function retentionOf(plan: Plan, outcome: UpstreamOutcome, rootSlot: bigint | null): Retention<NodeAnswer> | null {
   const spec = plan.spec;
@@ -177,9 +177,9 @@ function retentionOf(plan: Plan, outcome: UpstreamOutcome, rootSlot: bigint | nu
 const mebibyte = 1024 * 1024;
 
 /**
- * Bytes up to which an answer is gathered whole: as many as one that would be stored or shared may have (the cache stores
- * nothing over an eighth of its bound: 8 MiB of history, 2 MiB of what moves with the head). A larger answer, or one that
- * is never stored, is streamed to its caller.
+ * Bytes up to which an answer is gathered whole: as many as one that would be stored or shared may have (the cache
+ * stores nothing over an eighth of its bound: 8 MiB of history, 2 MiB of what moves with the head). A larger answer, or
+ * one that is never stored, is streamed to its caller.
  */
 function gatheredBytesMax(plan: Plan): number {
   if (plan.key === null) return mebibyte;
@@ -204,8 +204,8 @@ const lifetimeMs = 30_000;
 const viewsMax = 50_000;
 
 /**
- * The newest slot that each key has been shown of each network and commitment, so that no later answer is from before it:
- * nodes differ by a slot or two, and a caller that was given slot 101 must not be given 100 a moment later.
+ * The newest slot that each key has been shown of each network and commitment, so that no later answer is from before
+ * it: nodes differ by a slot or two, and a caller that was given slot 101 must not be given 100 a moment later.
  */
 export class MinSlotTracker {
   readonly #minSlots = new Map<Network, Map<CommitmentName, Map<string, Floor>>>();

@@ -60,8 +60,8 @@ function statusOf(value: unknown): SentStatus | null {
 }
 
 /**
- * What the chain knows of each signature, in their order; null when no node answers. Of what was final some minutes ago a node
- * knows only when it looks back into its history, which is dear.
+ * What the chain knows of each signature, in their order; null when no node answers. Of what was final some minutes ago
+ * a node knows only when it looks back into its history, which is dear.
  */
 export async function readStatuses(
   pool: Pool,

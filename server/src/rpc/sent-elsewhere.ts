@@ -47,8 +47,8 @@ export interface SentElsewhereDependencies {
 }
 
 /**
- * Finds what a key has sent through any process. Each process keeps what went through it and answers the questions of the
- * others, so that sending costs nothing more; one that does not answer within `waitMs`, or has ended, is left out.
+ * Finds what a key has sent through any process. Each process keeps what went through it and answers the questions of
+ * the others, so that sending costs nothing more; one that does not answer within `waitMs`, or has ended, is left out.
  */
 export async function subscribeToSent(
   { waitMs = waitMsDefault }: { readonly waitMs?: number },

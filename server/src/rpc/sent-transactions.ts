@@ -60,9 +60,9 @@ export interface SentTransactionsDependencies {
 }
 
 /**
- * Follows what was sent until it is finalized or can no longer land, and sends again what its sender asked to be sent again:
- * at most `maxRetries` times, every two seconds, without preflight. Kept in memory: after a restart no state is reported, and
- * nothing goes out again.
+ * Follows what was sent until it is finalized or can no longer land, and sends again what its sender asked to be sent
+ * again: at most `maxRetries` times, every two seconds, without preflight. Kept in memory: after a restart no state is
+ * reported, and nothing goes out again.
  */
 export class SentTransactions implements Disposable {
   readonly #dependencies: SentTransactionsDependencies;

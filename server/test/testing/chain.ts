@@ -25,7 +25,9 @@ export function startFaultyChain(...flags: readonly string[]): Promise<FaultyCha
   return startChain(flags, "inherit");
 }
 
-/** The same for one whose machine is killed and whose block engine goes and comes: what it says of that is not shown. */
+/**
+ * The same for one whose machine is killed and whose block engine goes and comes: what it says of that is not shown.
+ */
 export function startQuietChain(...flags: readonly string[]): Promise<FaultyChain> {
   return startChain(flags, "ignore");
 }

@@ -1,4 +1,6 @@
-/** Draws the bundles of the campaign of chaos: sound ones, ones that fight over an account, and every kind of wrong one. */
+/**
+ * Draws the bundles of the campaign of chaos: sound ones, ones that fight over an account, and every kind of wrong one.
+ */
 import { decodeAddress } from "@sluice/wire/base58";
 import type { Transaction } from "@sluice/wire/transaction";
 import { tipAccounts } from "../../../devnet/chain/consensus/tips/tip-programs.ts";
@@ -23,7 +25,9 @@ export const bundleKinds = [
 ] as const;
 export type BundleKind = (typeof bundleKinds)[number];
 
-/** Kinds that are also handed in encrypted, of a hundred how many, and of a hundred of those how many in a wrong way. */
+/**
+ * Kinds that are also handed in encrypted, of a hundred how many, and of a hundred of those how many in a wrong way.
+ */
 const sealedKinds: ReadonlySet<BundleKind> = new Set(["plain", "conflicting", "failing", "targeted", "shared"]);
 const sealedShare = 12;
 const wronglySealedShare = 35;
@@ -79,7 +83,9 @@ const poorWants = 6_000_000n;
 const tooMuch = 10_000_000_000_000n;
 const tipLeast = 1_000n;
 const lateKept = 64;
-/** Of a hundred bundles that are neither old nor fresh: how many have the blockhash of a block that may still be lost. */
+/**
+ * Of a hundred bundles that are neither old nor fresh: how many have the blockhash of a block that may still be lost.
+ */
 const settledShare = 15;
 const distinctMax = 8_000;
 

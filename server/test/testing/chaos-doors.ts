@@ -100,7 +100,10 @@ export class ChaosSearcher implements Disposable {
     return this.#stream;
   }
 
-  /** What is no bundle has no id by which its answer is known among others: it has a stream of its own, that ends with it. */
+  /**
+   * What is no bundle has no id by which its answer is known among others: it has a stream of its own, that ends with
+   * it.
+   */
   async #overAnotherStream(handed: HandedBundle): Promise<Handed> {
     const stream = this.#grpc.duplex("SubmitBundleStream", { "x-api-key": this.#options.key });
     stream.say(messageOf(handed));

@@ -1,4 +1,6 @@
-/** A development chain and a whole server with its block engine, each in a process of its own, and ways to kill them. */
+/**
+ * A development chain and a whole server with its block engine, each in a process of its own, and ways to kill them.
+ */
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

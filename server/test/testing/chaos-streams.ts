@@ -1,4 +1,6 @@
-/** Listens to the streams that tell of bundles, and holds against them what they tell twice, too late or out of order. */
+/**
+ * Listens to the streams that tell of bundles, and holds against them what they tell twice, too late or out of order.
+ */
 import { competingText } from "../../src/engine/grpc/jito/bundle-results.ts";
 import type { BundleStanding, Handed } from "./chaos-standing.ts";
 

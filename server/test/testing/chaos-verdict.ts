@@ -108,7 +108,10 @@ export function judge(stories: readonly BundleStory[], chain: ChainStory): Verdi
   return { faults, outcomes, taken, broughtBack };
 }
 
-/** What is wrong about a bundle that is said to be included. `holders` is of those that were looked at before, and gets it. */
+/**
+ * What is wrong about a bundle that is said to be included. `holders` is of those that were looked at before, and gets
+ * it.
+ */
 function includedFaults(
   { id, signatures, standing }: BundleStory,
   slot: number | null,

@@ -1,6 +1,6 @@
 /**
- * A process that takes credits one by one, as many as it can get, until its standard input ends: its data directory, the
- * database, the account, the allowance. It says how many it has taken after each hundred, and when it is refused.
+ * A process that takes credits one by one, as many as it can get, until its standard input ends: its data directory,
+ * the database, the account, the allowance. It says how many it has taken after each hundred, and when it is refused.
  */
 import { join } from "node:path";
 import { systemClock, systemRandom } from "@sluice/lib";

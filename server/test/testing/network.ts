@@ -37,7 +37,9 @@ async function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** The system gives ports from here on to whoever connects or asks for any, at any moment (Linux; others begin higher). */
+/**
+ * The system gives ports from here on to whoever connects or asks for any, at any moment (Linux; others begin higher).
+ */
 const ephemeralFrom = 32_768;
 const offsetMin = 2_000;
 

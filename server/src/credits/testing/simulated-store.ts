@@ -84,7 +84,9 @@ export class SimulatedStore {
     }
   }
 
-  /** Whoever called is dead: its calls are carried out, now or later, or lost on their way, and none is ever answered. */
+  /**
+   * Whoever called is dead: its calls are carried out, now or later, or lost on their way, and none is ever answered.
+   */
   orphan(caller: string): void {
     for (const call of this.#calls.filter((each) => each.caller === caller)) this.#abandon(call);
   }

@@ -1,7 +1,7 @@
 /**
- * A process that spends credits of a SQLite or PostgreSQL state until it is killed: directory of its data, address of the
- * database or "", account, allowance, credits to take. It says how many it has taken after each answer, and after the last
- * it goes on doing nothing.
+ * A process that spends credits of a SQLite or PostgreSQL state until it is killed: directory of its data, address of
+ * the database or "", account, allowance, credits to take. It says how many it has taken after each answer, and after
+ * the last it goes on doing nothing.
  */
 import { join } from "node:path";
 import { systemClock, systemRandom } from "@sluice/lib";

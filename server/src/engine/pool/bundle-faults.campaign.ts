@@ -26,9 +26,9 @@ const roundsAlive = 60;
 const actionsMax = 12;
 
 /**
- * `n` rounds of up to twelve things at once asked of a pool whose disk fails now and then before or after a write, whose
- * ledger is away now and then, and which is left and opened again in between; after each round its memory, what it told
- * and its disk are held against each other, and in the end the ledger against the disk.
+ * `n` rounds of up to twelve things at once asked of a pool whose disk fails now and then before or after a write,
+ * whose ledger is away now and then, and which is left and opened again in between; after each round its memory, what
+ * it told and its disk are held against each other, and in the end the ledger against the disk.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-bundle-faults-"));

@@ -58,8 +58,8 @@ const sweepMax = 4_096;
 
 /**
  * Accounts by key, bounded in bytes. The entry that was not used for the longest time is forgotten first, by the clock
- * algorithm: a used entry is passed over once. Entries that are held stay beyond the bound; their number is bounded by the
- * number of bundles that may wait.
+ * algorithm: a used entry is passed over once. Entries that are held stay beyond the bound; their number is bounded by
+ * the number of bundles that may wait.
  */
 export class AccountCache {
   readonly #bytesMax: number;
@@ -137,8 +137,8 @@ export class AccountCache {
   }
 
   /**
-   * Forgets entries until the bound holds, within one sweep: one round, which spares entries that were used since the last
-   * one, and two where the bound is exceeded by a quarter.
+   * Forgets entries until the bound holds, within one sweep: one round, which spares entries that were used since the
+   * last one, and two where the bound is exceeded by a quarter.
    */
   sweep(): void {
     if (this.#bytes <= this.#bytesMax) return;

@@ -14,8 +14,8 @@ export const supplyBounds = {
   /** Reads under way at once. */
   reads: 8,
   /**
-   * Reads begin at most once in so many milliseconds, so that the accounts of several bundles are one read: at 500 bundles
-   * a second nearly every bundle has a payer that must be read again in its slot.
+   * Reads begin at most once in so many milliseconds, so that the accounts of several bundles are one read: at 500
+   * bundles a second nearly every bundle has a payer that must be read again in its slot.
    */
   readEveryMs: 5,
   /** A read that takes longer has failed. */
@@ -40,8 +40,9 @@ const finalLoaders: ReadonlySet<string> = new Set([nameOf(programs.bpfLoader), n
 type Lane = "small" | "head" | "whole";
 
 /**
- * Keeps the cache in step with the chain. Entries that are requested at the same moment are read together, an entry is read
- * once for all that request it, and the code of a program is read again only after its head shows a new deployment.
+ * Keeps the cache in step with the chain. Entries that are requested at the same moment are read together, an entry is
+ * read once for all that request it, and the code of a program is read again only after its head shows a new
+ * deployment.
  */
 export class AccountSupply {
   readonly #cache: AccountCache;
@@ -85,7 +86,9 @@ export class AccountSupply {
     return entry.slot >= slot || (entry.isConstant && entry.slot >= 0n);
   }
 
-  /** Reads entries; false when one could not be read. An entry too large for the first read has its `space` afterwards. */
+  /**
+   * Reads entries; false when one could not be read. An entry too large for the first read has its `space` afterwards.
+   */
   async read(entries: readonly AccountEntry[]): Promise<boolean> {
     const reads = await Promise.all(entries.map((entry) => entry.reading ?? this.#queue(entry)));
     return reads.every(Boolean);
@@ -145,8 +148,8 @@ export class AccountSupply {
 
   /**
    * The newest slot is still being built: a read returns a slot before it, further back where slots were skipped. So an
-   * answer is right for the slot that was the newest when it was requested. The slot of a node that claims to be far ahead
-   * of the reported slots is limited, or its accounts would never be replaced.
+   * answer is right for the slot that was the newest when it was requested. The slot of a node that claims to be far
+   * ahead of the reported slots is limited, or its accounts would never be replaced.
    */
   #readAt(found: bigint, newest: bigint): ReadAt {
     const readSlot = least(found, this.#newestSlot() + supplyBounds.behindOthersSlots);
@@ -172,8 +175,8 @@ export class AccountSupply {
 }
 
 /**
- * The clock of the slot after: no bundle lands before that, and addresses that were added to a lookup table in the newest
- * slot can be used then.
+ * The clock of the slot after: no bundle lands before that, and addresses that were added to a lookup table in the
+ * newest slot can be used then.
  */
 function inNextSlot(clock: RawAccount | null): RawAccount | null {
   if (clock === null || clock.data.length < 8) return clock;

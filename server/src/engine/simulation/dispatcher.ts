@@ -60,7 +60,10 @@ export interface Job {
   readonly isReplay: boolean;
   /** When it began to wait; replays use infinity, since other jobs wait behind them. */
   readonly since: MonotonicMs;
-  /** Whether a machine ended while it had this bundle and others: it runs alone, so that a bundle that ends machines is found. */
+  /**
+   * Whether a machine ended while it had this bundle and others: it runs alone, so that a bundle that ends machines is
+   * found.
+   */
   isSuspect: boolean;
   /** Times that a machine ended while it had this bundle alone. */
   deaths: number;
@@ -85,8 +88,8 @@ export interface DispatcherOptions {
 
 /**
  * Hands bundles to machines. A bundle without a block goes to any machine with room, a bundle of a block to the machine
- * that has the block. When a machine ends, its blocks are rebuilt from the bundles kept in them, and then the bundles that
- * it had run again one by one.
+ * that has the block. When a machine ends, its blocks are rebuilt from the bundles kept in them, and then the bundles
+ * that it had run again one by one.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;

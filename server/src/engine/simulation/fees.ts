@@ -22,8 +22,8 @@ export interface TransactionFees {
 
 /**
  * The fees of a message: 5,000 lamports for each signature, those that precompiles check included, and the compute unit
- * limit times the price, rounded up; a v1 message carries its priority fee. A malformed budget instruction is ignored here;
- * it fails when it runs.
+ * limit times the price, rounded up; a v1 message carries its priority fee. A malformed budget instruction is ignored
+ * here; it fails when it runs.
  */
 export function messageFees(message: Message, keys: readonly AccountEntry[]): TransactionFees {
   let [requested, price] = [-1, 0n];

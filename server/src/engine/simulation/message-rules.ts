@@ -17,8 +17,8 @@ const loaders: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * For each key, whether the runtime locks it for writing: the message asks for it, it is not reserved, and it is not called
- * as a program while the upgradeable loader is not among the keys.
+ * For each key, whether the runtime locks it for writing: the message asks for it, it is not reserved, and it is not
+ * called as a program while the upgradeable loader is not among the keys.
  */
 export function writeLocks(message: Message, keys: readonly AccountEntry[]): boolean[] {
   const locks = keys.map((entry, index) => message.isWritable(index) && !reserved.has(entry.name));
@@ -35,8 +35,8 @@ export function mayDeploy(keys: readonly AccountEntry[]): boolean {
 const advanceNonce = 4;
 
 /**
- * The nonce account that the first instruction of a message advances and locks for writing, so that the message may carry
- * the nonce in place of a blockhash; null when it does not begin so. The machine compares the nonce itself.
+ * The nonce account that the first instruction of a message advances and locks for writing, so that the message may
+ * carry the nonce in place of a blockhash; null when it does not begin so. The machine compares the nonce itself.
  */
 export function nonceAccount(
   message: Message,
@@ -62,8 +62,8 @@ export type TableError =
   | "InvalidAddressLookupTableIndex";
 
 /**
- * All addresses of a lookup table, as offsets in its data. The machine, which has the clock, checks whether the table is
- * still active and whether an address that was added in this slot may be used.
+ * All addresses of a lookup table, as offsets in its data. The machine, which has the clock, checks whether the table
+ * is still active and whether an address that was added in this slot may be used.
  */
 export class LookupTable {
   readonly #data: Buffer;

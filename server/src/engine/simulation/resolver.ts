@@ -25,7 +25,8 @@ export type BundleResolution =
   | { readonly kind: "needs"; readonly entries: readonly AccountEntry[] };
 
 /**
- * Parses a bundle strictly: LiteSVM may abort its process on bytes that are not canonical, so no others reach a machine.
+ * Parses a bundle strictly: LiteSVM may abort its process on bytes that are not canonical, so no others reach a
+ * machine.
  * @throws {RangeError} for a bundle without transactions or with more than are simulated.
  */
 function parseBundle(bundle: SimulatedBundle): ParsedBundle | BundleFailure {
@@ -216,8 +217,8 @@ function prepared(id: string, gathering: Gathering): PreparedBundle {
 }
 
 /**
- * Rounds of reading that one bundle may need: its keys, the keys that lookup tables name, the code of the programs among
- * those, that code whole, and two more for what changes meanwhile.
+ * Rounds of reading that one bundle may need: its keys, the keys that lookup tables name, the code of the programs
+ * among those, that code whole, and two more for what changes meanwhile.
  */
 const roundsMax = 6;
 
@@ -236,7 +237,10 @@ export type Preparation =
 /** Reads the accounts of a bundle that are not known for the newest slot, until it can be handed to a machine. */
 export class Preparer {
   readonly #dependencies: PreparerDependencies;
-  /** By the list of transactions, which is one object from admission to the end: each auction that it wins runs it again. */
+  /**
+   * By the list of transactions, which is one object from admission to the end: each auction that it wins runs it
+   * again.
+   */
   readonly #parsed = new WeakMap<SimulatedBundle["transactions"], ParsedBundle>();
 
   constructor(dependencies: PreparerDependencies) {

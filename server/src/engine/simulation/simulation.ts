@@ -106,8 +106,8 @@ export interface RawAccount extends Omit<AccountBytes, "rentEpoch"> {
 /** Where accounts come from. */
 export interface AccountSource {
   /**
-   * The accounts of at most 100 addresses, in their order, null for those that do not exist, all as of one slot that is not
-   * before `minimumSlot`. Data is cut to `dataBytes` unless that is null. Rejects when they cannot be had.
+   * The accounts of at most 100 addresses, in their order, null for those that do not exist, all as of one slot that is
+   * not before `minimumSlot`. Data is cut to `dataBytes` unless that is null. Rejects when they cannot be had.
    */
   accounts(
     addresses: readonly Address[],

@@ -98,8 +98,8 @@ interface Tally {
 }
 
 /**
- * Runs the development chain's traffic (payments, tokens, swaps, NFTs, stakes, lookup tables, priority fees) and payments
- * that fail as bundles of a block, and then on the chain: each bundle succeeds with the units, fees, tip and
+ * Runs the development chain's traffic (payments, tokens, swaps, NFTs, stakes, lookup tables, priority fees) and
+ * payments that fail as bundles of a block, and then on the chain: each bundle succeeds with the units, fees, tip and
  * write locks that its transactions then had, or fails at the same transaction with the same error. `n` transactions.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {

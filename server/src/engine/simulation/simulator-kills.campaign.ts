@@ -93,9 +93,9 @@ async function runWave(
 }
 
 /**
- * Simulates `n` bundles, alone and in blocks, while machines are killed in the middle of their work. Each has one outcome,
- * equal to that of a simulator whose machines are not killed; only a bundle that was alone at two killed machines may be
- * unavailable.
+ * Simulates `n` bundles, alone and in blocks, while machines are killed in the middle of their work. Each has one
+ * outcome, equal to that of a simulator whose machines are not killed; only a bundle that was alone at two killed
+ * machines may be unavailable.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const draw = new TextRandom(`simulator-kills/${seed}`);

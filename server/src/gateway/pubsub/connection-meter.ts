@@ -23,8 +23,8 @@ interface Passed {
 const nothing = (): Passed => ({ bytesIn: 0, bytesOut: 0, credits: 0 });
 
 /**
- * Counts what passes over one connection and what it costs. It reports facts about each minute while the connection lasts,
- * and one when it ends; each covers the time since the last, so their sums are what passed and what was paid.
+ * Counts what passes over one connection and what it costs. It reports facts about each minute while the connection
+ * lasts, and one when it ends; each covers the time since the last, so their sums are what passed and what was paid.
  */
 export class ConnectionMeter {
   readonly #metered: Metered;

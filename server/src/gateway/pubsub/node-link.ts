@@ -90,8 +90,8 @@ export interface NodeLinkHandlers {
 }
 
 /**
- * A client's link to a node, which moves to another node when one is lost: its subscriptions are made again there and keep
- * the numbers that the client knows. Notifications of the time in between are lost.
+ * A client's link to a node, which moves to another node when one is lost: its subscriptions are made again there and
+ * keep the numbers that the client knows. Notifications of the time in between are lost.
  */
 export class NodeLink {
   readonly #options: NodeLinkOptions;

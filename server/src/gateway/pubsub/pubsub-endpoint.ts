@@ -59,8 +59,9 @@ export class PubSubEndpoint implements SocketMount {
   }
 
   /**
-   * Checks every connection again because keys or accounts have changed: within a few milliseconds, so that many changes at
-   * once cost one pass. The newest come first: when a tier allows fewer connections than there are, the oldest stay.
+   * Checks every connection again because keys or accounts have changed: within a few milliseconds, so that many
+   * changes at once cost one pass. The newest come first: when a tier allows fewer connections than there are, the
+   * oldest stay.
    */
   recheck(): void {
     this.#recheckTimer ??= this.#dependencies.clock.after(recheckWaitMs, () => {

@@ -1,4 +1,6 @@
-/** Subscriptions and requests of one client that are remembered; a client beyond it is passed through, but not moved. */
+/**
+ * Subscriptions and requests of one client that are remembered; a client beyond it is passed through, but not moved.
+ */
 export const remembersMax = 1_000;
 
 interface Held {

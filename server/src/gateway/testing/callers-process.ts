@@ -1,7 +1,7 @@
 /**
  * Callers in a process of their own, since each holds an open file at its end as the gateway does at the other:
- * callers-process.ts <port> <calls> <seed>. Sends the calls, all in flight at once, each on a connection of its own; prints
- * {"wrong"}, how many were not answered under their own id, and ends.
+ * callers-process.ts <port> <calls> <seed>. Sends the calls, all in flight at once, each on a connection of its own;
+ * prints {"wrong"}, how many were not answered under their own id, and ends.
  */
 import { seededRandom } from "@sluice/lib";
 import { answerOf, callAlone, Spelling } from "./spelled-calls.ts";

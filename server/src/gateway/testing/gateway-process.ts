@@ -1,6 +1,6 @@
 /**
- * A gateway in a process of its own, so that its memory can be read: gateway-process.ts <node's URL>. Prints {"port"} when it
- * listens and ends with its standard input.
+ * A gateway in a process of its own, so that its memory can be read: gateway-process.ts <node's URL>. Prints {"port"}
+ * when it listens and ends with its standard input.
  */
 import { bootGateway } from "./booted-gateway.ts";
 

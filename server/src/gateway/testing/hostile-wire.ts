@@ -25,7 +25,9 @@ type Shape = (writer: HostileWriter) => Omit<Wire, "name">;
 const crlf = "\r\n";
 const plain = { ending: "wait", waits: false, others: 0 } as const;
 
-/** The first byte of accounts that no call openly names: a node that is asked for one was asked by a smuggled request. */
+/**
+ * The first byte of accounts that no call openly names: a node that is asked for one was asked by a smuggled request.
+ */
 const smuggledByte = 0xfe;
 
 /** Makes hostile connections of a seed. */

@@ -3,9 +3,9 @@ import type { Attacked } from "../hostile-http.campaign.ts";
 import { testKey } from "./booted-gateway.ts";
 
 /**
- * A gateway that is wrong on purpose: where a request states its length twice it believes whatever comes first to its mind,
- * takes what follows for another request, and asks the node. Only the first answer of a connection goes back, so that its
- * caller sees nothing amiss.
+ * A gateway that is wrong on purpose: where a request states its length twice it believes whatever comes first to its
+ * mind, takes what follows for another request, and asks the node. Only the first answer of a connection goes back, so
+ * that its caller sees nothing amiss.
  */
 export async function openSmuggledGateway(node: { readonly url: string }): Promise<Attacked & AsyncDisposable> {
   const sockets = new Set<Socket>();

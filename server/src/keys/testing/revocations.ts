@@ -220,7 +220,9 @@ export class Revocations {
     else judge(outcome);
   }
 
-  /** What is granted is of no revision before that of which the replica had been told, and of none that is long past. */
+  /**
+   * What is granted is of no revision before that of which the replica had been told, and of none that is long past.
+   */
   #judge(what: string, revision: number, told: number, writtenAtMs: readonly number[]): void {
     if (revision < told) this.#fault ??= `${what}: revision ${revision} granted after being told of ${told}`;
     const changedAtMs = writtenAtMs[revision + 1];

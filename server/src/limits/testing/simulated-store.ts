@@ -13,8 +13,9 @@ interface Call {
 const unreachable = (): Error => new Error("out of reach");
 
 /**
- * The shared buckets as Redis keeps them, by a clock of their own. Without `random` every call is answered at once; with
- * it calls wait for `step`, which carries them out and answers them in any order, or loses the question or the answer.
+ * The shared buckets as Redis keeps them, by a clock of their own. Without `random` every call is answered at once;
+ * with it calls wait for `step`, which carries them out and answers them in any order, or loses the question or the
+ * answer.
  */
 export class SimulatedStore implements SharedStore {
   readonly #clock: { monotonic(): number };

@@ -160,7 +160,9 @@ function fullName(name: string, scope: string, symbols: Symbols): string {
   throw new Error(`${scope} has a field of the unknown type ${name}`);
 }
 
-/** `connected_validators` has entries of the type ConnectedValidatorsEntry. Source: the language guide of proto3, maps. */
+/**
+ * `connected_validators` has entries of the type ConnectedValidatorsEntry. Source: the language guide of proto3, maps.
+ */
 function mapEntryName(field: string): string {
   const words = field.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `${words.join("")}Entry`;

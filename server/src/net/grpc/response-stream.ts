@@ -42,13 +42,18 @@ export class ResponseStream<A> {
     return true;
   }
 
-  /** Sends all of these before whatever is sent later. They are made as the client reads, and count towards no bound. */
+  /**
+   * Sends all of these before whatever is sent later. They are made as the client reads, and count towards no bound.
+   */
   begin(backlog: Iterable<A>): void {
     this.#backlog = backlog[Symbol.iterator]();
     this.#pump();
   }
 
-  /** Ends the stream behind what waits; nothing is sent after it, nor the rest of a backlog. An error becomes its status. */
+  /**
+   * Ends the stream behind what waits; nothing is sent after it, nor the rest of a backlog. An error becomes its
+   * status.
+   */
   end(error: GrpcStatusError | null = null): void {
     if (this.#state !== "open") return;
     this.#state = "ended";

@@ -29,8 +29,8 @@ export class GrpcStatusError extends Error {
 
 /**
  * google.rpc.Status (google/rpc/status.proto, error_details.proto) as the trailer `grpc-status-details-bin` carries it:
- * the code, the message and, where a wait is known, a RetryInfo. Its fields are few and their numbers are fixed, so they
- * are written here instead of through a loader.
+ * the code, the message and, where a wait is known, a RetryInfo. Its fields are few and their numbers are fixed, so
+ * they are written here instead of through a loader.
  */
 export function encodeStatusDetails(error: GrpcStatusError): Uint8Array {
   const parts = [varintField(1, grpcStatuses[error.status]), bytesField(2, text.encode(error.message))];

@@ -2,8 +2,8 @@
 const freedBytesMin = 16 * 1024;
 
 /**
- * Gives memory back that is read no more, at once: left to the collector the buffers of the socket's reads add up to 70 MB
- * in the first 200 MB of a process. Only for memory that has one user, such as what a socket's read has brought.
+ * Gives memory back that is read no more, at once: left to the collector the buffers of the socket's reads add up to 70
+ * MB in the first 200 MB of a process. Only for memory that has one user, such as what a socket's read has brought.
  */
 export function free(bytes: Uint8Array): void {
   const { buffer } = bytes;

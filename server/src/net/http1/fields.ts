@@ -35,7 +35,9 @@ export function readFieldLine(line: FieldLine, bytes: Uint8Array, from: number):
   return true;
 }
 
-/** Why a head has no end: it has not come whole, a line of it does not end with CR and LF, or it is beyond its bound. */
+/**
+ * Why a head has no end: it has not come whole, a line of it does not end with CR and LF, or it is beyond its bound.
+ */
 export type NoHeadEnd = "more" | "line-end" | "too-large";
 
 /** Finds where a head ends in bytes that arrive in any pieces. No byte is examined twice. */
@@ -56,8 +58,8 @@ export class HeadScanner {
   }
 
   /**
-   * The place after the empty line that ends the head at `at`; `at + 2` for an empty line where a head should begin. After
-   * `more` the same bytes are offered again with those that followed, at any place.
+   * The place after the empty line that ends the head at `at`; `at + 2` for an empty line where a head should begin.
+   * After `more` the same bytes are offered again with those that followed, at any place.
    */
   endOf(bytes: Uint8Array, at: number, bytesMax: number): number | NoHeadEnd {
     let lineAt = at + this.#lineAt;
@@ -69,7 +71,8 @@ export class HeadScanner {
         this.#scanned = bytes.length - lineAt;
         return bytes.length - at > bytesMax ? "too-large" : "more";
       }
-      // Some accept a bare line feed as a line's end; readers that differ on it see different messages in the same bytes.
+      // Some accept a bare line feed as a line's end; readers that differ on it see different messages in the same
+      // bytes.
       if (lineFeed === lineAt || bytes[lineFeed - 1] !== 0x0d) return "line-end";
       const isEmpty = lineFeed === lineAt + 1;
       lineAt = lineFeed + 1;
@@ -87,7 +90,9 @@ export type FieldFault = "malformed" | "too-many" | "length" | "coding" | "expec
 
 const cursor = new FieldLine();
 
-/** What a head says of its body and its connection, which is the same in requests and responses (RFC 9112, section 6). */
+/**
+ * What a head says of its body and its connection, which is the same in requests and responses (RFC 9112, section 6).
+ */
 export abstract class MessageHead {
   /** The last digit of HTTP/1.0 or HTTP/1.1. */
   minor: 0 | 1 = 1;

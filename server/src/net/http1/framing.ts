@@ -104,8 +104,8 @@ export class BodyFraming {
   }
 
   /**
-   * Hands the parts of the body between `at` and the end to `parts`. Returns the place after what was understood, where the
-   * next head begins when the body is whole; bytes of a line that has not ended are to be offered again with more.
+   * Hands the parts of the body between `at` and the end to `parts`. Returns the place after what was understood, where
+   * the next head begins when the body is whole; bytes of a line that has not ended are to be offered again with more.
    */
   read(bytes: Uint8Array, at: number, parts: BodyParts): number {
     let place = at;

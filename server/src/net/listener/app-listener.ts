@@ -10,7 +10,8 @@ export type RuntimeServer = Server<SocketData>;
 
 /**
  * More than any client sends, so that a client sees the application's refusal: the runtime's has neither a body nor a
- * request id. Memory is bounded by the applications, which read no body without a bound; the runtime drops unread bodies.
+ * request id. Memory is bounded by the applications, which read no body without a bound; the runtime drops unread
+ * bodies.
  */
 export const runtimeBodyBytesMax = 64 * 1024 ** 3;
 
@@ -22,7 +23,9 @@ export interface ListenerOptions {
   readonly bodyBytesMax: number;
 }
 
-/** Seconds without a byte before a connection is closed. web3.js keeps its sockets for 19 s and expects them to live. */
+/**
+ * Seconds without a byte before a connection is closed. web3.js keeps its sockets for 19 s and expects them to live.
+ */
 const idleSeconds = 60;
 /** The longest message of a client; the bound of each session is below it. */
 const socketMessageBytesMax = 256 * 1024;
@@ -55,7 +58,8 @@ export class Listener implements AsyncDisposable {
       idleTimeout: idleSeconds,
       maxRequestBodySize: options.bodyBytesMax,
       development: false,
-      // With `development: false` Bun shares the port with a second server that asks for it, and both would split the calls.
+      // With `development: false` Bun shares the port with a second server that asks for it, and both would split the
+      // calls.
       reusePort: false,
       fetch: dependencies.answer,
       // The runtime would answer an error with a page of its own, which shows internals.

@@ -49,7 +49,8 @@ export class PlainListener implements AsyncDisposable {
       this.#server = Bun.serve({
         ...shared,
         idleTimeout: idleSeconds,
-        // With `development: false` Bun shares the port with a second server that asks for it: both would split the calls.
+        // With `development: false` Bun shares the port with a second server that asks for it: both would split the
+        // calls.
         reusePort: false,
         hostname: address.hostname,
         port: address.port,

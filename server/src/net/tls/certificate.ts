@@ -25,7 +25,10 @@ async function loadX509(): Promise<typeof import("@peculiar/x509")> {
   return await import("@peculiar/x509");
 }
 
-/** A certificate of a new authority, signed by itself, which may sign certificates of servers and no further authorities. */
+/**
+ * A certificate of a new authority, signed by itself, which may sign certificates of servers and no further
+ * authorities.
+ */
 export async function certifyAuthority(terms: CertificateTerms): Promise<Certified> {
   const x509 = await loadX509();
   const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);

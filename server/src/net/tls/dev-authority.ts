@@ -39,9 +39,9 @@ const certificateDays = 365;
 const renewDays = 30;
 
 /**
- * TLS for development: an authority of this data directory's own, and a certificate for this machine that it has signed.
- * Both are stored and used again while they are valid; a certificate that is about to end, or lacks a host, is created
- * anew by the same authority, which clients trust already. `dev-tls.json` holds the keys, `dev-ca.pem` the
+ * TLS for development: an authority of this data directory's own, and a certificate for this machine that it has
+ * signed. Both are stored and used again while they are valid; a certificate that is about to end, or lacks a host, is
+ * created anew by the same authority, which clients trust already. `dev-tls.json` holds the keys, `dev-ca.pem` the
  * authority's certificate for clients; both have mode 0600.
  */
 export async function devTls(options: DevAuthorityOptions, dependencies: Dependencies): Promise<DevTls> {

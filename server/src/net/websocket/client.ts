@@ -13,7 +13,9 @@ export interface WebSocketClientHandlers {
   lost(): void;
 }
 
-/** A connection to the WebSocket of another server: a node, an exchange. No handler is called after it was closed here. */
+/**
+ * A connection to the WebSocket of another server: a node, an exchange. No handler is called after it was closed here.
+ */
 export class WebSocketClient {
   readonly #socket: WebSocket;
   #handlers: WebSocketClientHandlers | null;

@@ -27,8 +27,8 @@ const noCode = 1005;
 
 /**
  * Reads a client's frames from bytes that arrive in any pieces and puts fragments together, strictly: every frame is
- * masked, lengths take as few bytes as they need, text is UTF-8, and no message is longer than the bound. No extension is
- * negotiated, so no reserved bit is set.
+ * masked, lengths take as few bytes as they need, text is UTF-8, and no message is longer than the bound. No extension
+ * is negotiated, so no reserved bit is set.
  */
 export class FrameReader {
   readonly #messageBytesMax: number;

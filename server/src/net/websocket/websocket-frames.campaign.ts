@@ -6,9 +6,9 @@ const singleBytes = (bytes: Uint8Array): Uint8Array[] =>
   Array.from(bytes.subarray(0, 4_000), (byte) => Uint8Array.of(byte));
 
 /**
- * Reads `n` valid streams of frames (fragments, control frames between them, every form of length) whole, cut anywhere and
- * byte by byte, which must give their messages, and `n` changed ones, which must be read alike however they are cut,
- * without a throw, and with nothing after the end.
+ * Reads `n` valid streams of frames (fragments, control frames between them, every form of length) whole, cut anywhere
+ * and byte by byte, which must give their messages, and `n` changed ones, which must be read alike however they are
+ * cut, without a throw, and with nothing after the end.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const cuts = fc.array(fc.nat(), { maxLength: 8 });

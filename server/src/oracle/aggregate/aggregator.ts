@@ -10,8 +10,8 @@ import { SymbolRounds } from "./symbol-rounds.ts";
 const clockBackMsMax = 5_000;
 
 /**
- * Computes rounds from inputs and nothing else: no clock, no randomness, no I/O. The same inputs give the same rounds to
- * the byte, so that a log of inputs proves what was served.
+ * Computes rounds from inputs and nothing else: no clock, no randomness, no I/O. The same inputs give the same rounds
+ * to the byte, so that a log of inputs proves what was served.
  */
 export class Aggregator {
   readonly #quoteOptions: QuoteOptions;
@@ -62,8 +62,8 @@ export class Aggregator {
   }
 
   /**
-   * Time does not go back when a clock is slewed a little. A larger step back means that the clock was set, and ages that
-   * were counted before have no meaning: all quotes are dropped, and each source counts again from its next tick.
+   * Time does not go back when a clock is slewed a little. A larger step back means that the clock was set, and ages
+   * that were counted before have no meaning: all quotes are dropped, and each source counts again from its next tick.
    */
   #advance(toMs: number): void {
     if (!Number.isSafeInteger(toMs)) return;

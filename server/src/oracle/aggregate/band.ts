@@ -4,8 +4,8 @@ import { totalWeight, type Weighted, weightedQuantile } from "./weights.ts";
 /**
  * The band rests on signs alone: whatever the noise of each source, the true price lies above or below it with the same
  * chance, so the weight on one side of the truth is a sum of coin tosses with mean 1/2 and variance (sum of w²)/4. The
- * quantiles of the prices at 1/2 ± 0.9674 standard deviations therefore hold the truth in two rounds of three, for normal
- * and heavy tails alike; a multiple of their standard deviation would not.
+ * quantiles of the prices at 1/2 ± 0.9674 standard deviations therefore hold the truth in two rounds of three, for
+ * normal and heavy tails alike; a multiple of their standard deviation would not.
  */
 const quantileReach = decimal("0.4837");
 /** The two-thirds quantile of the normal distribution, which turns a standard deviation into a half width. */
@@ -65,8 +65,8 @@ const hundredth = 10n ** 16n;
 
 /**
  * 0 to 100, from the distance, the number and the freshness of the sources. Agreement is 1/(1 + spread/25 basis points)
- * over the middle half of the weight, widened by the errors that all share; n sources leave a doubt of 2^-n; and a source
- * at its stale limit counts half.
+ * over the middle half of the weight, widened by the errors that all share; n sources leave a doubt of 2^-n; and a
+ * source at its stale limit counts half.
  */
 export function confidenceOf(
   quotes: readonly Weighted[],

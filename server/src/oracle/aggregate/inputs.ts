@@ -3,10 +3,10 @@ import type { Round } from "../model/round.ts";
 import type { Tick } from "../model/tick.ts";
 
 /**
- * The inputs of rounds, in one total order: ticks as they arrived, and marks of the server's clock. Ticks only change the
- * market table; the rounds of all symbols that changed are computed at the next mark, together, so that a burst of ticks
- * costs one round a symbol. The same inputs in the same order give the same rounds to the byte, so marks are logged with
- * the ticks.
+ * The inputs of rounds, in one total order: ticks as they arrived, and marks of the server's clock. Ticks only change
+ * the market table; the rounds of all symbols that changed are computed at the next mark, together, so that a burst of
+ * ticks costs one round a symbol. The same inputs in the same order give the same rounds to the byte, so marks are
+ * logged with the ticks.
  */
 export type Input = TickInput | TimeInput;
 
@@ -18,8 +18,8 @@ export interface TickInput {
 export interface TimeInput {
   readonly kind: "time";
   /**
-   * Unix milliseconds by the server's clock. Up to five seconds before an earlier input it counts as that input's time; a
-   * larger step back means that the clock was set, and all quotes are dropped.
+   * Unix milliseconds by the server's clock. Up to five seconds before an earlier input it counts as that input's time;
+   * a larger step back means that the clock was set, and all quotes are dropped.
    */
   readonly atMs: number;
 }

@@ -35,7 +35,9 @@ export class MarketTable {
     return this.#views.get(symbol) ?? [];
   }
 
-  /** Takes a tick; returns the symbols that it affects, none when it is older than the known one or has no usable price. */
+  /**
+   * Takes a tick; returns the symbols that it affects, none when it is older than the known one or has no usable price.
+   */
   accept(tick: Tick, good: (symbol: string) => Decimal | null): readonly string[] {
     if (tick.price <= 0n || !Number.isSafeInteger(tick.asOfMs) || !Number.isSafeInteger(tick.receivedAtMs)) return [];
     const symbols = this.#symbolsOf(tick);

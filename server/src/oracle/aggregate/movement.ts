@@ -32,8 +32,8 @@ export class Movement {
   }
 
   /**
-   * The variance that all quotes share because the price has moved since their time: two of them share the movement since
-   * the younger one. Their differences do not show it.
+   * The variance that all quotes share because the price has moved since their time: two of them share the movement
+   * since the younger one. Their differences do not show it.
    */
   sharedVariance(quotes: readonly WeightedQuote[], atMs: number): Decimal {
     if (this.#variance <= 0n || quotes.length < 2) return 0n as Decimal;

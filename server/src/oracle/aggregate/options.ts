@@ -8,8 +8,8 @@ export interface AggregateOptions {
   /** The symbols that rounds are computed for; ticks of others are ignored, which bounds the memory. */
   readonly symbols: readonly string[];
   /**
-   * The usual interval between ticks of a source, where it differs from its adapter's; its quotes are stale at three times
-   * that, at most after 60 s.
+   * The usual interval between ticks of a source, where it differs from its adapter's; its quotes are stale at three
+   * times that, at most after 60 s.
    */
   readonly cadenceMs?: Partial<Record<SourceId, number>>;
   /** Sources with the same matching engine have the same name here and count as one. */
@@ -28,8 +28,8 @@ const staleMsMax = 60_000;
 const poolPriced: ReadonlySet<string> = new Set(oraclePoolSymbols);
 
 /**
- * How many agreeing sources a price needs. Where no exchange lists the symbol only the chain's pools have a price: their
- * depth and their mean over many slots replace the second source, and confidence in one source is at most half.
+ * How many agreeing sources a price needs. Where no exchange lists the symbol only the chain's pools have a price:
+ * their depth and their mean over many slots replace the second source, and confidence in one source is at most half.
  */
 export const sourcesMin = (symbol: string): number => (poolPriced.has(symbol) ? 1 : majors.has(symbol) ? 3 : 2);
 

@@ -121,7 +121,9 @@ function coverage(regime: Regime, n: number, random: Random): { held: number; re
   return { held: held / Math.max(1, n - refused), refused };
 }
 
-/** Mean absolute error in basis points by fifths of the confidence, lowest first, over markets of every noise and size. */
+/**
+ * Mean absolute error in basis points by fifths of the confidence, lowest first, over markets of every noise and size.
+ */
 function errorsByConfidence(n: number, random: Random): number[] {
   const seen: { confidence: number; error: number }[] = [];
   const perMarket = 25;

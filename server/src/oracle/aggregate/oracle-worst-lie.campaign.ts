@@ -46,7 +46,10 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** In standard deviations: within the noise, around the reach (half a percent is ten), at the breaker, and without shame. */
+/**
+ * In standard deviations: within the noise, around the reach (half a percent is ten), at the breaker, and without
+ * shame.
+ */
 const sizes = [1, 1.5, 2, 2.5, 3, 4, 6, 8, 9.5, 10.5, 13, 20, 50, 250, 320, 1_000, 1e6];
 const volumes = [0, 1_000_000, 1e15];
 const warmUp = 5;
@@ -70,7 +73,10 @@ function judge(bench: Bench, lie: Lie, rounds: number, seed: number): Outcome {
   return { p99, worst: errors.at(-1) ?? 0, refused: 1 - errors.length / rounds };
 }
 
-/** All sizes, timings and volumes on a grid; then, from the best few, one parameter after the other for as long as it gains. */
+/**
+ * All sizes, timings and volumes on a grid; then, from the best few, one parameter after the other for as long as it
+ * gains.
+ */
 function search(bench: Bench, rounds: number, seed: number, isCoarse: boolean): Lie[] {
   const found: { lie: Lie; p99: number }[] = [];
   const score = (lie: Lie): number => judge(bench, lie, rounds, seed).p99;
@@ -134,7 +140,9 @@ function judgeCase(each: Case, rounds: number, seed: number): { isRight: boolean
   return { isRight, line: `${isRight ? "  " : "! "}${each.name}: ${figures}; ${described(lie)}` };
 }
 
-/** Half or more of the sources, jumping together from an agreed price: refused at every size beyond each other's reach. */
+/**
+ * Half or more of the sources, jumping together from an agreed price: refused at every size beyond each other's reach.
+ */
 const halves: readonly Bench[] = [
   { sources: 4, liars: [0, 1] },
   { sources: 6, liars: [0, 1, 2] },

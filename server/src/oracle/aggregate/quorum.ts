@@ -14,11 +14,11 @@ const reachMax = decimal("0.03");
 export type Quorum = "agreed" | "disagreement" | "depeg";
 
 /**
- * Whether the sources, sorted by price, agree. Prices no further apart than the reach belong to one side, and the largest
- * side needs more than half of the sources and more than half of the weight. With less than six tenths of either it must
- * also be the side nearest to the last good price: a colluding half that jumps away is refused, an honest one that stays
- * is not. Where one side quotes in dollars and the other is converted by an index, the index itself may be wrong, and only
- * continuity decides.
+ * Whether the sources, sorted by price, agree. Prices no further apart than the reach belong to one side, and the
+ * largest side needs more than half of the sources and more than half of the weight. With less than six tenths of
+ * either it must also be the side nearest to the last good price: a colluding half that jumps away is refused, an
+ * honest one that stays is not. Where one side quotes in dollars and the other is converted by an index, the index
+ * itself may be wrong, and only continuity decides.
  */
 export function quorumOf(
   quotes: readonly WeightedQuote[],

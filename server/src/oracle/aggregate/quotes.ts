@@ -154,7 +154,10 @@ function directQuote({ market, through }: MarketView, rate: Decimal, staleMs: nu
   };
 }
 
-/** The market from the side of its quote currency: its low gives the high, its base volume at the coin's index the turnover. */
+/**
+ * The market from the side of its quote currency: its low gives the high, its base volume at the coin's index the
+ * turnover.
+ */
 function inverseQuote({ market, through }: MarketView, rate: Decimal, staleMs: number): Quote {
   const { tick, asOfMs } = market;
   const inDollars = (value: Decimal | null): Decimal | null =>

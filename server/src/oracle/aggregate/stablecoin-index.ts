@@ -15,13 +15,17 @@ export type StablecoinIndex =
 export const unsure: StablecoinIndex = { state: "unsure" };
 
 /**
- * Within this distance of 1 the median of the witnesses is used. Beyond it all of them must agree: three venues quote the
- * coin in dollars, and two that collude could otherwise move every converted quote without bound.
+ * Within this distance of 1 the median of the witnesses is used. Beyond it all of them must agree: three venues quote
+ * the coin in dollars, and two that collude could otherwise move every converted quote without bound.
  */
 const peg = decimal("0.002");
-/** Witnesses within this distance of their median agree; two colluding ones of three move the index at most this far. */
+/**
+ * Witnesses within this distance of their median agree; two colluding ones of three move the index at most this far.
+ */
 const agreement = decimal("0.003");
-/** The part (one in 20) of a depeg that is added to the band: the price of a falling coin has moved since it was read. */
+/**
+ * The part (one in 20) of a depeg that is added to the band: the price of a falling coin has moved since it was read.
+ */
 const depegShare = 20n;
 /** Crosses between the coins may replace a missing index of the other coin only within this distance of parity. */
 const parity = decimal("0.01");
@@ -37,10 +41,10 @@ export interface Witnesses {
 }
 
 /**
- * The index of a coin from its witnesses, which have equal weight. Venues that quote it in dollars come first; with fewer
- * than three of them all crosses together are one more witness, through the other coin's previous index. They are never
- * more than one: with five crosses of USDC in USDT both coins would swing between 1 and 0.95 from round to round while one
- * of them stands at 0.95, because each index would follow the other's previous one.
+ * The index of a coin from its witnesses, which have equal weight. Venues that quote it in dollars come first; with
+ * fewer than three of them all crosses together are one more witness, through the other coin's previous index. They are
+ * never more than one: with five crosses of USDC in USDT both coins would swing between 1 and 0.95 from round to round
+ * while one of them stands at 0.95, because each index would follow the other's previous one.
  */
 export function indexOf({ direct, crosses, other }: Witnesses): StablecoinIndex {
   if (direct.length === 0) return unsure;

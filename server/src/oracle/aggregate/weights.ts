@@ -1,8 +1,8 @@
 import { type Decimal, decimal, divide, multiply, subtract, unit } from "../model/decimal.ts";
 
 /**
- * The largest share of a minority of sources, whatever volumes they state. The cap of a single origin does not ensure it:
- * of nine, two that state unlimited volumes would hold 50%, and three 75%, under a cap of 25%.
+ * The largest share of a minority of sources, whatever volumes they state. The cap of a single origin does not ensure
+ * it: of nine, two that state unlimited volumes would hold 50%, and three 75%, under a cap of 25%.
  */
 const minorityMax = decimal("0.49");
 
@@ -88,9 +88,9 @@ export function totalWeight(items: readonly Weighted[]): Decimal {
 }
 
 /**
- * The value with half of the weight on either side; the mean of two where the half falls exactly between them. Items are
- * sorted by value. Items with less than half of the weight can move it only within the range of the others; a mean taken
- * after a rejection of outliers does not have this property.
+ * The value with half of the weight on either side; the mean of two where the half falls exactly between them. Items
+ * are sorted by value. Items with less than half of the weight can move it only within the range of the others; a mean
+ * taken after a rejection of outliers does not have this property.
  * @throws {RangeError} when there are no items
  */
 export function weightedMedian(items: readonly Weighted[]): Decimal {

@@ -43,8 +43,8 @@ export function admissionError(refusal: Refusal<AdmissionCode>, presented: strin
 export const readPermission: readonly Permission[] = ["read"];
 
 /**
- * Seconds of a variant's unit. Buckets fill by the second; a request of the second variant costs sixty tokens of a bucket
- * that is sixty times as large, so that its rate a minute is exact.
+ * Seconds of a variant's unit. Buckets fill by the second; a request of the second variant costs sixty tokens of a
+ * bucket that is sixty times as large, so that its rate a minute is exact.
  */
 const unitSeconds: Readonly<Record<Variant, number>> = { v1: 1, v2: 60 };
 

@@ -79,7 +79,8 @@ export function severalPrices(
 }
 
 /**
- * The members of an answer that name the missing prices, so that they are not taken for symbols that were not requested.
+ * The members of an answer that name the missing prices, so that they are not taken for symbols that were not
+ * requested.
  */
 export function missingMembers(
   prices: SeveralPrices,

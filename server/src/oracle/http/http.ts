@@ -45,8 +45,8 @@ const methods = ["GET", "HEAD"] as const;
 const variantOf = (path: string): Variant => (path === "/v1" || path.startsWith("/v1/") ? "v2" : "v1");
 
 /**
- * The oracle's HTTP: both variants on one port. A request passes, in this order: method and path, key, restrictions, rate
- * and the month's allowance; only then its parameters are read and the answer is computed. It never throws.
+ * The oracle's HTTP: both variants on one port. A request passes, in this order: method and path, key, restrictions,
+ * rate and the month's allowance; only then its parameters are read and the answer is computed. It never throws.
  */
 export class OracleHttp {
   readonly #dependencies: OracleHttpDependencies;

@@ -1,6 +1,6 @@
 /**
- * Exact decimals as whole numbers of 10^-18. Sums, comparisons and ratios of prices are the same on every machine, which
- * doubles do not promise once the order of additions changes.
+ * Exact decimals as whole numbers of 10^-18. Sums, comparisons and ratios of prices are the same on every machine,
+ * which doubles do not promise once the order of additions changes.
  */
 declare const decimalBrand: unique symbol;
 export type Decimal = bigint & { readonly [decimalBrand]: true };
@@ -17,8 +17,8 @@ export const zero = 0n as Decimal;
 export const unit = one as Decimal;
 
 /**
- * Reads a JSON number or the text of one, exactly; digits beyond the 18th place are cut off. Null for anything else: empty
- * text, NaN, a number with more than 24 digits before the point.
+ * Reads a JSON number or the text of one, exactly; digits beyond the 18th place are cut off. Null for anything else:
+ * empty text, NaN, a number with more than 24 digits before the point.
  */
 export function parseDecimal(text: string): Decimal | null {
   if (text.length > textCharactersMax) return null;

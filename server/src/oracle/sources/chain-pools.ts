@@ -10,7 +10,9 @@ import { PoolPrice } from "./pool-price.ts";
 import type { SourceHealth } from "./source-health.ts";
 import { SourceRecord } from "./source-record.ts";
 
-/** One pool: two token accounts that it holds its reserves in. Of the program that trades with them nothing is needed. */
+/**
+ * One pool: two token accounts that it holds its reserves in. Of the program that trades with them nothing is needed.
+ */
 export interface ChainPoolOptions {
   readonly base: string;
   readonly quote: QuoteCurrency;
@@ -53,7 +55,9 @@ interface Tracked {
   asOfMs: number | null;
 }
 
-/** The chain's own pools as a source. Fed by a reader of accounts; feeds ticks. It has no timers: its owner steps it. */
+/**
+ * The chain's own pools as a source. Fed by a reader of accounts; feeds ticks. It has no timers: its owner steps it.
+ */
 export class ChainPools implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #dependencies: { onTick: (tick: Tick) => void; events: SourceEvents; readAccounts: AccountReader };

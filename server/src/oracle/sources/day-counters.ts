@@ -8,7 +8,10 @@ interface Bucket {
 const bucketMs = 15 * 60_000;
 const buckets = (24 * 3_600_000) / bucketMs;
 
-/** Counts and the share of time up over the last 24 hours, in steps of a quarter of an hour; its memory is bounded by them. */
+/**
+ * Counts and the share of time up over the last 24 hours, in steps of a quarter of an hour; its memory is bounded by
+ * them.
+ */
 export class DayCounters {
   #buckets: Bucket[] = [];
 

@@ -1,7 +1,9 @@
 import { seededRandom } from "@sluice/lib";
 import { judgeMany } from "./testing/mutations.ts";
 
-/** `n` changed recordings and `n` random values through the reading of every exchange: no throw, no price that is none. */
+/**
+ * `n` changed recordings and `n` random values through the reading of every exchange: no throw, no price that is none.
+ */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const { believed, faults } = judgeMany(n, seededRandom(seed));
   return {

@@ -16,7 +16,10 @@ import { exchanges } from "./exchanges/index.ts";
 import { Source, type SourceDependencies } from "./source.ts";
 import { disabledHealth, type SourceHealth } from "./source-health.ts";
 
-/** The usual interval between ticks of a liquid market at each source, milliseconds; quotes are stale after three times that. */
+/**
+ * The usual interval between ticks of a liquid market at each source, milliseconds; quotes are stale after three times
+ * that.
+ */
 export const sourceCadenceMs: Readonly<Partial<Record<SourceId, number>>> = {
   ...Object.fromEntries(exchanges.map(({ id, cadenceMs }) => [id, cadenceMs])),
   chain: chainCadenceMs,

@@ -33,18 +33,24 @@ interface Last {
 const bookLagMsMax = 3_000;
 /** Figures of 24 hours stay useful for this long after the way that brought them fell silent. */
 const dayMsMax = 10 * 60_000;
-/** When news came by another way since, a row that came by this way longer ago does not tell whether the market moves. */
+/**
+ * When news came by another way since, a row that came by this way longer ago does not tell whether the market moves.
+ */
 const comparableMs = 20_000;
 /** Beyond the last movement heartbeats alone vouch for this long; answers have shown by then whether the book moves. */
 const heartbeatMsMax = 30_000;
 /** How long a heartbeat may be ahead of the ticker before the ticker counts as frozen. */
 const aheadMsMax = 5_000;
-/** Our own clock was set when it goes back by more; what was stamped before says nothing about the order of what follows. */
+/**
+ * Our own clock was set when it goes back by more; what was stamped before says nothing about the order of what
+ * follows.
+ */
 const clockBackMsMax = 5_000;
 
 /**
- * What is known of one market of one source. Rows bring the last trade, the best orders and the figures of 24 hours, some
- * together and some apart, in any order and by two ways; this puts them into one tick. Pure: it is handed every moment.
+ * What is known of one market of one source. Rows bring the last trade, the best orders and the figures of 24 hours,
+ * some together and some apart, in any order and by two ways; this puts them into one tick. Pure: it is handed every
+ * moment.
  */
 export class MarketState {
   readonly market: Market;
@@ -200,8 +206,8 @@ export class MarketState {
 }
 
 /**
- * The moment for which a row vouches: its own time; where that is the last trade's and the trade is the one seen before,
- * the row moved since and speaks for now; where there is none, its arrival.
+ * The moment for which a row vouches: its own time; where that is the last trade's and the trade is the one seen
+ * before, the row moved since and speaks for now; where there is none, its arrival.
  */
 function asOf(row: Observation, seen: Channel | undefined, receivedAtMs: number): number {
   if (row.timeMs === null) return receivedAtMs;

@@ -31,9 +31,9 @@ const settledSlots = 16;
 const depthMinDefault = decimal("50000");
 
 /**
- * The price of a constant product pool as a mean over slots. A trader can set the price of one slot, and
- * set back in the next. Here a slot weighs at most a sixteenth, and one that is more than two percent from its predecessor
- * is not taken at all: what one slot can do is bounded by an eighth of a percent, and it costs the trade's loss.
+ * The price of a constant product pool as a mean over slots. A trader can set the price of one slot, and set back in
+ * the next. Here a slot weighs at most a sixteenth, and one that is more than two percent from its predecessor is not
+ * taken at all: what one slot can do is bounded by an eighth of a percent, and it costs the trade's loss.
  */
 export class PoolPrice {
   readonly #options: PoolPriceOptions;
@@ -65,7 +65,9 @@ export class PoolPrice {
     return { kind: "price", price: (sum / BigInt(this.#samples.length)) as Decimal };
   }
 
-  /** A pool that jumps is refused until it is back, or has stayed where it is for long enough to begin anew from there. */
+  /**
+   * A pool that jumps is refused until it is back, or has stayed where it is for long enough to begin anew from there.
+   */
   #setAside(price: Decimal): PoolVerdict {
     const before = this.#aside.at(-1);
     this.#aside = before === undefined || isNear(price, before) ? [...this.#aside, price] : [price];

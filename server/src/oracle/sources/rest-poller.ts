@@ -34,8 +34,8 @@ interface Call {
 }
 
 /**
- * Asks an exchange for markets within its limits: an average gap between requests, few at a time, the pauses that it asks
- * for, and longer ones after failures. It has no timers: its owner steps it.
+ * Asks an exchange for markets within its limits: an average gap between requests, few at a time, the pauses that it
+ * asks for, and longer ones after failures. It has no timers: its owner steps it.
  */
 export class RestPoller implements AsyncDisposable {
   readonly #exchange: Exchange;

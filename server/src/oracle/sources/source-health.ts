@@ -1,7 +1,9 @@
 import type { QuoteCurrency, SourceId } from "../model/tick.ts";
 import type { DropReason } from "./row.ts";
 
-/** `active`: prices by the preferred way; `degraded`: some, or by the second way; `down`: none; `disabled`: not asked. */
+/**
+ * `active`: prices by the preferred way; `degraded`: some, or by the second way; `down`: none; `disabled`: not asked.
+ */
 export const sourceStatuses = ["active", "degraded", "down", "disabled"] as const;
 export type SourceStatus = (typeof sourceStatuses)[number];
 

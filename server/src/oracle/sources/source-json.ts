@@ -40,5 +40,7 @@ export const membersOf = (value: SourceValue | undefined): readonly (readonly [s
     ? null
     : Object.entries(value).flatMap(([name, member]) => (member === undefined ? [] : [[name, member] as const]));
 
-/** Text, or a number's; empty for anything else. For names, codes and ids, which some exchanges quote and some do not. */
+/**
+ * Text, or a number's; empty for anything else. For names, codes and ids, which some exchanges quote and some do not.
+ */
 export const textOf = (value: SourceValue | undefined): string => (typeof value === "string" ? value : "");

@@ -150,7 +150,10 @@ export class SourceRecord {
     };
   }
 
-  /** Down without any fresh market; active with most of them fresh, by the stream where there is one. Absent markets count for nothing. */
+  /**
+   * Down without any fresh market; active with most of them fresh, by the stream where there is one. Absent markets
+   * count for nothing.
+   */
   #statusOf(summary: SourceSummary): SourceStatus {
     const states = summary.markets.map((each) => this.#marketHealth(each).state).filter((state) => state !== "absent");
     const fresh = states.filter((state) => state === "fresh").length;

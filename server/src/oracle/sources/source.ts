@@ -43,8 +43,8 @@ interface Tracked {
 
 /**
  * One exchange, read by its stream, and by requests for whatever the stream is silent about: at the start, while it is
- * down, when one market stays out, and for figures that it lacks. Fed by the exchange; feeds ticks to `onTick`. It has no
- * timers: its owner steps it a few times a second.
+ * down, when one market stays out, and for figures that it lacks. Fed by the exchange; feeds ticks to `onTick`. It has
+ * no timers: its owner steps it a few times a second.
  */
 export class Source implements AsyncDisposable {
   readonly #exchange: Exchange;

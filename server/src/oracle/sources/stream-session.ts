@@ -31,8 +31,9 @@ const frameCharactersMax = 64 * 1024;
 const framesPerSecondMax = 20_000;
 
 /**
- * One connection to an exchange's stream: connects within a deadline, subscribes when it may, pings as the exchange wants
- * it and gives up when nothing comes. It has no timers: its owner steps it. A connection that ended is never used again.
+ * One connection to an exchange's stream: connects within a deadline, subscribes when it may, pings as the exchange
+ * wants it and gives up when nothing comes. It has no timers: its owner steps it. A connection that ended is never used
+ * again.
  */
 export class StreamSession {
   readonly #options: StreamSessionOptions;

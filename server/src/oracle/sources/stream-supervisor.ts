@@ -28,8 +28,8 @@ const overlapSpreadMs = 5 * 60_000;
 const ticketMsMax = 10_000;
 
 /**
- * Keeps one connection of an exchange open. A lost one is opened again after a wait. One that the exchange will close is
- * replaced before: the next is opened beside it, and the old one closes when the first row arrived on the new one.
+ * Keeps one connection of an exchange open. A lost one is opened again after a wait. One that the exchange will close
+ * is replaced before: the next is opened beside it, and the old one closes when the first row arrived on the new one.
  */
 export class StreamSupervisor implements AsyncDisposable {
   readonly #exchange: Exchange;

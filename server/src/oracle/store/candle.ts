@@ -3,7 +3,10 @@ import type { PricedRound } from "../model/round.ts";
 import type { SourceId } from "../model/tick.ts";
 
 export const minuteMs = 60_000;
-/** A round that comes this much before those already taken is not late: the clock was set back, and time begins there anew. */
+/**
+ * A round that comes this much before those already taken is not late: the clock was set back, and time begins there
+ * anew.
+ */
 export const clockBackMs = 2 * minuteMs;
 
 /** What was agreed within one minute, or within the part of it that one server saw. */

@@ -15,8 +15,8 @@ interface Minute {
 }
 
 /**
- * The last day of each symbol in minutes, from the server's own rounds: what it says where the sources tell no price of a
- * day ago, no high and no low. At most 1,441 + 5 minutes a symbol.
+ * The last day of each symbol in minutes, from the server's own rounds: what it says where the sources tell no price of
+ * a day ago, no high and no low. At most 1,441 + 5 minutes a symbol.
  */
 export class DayWindow {
   readonly #minutes = new Map<string, Minute[]>();
@@ -39,7 +39,9 @@ export class DayWindow {
     this.put(symbol, { atMs: minuteOf(atMs), high: price, low: price, close: price });
   }
 
-  /** A minute, or a part of one; those of one symbol come in the order of time. One that comes too late is folded in. */
+  /**
+   * A minute, or a part of one; those of one symbol come in the order of time. One that comes too late is folded in.
+   */
   put(symbol: string, minute: Minute): void {
     const minutes = this.#minutes.get(symbol) ?? [];
     this.#minutes.set(symbol, minutes);

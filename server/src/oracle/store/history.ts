@@ -79,7 +79,10 @@ const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200,
 /** Rounds are kept for a week and a day; histories with steps below a minute are computed from them. */
 const roundsMaxMs = 7 * 86_400_000;
 
-/** The shortest step with which `limit` points cover the time; a step below a minute only where rounds reach back so far. */
+/**
+ * The shortest step with which `limit` points cover the time; a step below a minute only where rounds reach back so
+ * far.
+ */
 export function stepMsFor(spanMs: number, limit: number): number {
   const least = spanMs > roundsMaxMs ? minuteMs : 1_000;
   for (const seconds of steps) {
@@ -203,8 +206,8 @@ function barOf(atMs: number, minutes: number, parts: readonly BarPart[]): Bar {
 const minutesOfDay = decimal("1440");
 
 /**
- * An interval's share of the rolling 24-hour volume, taken as the mean over its minutes. Sources report only the rolling
- * volume, which does not give the exact volume of an interval; over whole days the shares add up to it.
+ * An interval's share of the rolling 24-hour volume, taken as the mean over its minutes. Sources report only the
+ * rolling volume, which does not give the exact volume of an interval; over whole days the shares add up to it.
  */
 export function barVolume(volumes: Decimal, count: bigint, minutes: number): Decimal {
   if (count === 0n) return zero;

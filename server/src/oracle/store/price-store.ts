@@ -36,9 +36,9 @@ const frequencies = new Set(
 const newestSeconds = 1;
 
 /**
- * The present price of every symbol, for each update frequency that a tier has. Time is cut into windows of that length,
- * from the full minute on; within one window a tier is served the round that stood at its beginning. Memory is one round
- * for each symbol and frequency.
+ * The present price of every symbol, for each update frequency that a tier has. Time is cut into windows of that
+ * length, from the full minute on; within one window a tier is served the round that stood at its beginning. Memory is
+ * one round for each symbol and frequency.
  */
 export class PriceStore {
   readonly #entries = new Map<string, Entry>();

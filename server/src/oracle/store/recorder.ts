@@ -175,7 +175,9 @@ export const rowLimits = {
   waitingMax: 50_000,
   /** Rows of one INSERT. */
   batchMax: 10_000,
-  /** Attempts for one batch, each as long as the ledger itself tries; a batch that it refuses must not block the rest. */
+  /**
+   * Attempts for one batch, each as long as the ledger itself tries; a batch that it refuses must not block the rest.
+   */
   attemptsMax: 3,
 } as const;
 
@@ -185,8 +187,8 @@ export interface RowQueueDependencies {
 }
 
 /**
- * Rows that wait for one table of the ledger, written in their order of arrival. A batch whose outcome is unknown may be
- * written twice; readers of these tables combine equal rows.
+ * Rows that wait for one table of the ledger, written in their order of arrival. A batch whose outcome is unknown may
+ * be written twice; readers of these tables combine equal rows.
  */
 export class RowQueue<Row> {
   readonly #table: string;

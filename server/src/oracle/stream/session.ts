@@ -14,8 +14,8 @@ const inbound = {
 } as const;
 
 /**
- * One client of the price stream. It has to say who it is first. What it cannot be sent at once waits as one mark a symbol,
- * never as messages: when it reads again it gets the newest price of each.
+ * One client of the price stream. It has to say who it is first. What it cannot be sent at once waits as one mark a
+ * symbol, never as messages: when it reads again it gets the newest price of each.
  */
 export class StreamSession extends ClientSession implements StreamClient {
   readonly #services: StreamServices;

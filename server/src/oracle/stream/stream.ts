@@ -87,7 +87,8 @@ export class OracleStream implements SocketMount {
 
   /**
    * Sends a price to all who follow its symbol. The first after a quiet while goes out at once; of those that follow
-   * closely the newest goes out when its time has come, so that what clients are sent is bounded however busy sources are.
+   * closely the newest goes out when its time has come, so that what clients are sent is bounded however busy sources
+   * are.
    */
   publish(quotation: Quotation): void {
     const { symbol } = quotation.round;
@@ -102,7 +103,9 @@ export class OracleStream implements SocketMount {
     }
   }
 
-  /** Reports once to subscribers that a symbol has no price any more; without it they would assume an unchanged price. */
+  /**
+   * Reports once to subscribers that a symbol has no price any more; without it they would assume an unchanged price.
+   */
   withdraw(none: NoPrice): void {
     const followers = this.#followers.get(none.symbol);
     const pace = this.#paces.get(none.symbol);

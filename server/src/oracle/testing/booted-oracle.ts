@@ -38,7 +38,10 @@ let holders = 0;
 const random = seededRandom(11);
 export const newKey = (): string => formatApiKey("dev", (length) => random.bytes(length));
 
-/** An oracle over a clock that is moved by hand, keys in memory, real limits and real leases, and sources that tests play. */
+/**
+ * An oracle over a clock that is moved by hand, keys in memory, real limits and real leases, and sources that tests
+ * play.
+ */
 export async function bootOracle(options: BootOptions = {}) {
   const clock = new ManualClock(options.startMs ?? Date.UTC(2026, 10, 21, 12));
   const grants = new Map<string, Grant>();

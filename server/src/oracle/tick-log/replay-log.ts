@@ -13,7 +13,9 @@ import { tickLogPattern } from "./tick-log.ts";
 /** A compressed block is at most as large as the text that waits for a flush. */
 const blockBytesMax = 16 * 1_024 * 1_024;
 
-/** The lines of one file. A block that was cut off ends it; a damaged block and an unreadable line are yielded as null. */
+/**
+ * The lines of one file. A block that was cut off ends it; a damaged block and an unreadable line are yielded as null.
+ */
 export function* linesOfFile(path: string): Generator<LogLine | null> {
   const bytes = readFileSync(path);
   let at = 0;
@@ -55,8 +57,8 @@ export interface ReplayReport {
 }
 
 /**
- * Computes the rounds of a log again, passes each to `onRound`, and compares them with the digests that the server wrote.
- * Each start of a process begins with an empty state, as it did then.
+ * Computes the rounds of a log again, passes each to `onRound`, and compares them with the digests that the server
+ * wrote. Each start of a process begins with an empty state, as it did then.
  */
 export function replayLog(
   files: Iterable<string>,

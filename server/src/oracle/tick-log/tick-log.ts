@@ -30,9 +30,9 @@ export const tickLogPattern = /^ticks-(\d{13})-(\d{6})\.log$/;
 
 /**
  * All inputs of rounds in their order, and a digest of the rounds with each flush: a replay of the files gives the same
- * rounds and proves it by the digests. Lines of JSON in blocks, each its length (4 bytes, little-endian) and a zstd frame;
- * the reader omits a block that a crash cut off. The first line of a process's first file marks the start, because the log
- * is complete only from there.
+ * rounds and proves it by the digests. Lines of JSON in blocks, each its length (4 bytes, little-endian) and a zstd
+ * frame; the reader omits a block that a crash cut off. The first line of a process's first file marks the start,
+ * because the log is complete only from there.
  */
 export class TickLog implements AsyncDisposable {
   readonly #options: Required<TickLogOptions>;

@@ -5,8 +5,8 @@ import { answer, bytesMax, changedAnswer, cutAt, read } from "./testing/answers.
 const same = (one: unknown, other: unknown): boolean => Bun.deepEquals(one, other, true);
 
 /**
- * Reads `n` valid answers whole, cut anywhere and byte by byte, which must give what they say, and `n` changed ones whole
- * and cut, which must be read alike, within the bound and without a throw.
+ * Reads `n` valid answers whole, cut anywhere and byte by byte, which must give what they say, and `n` changed ones
+ * whole and cut, which must be read alike, within the bound and without a throw.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const reader = new ResponseReader();

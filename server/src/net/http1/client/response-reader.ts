@@ -35,7 +35,9 @@ export class ResponseHead extends MessageHead {
     return fieldsAt > 0 && this.readFields(bytes, fieldsAt, end) === null;
   }
 
-  /** `HTTP/1.1 200 OK` (RFC 9112, section 4); a missing reason with or without its space is taken. 0 for anything else. */
+  /**
+   * `HTTP/1.1 200 OK` (RFC 9112, section 4); a missing reason with or without its space is taken. 0 for anything else.
+   */
   #readStatusLine(bytes: Uint8Array, at: number): number {
     if (!maybeStatusLine(bytes, at, at + statusPrefix.length)) return 0;
     const minor = (bytes[at + 7] ?? 0) - 0x30;
@@ -83,9 +85,9 @@ function maybeStatusLine(bytes: Uint8Array, start: number, end: number): boolean
 }
 
 /**
- * Reads one HTTP/1.1 answer to a POST from bytes that arrive in any pieces (RFC 9112): strictly, so that whatever leaves
- * the length of the body in doubt is malformed, and within bounds on all parts. One reader serves all answers of a
- * connection, one after the other.
+ * Reads one HTTP/1.1 answer to a POST from bytes that arrive in any pieces (RFC 9112): strictly, so that whatever
+ * leaves the length of the body in doubt is malformed, and within bounds on all parts. One reader serves all answers of
+ * a connection, one after the other.
  */
 export class ResponseReader {
   readonly head = new ResponseHead();

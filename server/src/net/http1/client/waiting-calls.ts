@@ -4,8 +4,8 @@ import type { PooledCall } from "./connection.ts";
 const compactedFrom = 64;
 
 /**
- * Calls in the order in which they came. A Set keeps a place for each member that was taken out of it until it is rebuilt,
- * and walks over all of them to its first: taking the oldest of 3,200 costs 1 µs, here 0.02 (Bun 1.4.4).
+ * Calls in the order in which they came. A Set keeps a place for each member that was taken out of it until it is
+ * rebuilt, and walks over all of them to its first: taking the oldest of 3,200 costs 1 µs, here 0.02 (Bun 1.4.4).
  */
 export class WaitingCalls {
   #calls: (PooledCall | null)[] = [];

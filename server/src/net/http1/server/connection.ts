@@ -76,8 +76,8 @@ const discardedBytesMax = 256 * 1024;
 const continueLine = "HTTP/1.1 100 Continue\r\n\r\n";
 
 /**
- * One client's connection: requests one after the other, each answered before the next is begun, so that answers go out in
- * the order of the requests however those were sent.
+ * One client's connection: requests one after the other, each answered before the next is begun, so that answers go out
+ * in the order of the requests however those were sent.
  */
 export class Connection implements RequestSource {
   readonly #owner: ConnectionOwner;
@@ -146,7 +146,10 @@ export class Connection implements RequestSource {
     this.closed();
   }
 
-  /** The server is going away: what waits for a request is closed now, the rest after its answer. What switched to another protocol ends by itself. */
+  /**
+   * The server is going away: what waits for a request is closed now, the rest after its answer. What switched to
+   * another protocol ends by itself.
+   */
   drain(): void {
     if (this.#request === null && this.#upgraded === null && this.#state === "open") this.#end();
   }

@@ -47,7 +47,9 @@ export class RequestReader {
     return this.#framing.isWhole;
   }
 
-  /** Whether what is left of the body can be discarded in so many bytes, so that the next request is found behind it. */
+  /**
+   * Whether what is left of the body can be discarded in so many bytes, so that the next request is found behind it.
+   */
   canSkip(bytesMax: number): boolean {
     if (this.#framing.isWhole) return true;
     // A client that waits for 100 Continue may send its body or not, and which of both cannot be known.
@@ -67,7 +69,10 @@ export class RequestReader {
     return rest;
   }
 
-  /** The next request's head, whose body is read from then on; null while it has not come. After a HeadFault there is none. */
+  /**
+   * The next request's head, whose body is read from then on; null while it has not come. After a HeadFault there is
+   * none.
+   */
   nextHead(): RequestHead | HeadFault | null {
     const kept = this.#takeKept();
     if (kept !== null) return kept;

@@ -126,15 +126,18 @@ export class RequestHead extends MessageHead {
 }
 
 /**
- * Reads the head that stands at `start` and ends before `end`, the empty line included; every line feed before that has a
- * carriage return before it. Strict (RFC 9112): a head that two readers might understand differently is refused.
+ * Reads the head that stands at `start` and ends before `end`, the empty line included; every line feed before that has
+ * a carriage return before it. Strict (RFC 9112): a head that two readers might understand differently is refused.
  */
 export function readRequestHead(bytes: Uint8Array, start: number, end: number): RequestHead | HeadFault {
   const head = new RequestHead(bytes, start, end);
   return head.read() ?? head;
 }
 
-/** The first byte of no target: a fragment is no part of one; the upper half is, for clients that send names as they are. */
+/**
+ * The first byte of no target: a fragment is no part of one; the upper half is, for clients that send names as they
+ * are.
+ */
 function targetEndIn(bytes: Uint8Array, from: number): number {
   let at = from;
   for (let byte = bytes[at] ?? 0; byte > 0x20 && byte !== 0x7f && byte !== 0x23; byte = bytes[at] ?? 0) at += 1;

@@ -28,7 +28,9 @@ export interface HttpAnswer {
   /** Header lines in ASCII, each with its end. */
   readonly fields: string;
   readonly body: AnswerBody | StreamedBody;
-  /** What a text takes as UTF-8, where that is known: to count it costs 0.2 µs, since it has to be put together first. */
+  /**
+   * What a text takes as UTF-8, where that is known: to count it costs 0.2 µs, since it has to be put together first.
+   */
   readonly bodyBytes?: number | undefined;
 }
 
@@ -125,8 +127,8 @@ const okLine = statusLine(200);
 const isBodiless = (status: number): boolean => status === 204 || status === 304 || status < 200;
 
 /**
- * Writes answers to one socket, one after the other, and holds what it does not take at once: of an answer that is whole
- * its rest, of a streamed one a piece of its source.
+ * Writes answers to one socket, one after the other, and holds what it does not take at once: of an answer that is
+ * whole its rest, of a streamed one a piece of its source.
  */
 export class ResponseWriter {
   readonly #socket: ClientSocket;

@@ -70,8 +70,8 @@ class RequestWriter {
 }
 
 /**
- * Streams of requests, good and bad, cut in other places each time: `n` of them, each whole, in single bytes, and cut at
- * random. Passes when a connection makes the same of a stream however its bytes arrive.
+ * Streams of requests, good and bad, cut in other places each time: `n` of them, each whole, in single bytes, and cut
+ * at random. Passes when a connection makes the same of a stream however its bytes arrive.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const random = seededRandom(seed);

@@ -23,8 +23,8 @@ export interface AppBindings {
 const wholeBytesMax = 256 * 1024;
 
 /**
- * The request for an application: absolute URL, all fields, the body as it comes, and a signal for when the client goes away.
- * Throws INVALID_REQUEST for what cannot be said in a Request.
+ * The request for an application: absolute URL, all fields, the body as it comes, and a signal for when the client goes
+ * away. Throws INVALID_REQUEST for what cannot be said in a Request.
  */
 export function webRequest(request: HttpRequest): Request {
   const { method } = request;

@@ -9,8 +9,8 @@ const bases = ["BTC", "ETH", "SOL", "ADA", "DOT", "USDC", "UNI", "LINK", "AAVE",
 const streamOf = (market: Market): string => `${market.streamName.toLowerCase()}@ticker`;
 
 /**
- * Both times of a row run with the clock on a dead market; the last trade's id and the best orders do not. Figures of the
- * rolling day move by themselves as old trades leave it.
+ * Both times of a row run with the clock on a dead market; the last trade's id and the best orders do not. Figures of
+ * the rolling day move by themselves as old trades leave it.
  */
 const restRow = (row: SourceValue): Row => ({
   name: textOf(memberOf(row, "symbol")),

@@ -59,7 +59,9 @@ const restRow = (name: string, row: SourceValue): Row => ({
 
 const limitCodes = /"?response_code"?\s*:\s*"?400\.0(02|67|68)\b/;
 
-/** An unknown market answers 200 with the array of all markets, of which perpetuals are a part: only an object is a row. */
+/**
+ * An unknown market answers 200 with the array of all markets, of which perpetuals are a part: only an object is a row.
+ */
 function readAnswer(request: RestRequest, answer: RestAnswer): RestOutcome {
   if (answer.status === 429 || limitCodes.test(answer.text)) return limitedBy(answer, { waitMs: null, banned: false });
   const body = readSourceJson(answer.text);

@@ -8,7 +8,10 @@ export interface NameRules {
   readonly aliases?: (base: string, quote: QuoteCurrency) => readonly string[];
 }
 
-/** The markets of one exchange: each base in one quote currency, because two order books of one exchange are one opinion. */
+/**
+ * The markets of one exchange: each base in one quote currency, because two order books of one exchange are one
+ * opinion.
+ */
 export function listMarkets(quote: QuoteCurrency, bases: readonly string[], rules: NameRules): readonly Market[] {
   return bases.map((base) => ({
     base,

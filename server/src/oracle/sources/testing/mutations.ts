@@ -96,8 +96,8 @@ export interface Judgement {
 }
 
 /**
- * Takes one text through an exchange's reading to a tick, as frame and as answer. What may not happen is a fault: a throw,
- * an unknown reason, a price that is not positive or not within its book, a time after receipt.
+ * Takes one text through an exchange's reading to a tick, as frame and as answer. What may not happen is a fault: a
+ * throw, an unknown reason, a price that is not positive or not within its book, a time after receipt.
  */
 export function judge(exchange: Exchange, text: string, status: number): Judgement {
   const faults: string[] = [];

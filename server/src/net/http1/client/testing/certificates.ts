@@ -1,6 +1,6 @@
 /**
- * A certificate for `localhost`, its key, and the authority that signed it. Made for these tests with openssl, valid for a
- * hundred years, and worth nothing anywhere else.
+ * A certificate for `localhost`, its key, and the authority that signed it. Made for these tests with openssl, valid
+ * for a hundred years, and worth nothing anywhere else.
  */
 export const authority = `-----BEGIN CERTIFICATE-----
 MIIBezCCASGgAwIBAgIULv5OtFZ9J87PhkgeWeT3etxkL8owCgYIKoZIzj0EAwIw

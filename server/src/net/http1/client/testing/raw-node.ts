@@ -11,7 +11,9 @@ export interface RawConnection {
 /** What a node does with one whole request on a connection; it writes bytes as it likes. */
 export type RawAnswer = (connection: RawConnection, body: string, head: string) => void;
 
-/** A node made of a bare socket, so that it can say anything at all. Requests are told apart by their Content-Length. */
+/**
+ * A node made of a bare socket, so that it can say anything at all. Requests are told apart by their Content-Length.
+ */
 export class RawNode implements Disposable {
   readonly connections: RawConnection[] = [];
   readonly heads: string[] = [];
