@@ -155,15 +155,6 @@ export function isBlocked({ conflicts }: Problem, choice: Choice, bundle: number
   return false;
 }
 
-/** What a choice is worth, scaled as the problem's tips are. */
-export function worthOf(problem: Problem, choice: Choice): number {
-  let worth = 0;
-  for (let bundle = 0; bundle < problem.size; bundle++) {
-    if (isChosen(problem, choice, bundle)) worth += problem.tips[bundle] ?? 0;
-  }
-  return worth;
-}
-
 export interface Filled {
   readonly choice: Choice;
   readonly worth: number;

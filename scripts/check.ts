@@ -1,4 +1,7 @@
-/** `npm run check`: the fast part, for each commit: types, lint, generated files, the lock, walls and unit tests. */
+/**
+ * `npm run check`: the fast part, for each commit: types, lint, generated files, dead code, the lock, architecture and
+ * unit tests.
+ */
 import { root, runGroups, unitGroups } from "./run-tests.ts";
 
 interface Step {
@@ -11,6 +14,7 @@ const steps: readonly Step[] = [
   { name: "types", command: [bin("tsc"), "--noEmit"] },
   { name: "lint and format", command: [bin("biome"), "check", "--error-on-warnings", "."] },
   { name: "generated files", command: [process.execPath, "scripts/generate.ts", "--check"] },
+  { name: "dead code", command: [bin("knip"), "--no-progress", "--no-config-hints"] },
   { name: "lock", command: ["node", "scripts/complete-lock.mjs", "--check"] },
 ];
 

@@ -31,7 +31,7 @@ import type { State } from "./state/index.ts";
 import { UpstreamAdmin } from "./upstreams/index.ts";
 
 export { version } from "./compose/dependencies.ts";
-export { type Endpoint, engineUrl, opensEngine } from "./compose/endpoints.ts";
+export { type Endpoint, engineUrl } from "./compose/endpoints.ts";
 export { composeManagement } from "./compose/management.ts";
 export { tickLogDirectory } from "./compose/oracle.ts";
 export { composeResolver } from "./compose/resolver.ts";

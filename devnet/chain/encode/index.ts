@@ -6,24 +6,17 @@
 
 export {
   type AccountEncodingName,
-  type AccountFault,
   type AccountJson,
-  type AccountOptions,
   encodeAccount,
 } from "./account.ts";
 export { writableKeys } from "./account-keys.ts";
-export type { AccountLookup, EncodeClock } from "./accounts/account-parser.ts";
+export type { EncodeClock } from "./accounts/account-parser.ts";
 export { mintTokenAmount } from "./accounts/token.ts";
 export { type UiTokenAmount, uiTokenAmount } from "./amount.ts";
-export { type BlockOptions, type EncodedBlock, encodeBlock } from "./block.ts";
+export { encodeBlock } from "./block.ts";
 export { encodeTransactionError } from "./error-text.ts";
-export type { InnerInstructionGroup } from "./instruction.ts";
+
 export type { JsonObject, JsonValue } from "./json.ts";
-export { encodeBundleTransaction, encodeSimulation, type SimulatedTransaction } from "./simulation.ts";
-export {
-  type EncodedTransaction,
-  encodeTransaction,
-  type TransactionEncodingName,
-  type TransactionOptions,
-} from "./transaction.ts";
+export { encodeBundleTransaction, encodeSimulation } from "./simulation.ts";
+export { encodeTransaction } from "./transaction.ts";
 export { parseVotes } from "./votes.ts";

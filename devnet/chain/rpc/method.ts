@@ -3,7 +3,7 @@ import type { AccountStore } from "../accounts/index.ts";
 import type { AbandonedFork, Chain, PerformanceSamples, StatusCache } from "../bank/index.ts";
 import type { EncodeClock, JsonObject, JsonValue } from "../encode/index.ts";
 import type { AddressEntry, AddressRange, History } from "../history/index.ts";
-import type { BankSlot, ChainAccount, Commitment } from "../model/index.ts";
+import type { BankSlot, ChainAccount } from "../model/index.ts";
 import { minContextSlotNotReached } from "./errors.ts";
 import { commitmentMember, u64Member } from "./params.ts";
 
@@ -71,10 +71,6 @@ export function reached(bank: BankSlot, config: JsonObject | null): BankSlot {
   const minimum = u64Member(config, "minContextSlot");
   if (minimum !== undefined && bank.slot < minimum) throw minContextSlotNotReached(bank.slot);
   return bank;
-}
-
-export function bankAt(node: RpcNode, commitment: Commitment): BankSlot {
-  return node.chain.at(commitment);
 }
 
 /** A value with the slot that it was read at. */

@@ -3,5 +3,5 @@
  * then credits). Every endpoint (JSON-RPC, PubSub, REST administration, console, oracle, block engine over REST and
  * gRPC) asks it in the order of its own specification and maps a Refusal to its own form by a table.
  */
-export { Access, type AccessDependencies, type AccessOptions, type Caller } from "./access.ts";
-export type { AccessCode, AdmissionCode, Refusal } from "./refusal.ts";
+export { Access, type Caller } from "./access.ts";
+export type { AdmissionCode, Refusal } from "./refusal.ts";

@@ -5,17 +5,16 @@
  */
 
 export {
-  type AdministrationDependencies,
   administrationPaths,
   createAdministration,
 } from "./administration.ts";
 export { consoleBundleStory, consoleBundles } from "./bundle-figures.ts";
-export { type ConsoleDependencies, type ConsoleOptions, createConsole } from "./console.ts";
+export { createConsole } from "./console.ts";
 export { chainPosition, consolePrices, consoleUpstreams, consoleUsage } from "./console-figures.ts";
 export { ConsolePages, pagePaths } from "./console-pages.ts";
-export type { ConsoleViewer } from "./console-session.ts";
+
 export { administrationMethods } from "./count-requests.ts";
 export { type EngineControl, engineControl } from "./engine-control.ts";
-export { issueKey, type KeyRequest } from "./issue-key.ts";
-export { createManagement, type ManagementDependencies } from "./management.ts";
+export { issueKey } from "./issue-key.ts";
+export { createManagement } from "./management.ts";
 export { listMigrations } from "./migrations.ts";

@@ -4,4 +4,4 @@
  * Fed by main with the arguments; feeds compose, and people through the terminal.
  */
 export { buildProgram } from "./program.ts";
-export { CommandFailure, type Terminal } from "./terminal.ts";
+export { CommandFailure } from "./terminal.ts";

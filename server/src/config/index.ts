@@ -4,23 +4,21 @@
  * it needs; `keys.ts` is the one table from which parser, reference page and `sluice config check` derive.
  */
 
-export { changedKeys } from "./changes.ts";
-export { type Config, type EndpointName, type Setting, standardPorts } from "./config.ts";
+export type { Config } from "./config.ts";
 export { describeConfig, renderConfigurationReference } from "./describe.ts";
-export { loadConfigFromProcess, readEnvironment } from "./environment.ts";
-export { type ConfigFault, formatFault, formatFaults } from "./faults.ts";
-export { type KeyName, type LogLevel, logLevels, type Mode, modes, type Role, roles } from "./keys.ts";
-export { type ConfigInput, type ConfigOutcome, loadConfig } from "./load.ts";
+export { loadConfigFromProcess } from "./environment.ts";
+export { formatFaults } from "./faults.ts";
+export type { Mode } from "./keys.ts";
+export { type ConfigOutcome, loadConfig } from "./load.ts";
 export { maskUrl } from "./masking.ts";
-export type { SocketAddress, SourceEndpoint } from "./parsers.ts";
-export { type AppliedConfig, createReload, type Reload, type ReloadResult } from "./reload.ts";
+export type { SourceEndpoint } from "./parsers.ts";
+export { createReload, type Reload, type ReloadResult } from "./reload.ts";
 export { isResolverAlone } from "./rules.ts";
 export type { FlagValues } from "./sources.ts";
 export {
   type UpstreamConfig,
   type UpstreamGroup,
   upstreamEntry,
-  upstreamGroups,
   upstreamIn,
   upstreamOf,
   upstreamsMax,

@@ -27,7 +27,7 @@ export const roles = ["gateway", "resolver", "oracle", "engine"] as const;
 /** A part of the server that can run alone, on a separate host. */
 export type Role = (typeof roles)[number];
 
-export { type KeyDefinition, type Mode, modes } from "./key-definition.ts";
+export { type Mode, modes } from "./key-definition.ts";
 
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];

@@ -5,9 +5,8 @@
  * (and by each product that counts its requests) after keys and limits; feeds state with what was used.
  */
 
-export { monthOf } from "./account-credits.ts";
-export { createCredits, type OpenCreditsDependencies, type OpenCreditsOptions, openCredits } from "./credits.ts";
-export { type CreditsEvents, createCreditsEvents, creditMetrics } from "./events.ts";
-export type { Allowance, Credits, CreditsDependencies, CreditsOptions, CreditsStore } from "./interfaces.ts";
-export type { Settlement } from "./settle-holder.ts";
+export { createCredits, openCredits } from "./credits.ts";
+export { createCreditsEvents, creditMetrics } from "./events.ts";
+export type { Allowance, Credits } from "./interfaces.ts";
+
 export { tallyInMemory } from "./tally.ts";

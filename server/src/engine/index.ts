@@ -3,9 +3,9 @@
  * simulates them, holds an auction each tick, hands the winners to the leader of the slot and follows them to their
  * end. Fed by its endpoints and by the chain; feeds validators, state (bundles) and the ledger (their outcomes).
  */
-export type { GrpcService } from "../net/index.ts";
+
 export type { BundleRecord } from "./model/bundle.ts";
-export { createEngineEvents, type EngineEvents, engineMetrics } from "./model/events.ts";
-export type { Engine, EngineOptions } from "./wiring/engine.ts";
-export { type EngineService, type EngineServiceDependencies, openEngineService } from "./wiring/engine-service.ts";
+export { createEngineEvents, engineMetrics } from "./model/events.ts";
+export type { Engine } from "./wiring/engine.ts";
+export { type EngineService, openEngineService } from "./wiring/engine-service.ts";
 export { upstreamChain } from "./wiring/upstream-chain.ts";

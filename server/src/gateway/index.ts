@@ -4,11 +4,6 @@
  * compose mounts. Fed by clients; asks access and rpc; feeds the ledger with a fact for each call.
  */
 export { factRecorder } from "./answer.ts";
-export { createGatewayEvents, type GatewayEvents, gatewayMetrics } from "./events.ts";
-export {
-  type GatewayDependencies,
-  type GatewayOptions,
-  GatewayServer,
-} from "./gateway.ts";
-export { PubSubEndpoint, type PubSubOptions } from "./pubsub/pubsub-endpoint.ts";
-export type { PubSubDependencies } from "./pubsub/session-dependencies.ts";
+export { createGatewayEvents, gatewayMetrics } from "./events.ts";
+export { GatewayServer } from "./gateway.ts";
+export { PubSubEndpoint } from "./pubsub/pubsub-endpoint.ts";

@@ -4,8 +4,8 @@
  * restrictions, and hands last-used times back to state in batches. Revocations reach it through the feed
  * (revocation-feed.ts).
  */
-export { createKeysEvents, type KeyCacheOutcome, type KeysEvents, keyMetrics } from "./events.ts";
+export { createKeysEvents, keyMetrics } from "./events.ts";
 export { type Grant, grantOf, type KeyRefusal, type RateBucket } from "./grant.ts";
-export { createKeys, type Keys, type KeysDependencies, type KeysOptions } from "./keys.ts";
-export type { CompiledRestrictions, RestrictedRequest, RestrictionCode } from "./restrictions.ts";
+export { createKeys, type Keys } from "./keys.ts";
+export type { RestrictedRequest, RestrictionCode } from "./restrictions.ts";
 export { type RevocationFeed, subscribeToRevocations } from "./revocation-feed.ts";

@@ -4,13 +4,7 @@
  * Feeds nothing; access asks it before credits are touched.
  */
 
-export { createLimitsEvents, limitMetrics, type ReplicasEvents } from "./events.ts";
-export { createLimits, type LimitDecision, type Limits, type LimitsOptions } from "./limits.ts";
-export type {
-  RateLimiter,
-  SharedLimits,
-  SharedLimitsDependencies,
-  SharedLimitsOptions,
-  SharedStore,
-} from "./shared-interfaces.ts";
+export { createLimitsEvents, limitMetrics } from "./events.ts";
+export { createLimits, type LimitDecision } from "./limits.ts";
+export type { RateLimiter } from "./shared-interfaces.ts";
 export { createSharedLimits } from "./shared-limits.ts";

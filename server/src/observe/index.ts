@@ -14,22 +14,20 @@ export {
   type ServerEvents,
   serverMetrics,
 } from "./events.ts";
-export { createLog, type LogDestination, type LogOptions, type RootLog } from "./log.ts";
+export { createLog, type RootLog } from "./log.ts";
 export {
   counter,
   gauge,
   latency,
-  latencyBuckets,
   type MetricDefinition,
   renderMetricsReference,
 } from "./metric-definitions.ts";
-export type { CounterHandle, Families, Family, GaugeHandle, HandleOf, HistogramHandle } from "./metric-families.ts";
-export { baseMetrics, createMetrics, type Metrics, type MetricsOptions } from "./metrics.ts";
-export { redactText, redactValue } from "./redaction.ts";
+
+export { baseMetrics, createMetrics, type Metrics } from "./metrics.ts";
+
 export {
   type RequestEvents,
-  type RequestEventsOptions,
   requestMetrics,
   type ServedRequest,
 } from "./request-events.ts";
-export { createTracing, type SpanNotes, type Tracing } from "./tracing.ts";
+export { createTracing, type Tracing } from "./tracing.ts";

@@ -4,28 +4,20 @@
  * interface, the stream, the ledger, and rooms that need a value in dollars. compose binds its endpoint to port 7450.
  */
 export { serialiseRound } from "./aggregate/inputs.ts";
-export type { OracleBindings } from "./http/http.ts";
-export { type Decimal, decimal, formatDecimal } from "./model/decimal.ts";
+
+export { type Decimal, decimal } from "./model/decimal.ts";
 export {
   createOracleEvents,
-  type OracleEvents,
   type OracleRequestEvents,
   oracleMetrics,
 } from "./model/events.ts";
-export type {
-  OracleLedger,
-  SourceState,
-} from "./model/ports.ts";
+
 export type { SourceId, Tick } from "./model/tick.ts";
-export { type ExchangesOptions, type SourceDependencies, startExchanges } from "./sources/index.ts";
-export type { PriceSummary } from "./store/price-summary.ts";
-export type { OracleStream } from "./stream/stream.ts";
+export { startExchanges } from "./sources/index.ts";
+
 export { type ReplayReport, replayLog, tickLogFiles } from "./tick-log/replay-log.ts";
 export {
   createOracle,
   type Oracle,
-  type OracleDependencies,
-  type OracleOptions,
   oracleReplayOptions,
-  type UsdPrice,
 } from "./wiring/oracle.ts";

@@ -5,24 +5,17 @@
  * with answers.
  */
 export {
-  type Envelope,
-  type EnvelopeCall,
-  type EnvelopeCode,
   type EnvelopeItem,
   type EnvelopeRefusal,
   readEnvelope,
 } from "./envelope.ts";
-export { createRpcEvents, type RpcEvents, rpcMetrics } from "./events.ts";
-export type { MethodEntry, MethodRegistryOptions } from "./method-registry.ts";
-export type { Plan, Planned, PlanRefusal } from "./plan.ts";
-export { Rpc, type RpcDependencies, type RpcOptions, type RpcOutcome } from "./rpc.ts";
-export { type SentElsewhereDependencies, type SentQuery, subscribeToSent } from "./sent-elsewhere.ts";
+export { createRpcEvents, rpcMetrics } from "./events.ts";
+export type { MethodEntry } from "./method-registry.ts";
+export type { Plan } from "./plan.ts";
+export { Rpc, type RpcDependencies } from "./rpc.ts";
+export { type SentQuery, subscribeToSent } from "./sent-elsewhere.ts";
 export {
-  inOrder,
   type SentPlace,
-  type SentState,
-  type SentTransaction,
   SentTransactions,
-  type SentTransactionsDependencies,
 } from "./sent-transactions.ts";
 export { createSharedHistory, type SharedHistory } from "./shared-history.ts";

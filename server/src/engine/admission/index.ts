@@ -4,5 +4,5 @@
  */
 
 export type * from "./admission.ts";
-export { Admission, type AdmissionDependencies, type Claim } from "./admission.ts";
+export { Admission } from "./admission.ts";
 export { decodeBase64, type Rejection, rejection } from "./bundle-checks.ts";

@@ -12,8 +12,6 @@ import { admitKey } from "./key-admission.ts";
 import { OpenStreams, streamsPerSearcherMax } from "./open-streams.ts";
 import { Refusals } from "./refusals.ts";
 
-export type { LinkedKeys } from "./jito/index.ts";
-
 export interface SearcherDependencies
   extends Omit<BlockEngineDependencies, "refusals">,
     Omit<JitoDependencies, "refusals"> {

@@ -1,5 +1,5 @@
 import { type Decimal, decimal } from "../model/decimal.ts";
-import type { PricedRound, RefusedRound } from "../model/round.ts";
+import type { PricedRound } from "../model/round.ts";
 import type { SourceId, Tick } from "../model/tick.ts";
 
 /** A price that three sources agree on; what a test is about it gives itself. */
@@ -25,14 +25,6 @@ export function priced(
   };
   return round;
 }
-
-export const refused = (symbol: string, atMs: number): RefusedRound => ({
-  kind: "refused",
-  symbol,
-  atMs,
-  reason: "too-few-sources",
-  sources: [],
-});
 
 export function tick(source: SourceId, base: string, receivedAtMs: number, price: Decimal): Tick {
   return {

@@ -43,8 +43,6 @@ function wireText(signature: Signature): string {
   return Buffer.from(bytes).toString("base64");
 }
 
-export const isOnChain = (block: SimulatedBlock, head: SimulatedBlock): boolean => blockAt(head, block.slot) === block;
-
 /** The block of a slot below a head, or null where its chain has none. */
 export function blockAt(head: SimulatedBlock, slot: bigint): SimulatedBlock | null {
   let at: SimulatedBlock | null = head;

@@ -12,7 +12,6 @@ import { sendResults } from "./bundle-results.ts";
 import { identify, streamHolders } from "./identity.ts";
 import { type JitoDependencies, SearcherService } from "./searcher-service.ts";
 
-export type { LinkedKeys } from "./interfaces.ts";
 export type { JitoDependencies } from "./searcher-service.ts";
 
 /** Results that may wait for a searcher that does not read. */

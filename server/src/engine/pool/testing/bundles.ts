@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock, Timer } from "@sluice/lib";
 import { type Address, addressOfBytes, type Signature, type Slot, signatureOfBytes } from "@sluice/wire/identifiers";
-import type { BundleRecord } from "../../../state/index.ts";
 import type { NewBundle } from "../../model/bundle.ts";
 import type { OutcomeLedger, PoolEvents } from "../pool-options.ts";
 
@@ -91,11 +90,3 @@ export class KeptLedger implements OutcomeLedger {
     this.rows.push(...given);
   }
 }
-
-/** What of a bundle the disk and a client must agree on. */
-export const shownOf = ({ id, state, reason, landed }: Pick<BundleRecord, "id" | "state" | "reason" | "landed">) => ({
-  id,
-  state,
-  reason,
-  landed,
-});
