@@ -3,8 +3,8 @@ import { isObject } from "./exchanges/exchange.ts";
 import type { Faults } from "./faults/faults.ts";
 import { FaultRequestError, parseFaultRequest } from "./faults/parse.ts";
 import type { Front } from "./front.ts";
-import { allListings, type ExchangeId, exchangeIds } from "./listings.ts";
-import { marketAssets } from "./process/assets.ts";
+import { marketAssets } from "./model/assets.ts";
+import { allListings, type ExchangeId, exchangeIds } from "./model/listings.ts";
 import type { Truth } from "./process/truth.ts";
 
 const bodyBytesMax = 16 * 1_024;

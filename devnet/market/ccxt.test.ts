@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { allListings, exchangeIds } from "./listings.ts";
+import { allListings, exchangeIds } from "./model/listings.ts";
 import { clientOf } from "./testing/ccxt.ts";
 import { bootMarket } from "./testing/market.ts";
 

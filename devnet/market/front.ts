@@ -5,7 +5,7 @@ import { page } from "./exchanges/exchange.ts";
 import type { Faults } from "./faults/faults.ts";
 import { spoil } from "./faults/garbage.ts";
 import { type Client, Hub } from "./hub.ts";
-import { fraction, mix, seedOf } from "./process/hash.ts";
+import { fraction, mix, seedOf } from "./model/hash.ts";
 import type { Venue } from "./venue.ts";
 
 /** Connections to one exchange's stream at once; Bun bounds what an HTTP client may hold open by its idle timeout. */

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { exchangeIds } from "./listings.ts";
 import { startMarket } from "./market.ts";
+import { exchangeIds } from "./model/listings.ts";
 import { defaultOptions } from "./options.ts";
 import { Listener } from "./testing/listener.ts";
 import { bootMarket, marketStartMs } from "./testing/market.ts";

@@ -1,7 +1,7 @@
 import type { Feed, PublishedState, Session, Topic } from "./exchanges/exchange.ts";
 import type { Faults } from "./faults/faults.ts";
 import { spoil } from "./faults/garbage.ts";
-import { fraction, mix, seedOf } from "./process/hash.ts";
+import { fraction, mix, seedOf } from "./model/hash.ts";
 import type { Venue } from "./venue.ts";
 
 /** What a connection is to the hub. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { exchangeIds } from "./listings.ts";
+import { exchangeIds } from "./model/listings.ts";
 import { Listener } from "./testing/listener.ts";
 
 const entryPath = new URL("./main.ts", import.meta.url).pathname;

@@ -2,7 +2,7 @@ import { serveAdmin } from "./admin.ts";
 import { exchangesOf } from "./exchanges/index.ts";
 import { Faults } from "./faults/faults.ts";
 import { Front } from "./front.ts";
-import { allListings, type ExchangeId, exchangeIds } from "./listings.ts";
+import { allListings, type ExchangeId, exchangeIds } from "./model/listings.ts";
 import type { MarketOptions } from "./options.ts";
 import type { HourBars } from "./process/bar.ts";
 import { Recent } from "./process/recent.ts";

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import { exchangeIds } from "./listings.ts";
-import { marketAssets } from "./process/assets.ts";
+import { marketAssets } from "./model/assets.ts";
+import { exchangeIds } from "./model/listings.ts";
 
 export interface MarketOptions {
   readonly host: string;

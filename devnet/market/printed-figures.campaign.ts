@@ -1,5 +1,5 @@
-import { type ExchangeId, exchangeIds } from "./listings.ts";
-import { fraction, mix } from "./process/hash.ts";
+import { fraction, mix } from "./model/hash.ts";
+import { type ExchangeId, exchangeIds } from "./model/listings.ts";
 import { bootMarket, type TestMarket } from "./testing/market.ts";
 
 /** Texts of numbers as whole numbers of 10^-18. */

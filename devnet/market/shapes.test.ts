@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import type { ExchangeId } from "./listings.ts";
+import type { ExchangeId } from "./model/listings.ts";
 import { bootMarket, marketStartMs } from "./testing/market.ts";
 import { differences, haveSamples, type Json, type Rules, sample } from "./testing/shape.ts";
 

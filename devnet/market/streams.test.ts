@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import type { ExchangeId } from "./listings.ts";
+import type { ExchangeId } from "./model/listings.ts";
 import { Listener } from "./testing/listener.ts";
 import { bootMarket, type TestMarket } from "./testing/market.ts";
 import { differences, haveSamples, type Json, received } from "./testing/shape.ts";

@@ -1,5 +1,5 @@
 import type { Faults } from "./faults/faults.ts";
-import type { ExchangeId, Listing } from "./listings.ts";
+import type { ExchangeId, Listing } from "./model/listings.ts";
 import type { Bar, HourBars } from "./process/bar.ts";
 import type { Recent } from "./process/recent.ts";
 import { Tape, type Trade } from "./process/tape.ts";

@@ -1,4 +1,4 @@
-import type { ExchangeId, Listing } from "../listings.ts";
+import type { ExchangeId, Listing } from "../model/listings.ts";
 import type { Market, Venue } from "../venue.ts";
 import { type Json, write } from "./number.ts";
 

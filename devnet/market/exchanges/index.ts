@@ -3,7 +3,7 @@
  * stream, and `index.ts` joins them with the exchange's limits. They are fed a Venue, which knows what the market did
  * and what faults are on, and they hold nothing of the market themselves.
  */
-import type { ExchangeId } from "../listings.ts";
+import type { ExchangeId } from "../model/listings.ts";
 import { binance } from "./binance/index.ts";
 import { bitstamp } from "./bitstamp/index.ts";
 import { bybit } from "./bybit/index.ts";

@@ -1,4 +1,4 @@
-import type { ExchangeId } from "../listings.ts";
+import type { ExchangeId } from "../model/listings.ts";
 
 export const garbageForms = [
   "malformed",

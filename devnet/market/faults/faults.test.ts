@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { type ExchangeId, exchangeIds } from "../listings.ts";
+import { type ExchangeId, exchangeIds } from "../model/listings.ts";
 import { Listener } from "../testing/listener.ts";
 import { bootMarket, type TestMarket } from "../testing/market.ts";
 import { garbageForms } from "./fault.ts";

@@ -1,4 +1,4 @@
-import type { ExchangeId, Listing } from "../listings.ts";
+import type { ExchangeId, Listing } from "../model/listings.ts";
 import type { Shift } from "../process/quotes.ts";
 import type { Fault, FaultOf, Kind, Trouble } from "./fault.ts";
 

@@ -1,4 +1,4 @@
-import { fraction, mix } from "../process/hash.ts";
+import { fraction, mix } from "../model/hash.ts";
 import type { GarbageForm } from "./fault.ts";
 
 const page =

@@ -1,7 +1,7 @@
 import { CodedError } from "@sluice/contract/errors";
-import { type ExchangeId, exchangeIds } from "../listings.ts";
-import { marketAssets } from "../process/assets.ts";
-import { mix, seedOf } from "../process/hash.ts";
+import { marketAssets } from "../model/assets.ts";
+import { mix, seedOf } from "../model/hash.ts";
+import { type ExchangeId, exchangeIds } from "../model/listings.ts";
 import { type Doors, garbageForms, type Trouble } from "./fault.ts";
 import type { FaultRequest } from "./faults.ts";
 

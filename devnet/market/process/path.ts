@@ -1,4 +1,4 @@
-import { mix, normal } from "./hash.ts";
+import { mix, normal } from "../model/hash.ts";
 
 const yearSeconds = 31_557_600;
 /** Knots lie 2^22 seconds apart, which is 48 and a half days. */

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { allListings, exchangeIds, type Quote } from "../listings.ts";
+import { marketAssets } from "../model/assets.ts";
+import { exponential } from "../model/hash.ts";
+import { allListings, exchangeIds, type Quote } from "../model/listings.ts";
 import { bootMarket, marketStartMs } from "../testing/market.ts";
-import { marketAssets } from "./assets.ts";
-import { exponential } from "./hash.ts";
 import { Path } from "./path.ts";
 import { Truth } from "./truth.ts";
 import { dayMs } from "./view.ts";

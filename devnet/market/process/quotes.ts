@@ -1,6 +1,6 @@
-import type { Listing } from "../listings.ts";
-import { marketAssets } from "./assets.ts";
-import { fraction, mix, normal, seedOf } from "./hash.ts";
+import { marketAssets } from "../model/assets.ts";
+import { fraction, mix, normal, seedOf } from "../model/hash.ts";
+import type { Listing } from "../model/listings.ts";
 import { blockSeconds } from "./path.ts";
 import type { Truth } from "./truth.ts";
 

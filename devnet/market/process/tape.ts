@@ -1,6 +1,6 @@
-import { type Listing, sizeSpread } from "../listings.ts";
+import { fraction, mix, seedOf } from "../model/hash.ts";
+import { type Listing, sizeSpread } from "../model/listings.ts";
 import { Bar, HourBars } from "./bar.ts";
-import { fraction, mix, seedOf } from "./hash.ts";
 import { QuoteCurve, type Quotes, type Shift } from "./quotes.ts";
 import type { Recent } from "./recent.ts";
 import type { Truth } from "./truth.ts";

@@ -1,5 +1,5 @@
-import { type Asset, marketAssets } from "./assets.ts";
-import { exponential, seedOf } from "./hash.ts";
+import { type Asset, marketAssets } from "../model/assets.ts";
+import { exponential, seedOf } from "../model/hash.ts";
 import { blockSeconds, Path } from "./path.ts";
 import { Recent } from "./recent.ts";
 

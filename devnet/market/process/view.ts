@@ -1,4 +1,4 @@
-import type { Listing } from "../listings.ts";
+import type { Listing } from "../model/listings.ts";
 import type { Bar } from "./bar.ts";
 import type { Tape, Trade } from "./tape.ts";
 

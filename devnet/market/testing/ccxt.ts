@@ -1,5 +1,5 @@
 import ccxt from "ccxt";
-import type { ExchangeId } from "../listings.ts";
+import type { ExchangeId } from "../model/listings.ts";
 
 /** What is read of a ticker of the client's. */
 interface ClientTicker {

@@ -1,5 +1,5 @@
-import type { ExchangeId } from "../listings.ts";
 import { type Clock, type RunningMarket, startMarket } from "../market.ts";
+import type { ExchangeId } from "../model/listings.ts";
 import { defaultOptions, type MarketOptions } from "../options.ts";
 
 /** A moment in the afternoon of a Friday, so that the day and the week have begun a while ago. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ExchangeId } from "../listings.ts";
+import type { ExchangeId } from "../model/listings.ts";
 
 const directory = join(import.meta.dir, "../../../../shared/fixtures/exchanges");
 

@@ -189,6 +189,42 @@ export const layered: readonly Layered[] = [
       ["."],
     ],
   },
+  {
+    folder: "devnet/market",
+    rooms: false,
+    layers: [
+      ["model"],
+      ["process"],
+      ["faults", "options"],
+      ["venue"],
+      ["exchanges"],
+      ["hub"],
+      ["front"],
+      ["admin"],
+      ["market"],
+      ["main"],
+    ],
+  },
+  {
+    folder: "wire",
+    rooms: false,
+    layers: [
+      ["base58", "json"],
+      ["identifiers"],
+      ["bytes", "name-services", "program-address", "programs"],
+      ["accounts", "frames", "runtime-rules", "transaction"],
+    ],
+  },
+  {
+    folder: "contract",
+    rooms: false,
+    layers: [
+      ["api-key", "credits", "errors", "limits", "proto", "rpc", "tiers"],
+      ["engine", "errors-guide", "oracle"],
+      ["engine-errors-guide", "schemas", "sealed-bundle"],
+      ["openapi", "reference"],
+    ],
+  },
 ];
 
 /** Packages that only one room of the server may import. */

@@ -1,4 +1,4 @@
-import { marketAssets } from "../../process/assets.ts";
+import { marketAssets } from "../../model/assets.ts";
 import type { Bar } from "../../process/bar.ts";
 import type { Market, Venue } from "../../venue.ts";
 import { type Answer, type Ask, answer, page, wholeOf } from "../exchange.ts";

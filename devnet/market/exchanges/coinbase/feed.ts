@@ -1,4 +1,4 @@
-import { mix } from "../../process/hash.ts";
+import { mix } from "../../model/hash.ts";
 import type { View } from "../../process/view.ts";
 import type { Market, Venue } from "../../venue.ts";
 import { type Feed, isObject, objectOf, page, type Session, type Topic, textsOf } from "../exchange.ts";

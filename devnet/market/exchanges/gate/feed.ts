@@ -1,4 +1,4 @@
-import { mix, seedOf } from "../../process/hash.ts";
+import { mix, seedOf } from "../../model/hash.ts";
 import type { Venue } from "../../venue.ts";
 import { type Feed, objectOf, page, type Session, type Topic, textsOf } from "../exchange.ts";
 import { isDue, newsOf } from "../news.ts";

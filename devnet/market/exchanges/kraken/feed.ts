@@ -1,4 +1,4 @@
-import { mix, seedOf } from "../../process/hash.ts";
+import { mix, seedOf } from "../../model/hash.ts";
 import type { View } from "../../process/view.ts";
 import type { Market, Venue } from "../../venue.ts";
 import { type Feed, isObject, objectOf, page, type Session, textsOf } from "../exchange.ts";

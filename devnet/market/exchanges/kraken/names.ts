@@ -1,4 +1,4 @@
-import type { Listing } from "../../listings.ts";
+import type { Listing } from "../../model/listings.ts";
 import type { Market, Venue } from "../../venue.ts";
 
 /** Old assets carry a letter more, in some places; assets that were added later do not. */

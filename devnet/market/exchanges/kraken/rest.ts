@@ -1,4 +1,4 @@
-import type { Listing } from "../../listings.ts";
+import type { Listing } from "../../model/listings.ts";
 import type { Bar } from "../../process/bar.ts";
 import type { Market, Venue } from "../../venue.ts";
 import { type Answer, type Ask, answer, page, wholeOf } from "../exchange.ts";

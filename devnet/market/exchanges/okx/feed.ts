@@ -1,4 +1,4 @@
-import { mix, seedOf } from "../../process/hash.ts";
+import { mix, seedOf } from "../../model/hash.ts";
 import type { Venue } from "../../venue.ts";
 import { type Feed, isObject, objectOf, page, type Session } from "../exchange.ts";
 import { newsOf } from "../news.ts";

@@ -1,7 +1,7 @@
 import { ManualClock, seededRandom } from "@sluice/lib";
 import { type RunningMarket, startMarket } from "../../../../../devnet/market/market.ts";
+import { marketAssets } from "../../../../../devnet/market/model/assets.ts";
 import { defaultOptions } from "../../../../../devnet/market/options.ts";
-import { marketAssets } from "../../../../../devnet/market/process/assets.ts";
 import type { SourceEvents } from "../../model/events.ts";
 import type { Tick } from "../../model/tick.ts";
 import { exchanges } from "../exchanges/index.ts";

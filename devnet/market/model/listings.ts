@@ -1,5 +1,5 @@
-import { type Asset, marketAssets } from "./process/assets.ts";
-import { exponential } from "./process/hash.ts";
+import { type Asset, marketAssets } from "./assets.ts";
+import { exponential } from "./hash.ts";
 
 export const exchangeIds = ["binance", "coinbase", "kraken", "okx", "bybit", "kucoin", "bitstamp", "gate"] as const;
 export type ExchangeId = (typeof exchangeIds)[number];
