@@ -3,7 +3,8 @@
  * bundle, one price and one development transaction through it, and prints the files that each executed, in the order
  * of their first execution. A walk is run several times; the files that every run executed are its files, so that work
  * in the background which one window happened to meet does not count. `--write` compares with the counts of
- * scripts/walks/baseline.json and writes docs/walks.md.
+ * scripts/walks/baseline.json and writes docs/walks.md; `--check` exits with 1 when a walk executes more files than
+ * docs/walks.md states.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -29,6 +30,16 @@ for (const [name, walk] of Object.entries(walks)) {
   results.push({ name, files });
   console.log(`\n${name}: ${files.length} files, ${files.reduce((sum, file) => sum + linesOf(file), 0)} lines`);
   for (const file of files) console.log(`  ${file}`);
+}
+
+if (process.argv.includes("--check")) {
+  const text = readFileSync(join(here, "docs/walks.md"), "utf8");
+  for (const { name, files } of results) {
+    const stated = Number(new RegExp(`^\\| ${name} \\| \\d+ \\| (\\d+) \\|`, "m").exec(text)?.[1] ?? 0);
+    if (files.length <= stated) continue;
+    console.error(`${name}: ${files.length} files, docs/walks.md states ${stated}`);
+    process.exitCode = 1;
+  }
 }
 
 if (process.argv.includes("--write")) {
