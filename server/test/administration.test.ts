@@ -103,11 +103,11 @@ describe("administration over REST", () => {
     const { blockhash } = (await result("getLatestBlockhash", [])).value;
     const landed = await send(blockhash, 5);
     const lost = await send(PublicKey.unique().toBase58(), 2);
-    const told = async () => (await ask("GET", "/sent-transactions", undefined, { key })).body.items;
-    const [newest, before, ...others] = await told();
+    const reported = async () => (await ask("GET", "/sent-transactions", undefined, { key })).body.items;
+    const [newest, before, ...others] = await reported();
     expect([newest.signature, before.signature, others.length]).toEqual([lost, landed, 0]);
     const items = await eventually("their ends", async () => {
-      const now = await told();
+      const now = await reported();
       return now[0].state === "expired" && now[1].state === "finalized" && now;
     });
     const [status] = (await result("getSignatureStatuses", [[landed], { searchTransactionHistory: true }])).value;

@@ -155,7 +155,7 @@ describe("an unmodified @solana/kit 8 through the gateway", () => {
     const fault = await rpc
       .sendTransaction(wire, { encoding: "base64", preflightCommitment: "confirmed" })
       .send()
-      .catch((caught: unknown) => caught);
+      .catch((error: unknown) => error);
     if (!isSolanaError(fault, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE)) {
       throw new Error(`unexpected: ${String(fault)}`);
     }

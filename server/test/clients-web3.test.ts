@@ -140,7 +140,7 @@ describe("an unmodified @solana/web3.js 1.x through the gateway", () => {
       lamports: 50 * LAMPORTS_PER_SOL,
     });
     const fault = await sendAndConfirmTransaction(connection, new Transaction().add(transfer), [poor]).catch(
-      (caught: unknown) => caught,
+      (error: unknown) => error,
     );
     if (!(fault instanceof SendTransactionError)) throw new Error(`unexpected: ${String(fault)}`);
     expect(fault.logs?.join("\n")).toContain("insufficient lamports");
@@ -166,7 +166,7 @@ describe("an unmodified @solana/web3.js 1.x through the gateway", () => {
 
   test("account and log listeners hear of a transfer", async () => {
     const [alice, bob] = [await funded(), Keypair.generate()];
-    const heard = new Promise<number>((resolve) => {
+    const received = new Promise<number>((resolve) => {
       const id = connection.onAccountChange(
         bob.publicKey,
         (account) => {
@@ -193,9 +193,9 @@ describe("an unmodified @solana/web3.js 1.x through the gateway", () => {
         lamports: 1_000_000,
       });
       await sendAndConfirmTransaction(connection, new Transaction().add(transfer), [alice]);
-      return await Promise.race([heard.then(() => true), Bun.sleep(1_000).then(() => false)]);
+      return await Promise.race([received.then(() => true), Bun.sleep(1_000).then(() => false)]);
     });
-    expect(await heard).toBeGreaterThanOrEqual(1_000_000);
+    expect(await received).toBeGreaterThanOrEqual(1_000_000);
     expect((await logged).length).toBeGreaterThan(60);
   }, 60_000);
 });

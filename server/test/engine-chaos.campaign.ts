@@ -3,7 +3,7 @@ import { runChaos } from "./testing/chaos-run.ts";
 const shownFaults = 10;
 const pace = { slotMs: 100, atATime: 16, roundBundles: 64 } as const;
 
-const told = (counts: Readonly<Record<string, number>>): string =>
+const reported = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .map(([name, number]) => `${number} ${name}`)
     .join(", ");
@@ -22,21 +22,21 @@ const seconds = (ms: number): string => `${Math.round(ms / 1_000)} s`;
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const figures = await runChaos({ n, seed, ...pace });
-  const { handed, doors, kills, happened, slots, streams, lostWithForks, reasons, verdict, took } = figures;
+  const { handed, endpoints, kills, happened, slots, streams, lostWithForks, reasons, verdict, took } = figures;
   const { outcomes, faults, taken, broughtBack } = verdict;
   const lines = [
-    `answers: ${told(handed)}`,
-    `accepted at: ${told(doors)}`,
-    `accepted bundles: ${told(outcomes)}`,
-    `reasons: ${told(reasons)}`,
-    `kills: ${told(kills)}; ${slots} slots, ${streams} streams`,
-    `mishaps: ${told(happened)}`,
+    `answers: ${reported(handed)}`,
+    `accepted at: ${reported(endpoints)}`,
+    `accepted bundles: ${reported(outcomes)}`,
+    `reasons: ${reported(reasons)}`,
+    `kills: ${reported(kills)}; ${slots} slots, ${streams} streams`,
+    `mishaps: ${reported(happened)}`,
     `${lostWithForks} told to be in a block that a fork took`,
     `${taken} in the chain in part by another way, ${broughtBack} brought back by a fork after their end`,
     `${seconds(took.handing)} of handing in, ${seconds(took.down)} of them without a server, and ${seconds(took.ending)}`,
     `${faults.length} faults`,
     ...faults.slice(0, shownFaults),
   ];
-  const wanted = ["included", "expired", "dropped"].every((status) => (outcomes[status] ?? 0) > 0);
-  return { passed: faults.length === 0 && wanted, summary: lines.join("\n") };
+  const hasEachEnd = ["included", "expired", "dropped"].every((status) => (outcomes[status] ?? 0) > 0);
+  return { passed: faults.length === 0 && hasEachEnd, summary: lines.join("\n") };
 }

@@ -1,19 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import { competingText } from "../src/engine/grpc/jito/bundle-results.ts";
+import { verifyOutcomes, verifyReports } from "./testing/chaos-reports.ts";
 import { runChaos } from "./testing/chaos-run.ts";
-import type { BundleStanding } from "./testing/chaos-standing.ts";
+import type { BundleStatus } from "./testing/chaos-status.ts";
 import { ConfirmationStream, noStories, ResultsStream, type Spoken } from "./testing/chaos-streams.ts";
-import { judgeOutcomes, judgeTold } from "./testing/chaos-told.ts";
-import { type BundleStory, type ChainStory, judge, type Place } from "./testing/chaos-verdict.ts";
+import { type BundleStory, type ChainStory, type Place, verify } from "./testing/chaos-verdict.ts";
 import type { LedgerOutcome } from "./testing/ledger-outcomes.ts";
 
 const at = (slot: number, index: number, failed = false): Place => ({ slot, index, failed });
-const standing = (status: BundleStanding["status"], slot: number | null = null): BundleStanding => {
+const stateOf = (status: BundleStatus["status"], slot: number | null = null): BundleStatus => {
   return { status, slot, signatures: [], reason: null };
 };
-const story = (signatures: readonly string[], told: BundleStanding | null, isAccepted = true): BundleStory => {
-  const shown = told?.status === "included" ? { ...told, signatures } : told;
-  return { id: signatures.join(), drawn: "plain", signatures, isAccepted, handed: 1, standing: shown };
+const story = (signatures: readonly string[], reported: BundleStatus | null, isAccepted = true): BundleStory => {
+  const shown = reported?.status === "included" ? { ...reported, signatures } : reported;
+  return { id: signatures.join(), drawn: "plain", signatures, isAccepted, handed: 1, state: shown };
 };
 
 function chainOf(places: Readonly<Record<string, readonly Place[]>>, beside: Partial<ChainStory> = {}): ChainStory {
@@ -23,59 +23,59 @@ function chainOf(places: Readonly<Record<string, readonly Place[]>>, beside: Par
 describe("the verdict on bundles", () => {
   test("has nothing against bundles that are whole in the slot that is told, or nowhere", () => {
     const chain = chainOf({ a: [at(5, 1)], b: [at(5, 2)] });
-    const stories = [story(["a", "b"], standing("included", 5)), story(["c"], standing("expired"))];
-    expect(judge(stories, chain)).toMatchObject({ faults: [], outcomes: { included: 1, expired: 1 } });
+    const stories = [story(["a", "b"], stateOf("included", 5)), story(["c"], stateOf("expired"))];
+    expect(verify(stories, chain)).toMatchObject({ faults: [], outcomes: { included: 1, expired: 1 } });
   });
 
   const a = [at(5, 1)];
   const planted: Readonly<Record<string, readonly [readonly BundleStory[], ChainStory]>> = {
-    "in part": [[story(["a", "b"], standing("dropped"))], chainOf({ a })],
-    "not in one piece": [[story(["a", "b"], standing("included", 5))], chainOf({ a, b: [at(5, 3)] })],
-    "is said to be in slot 5": [[story(["a", "b"], standing("included", 5))], chainOf({ a, b: [at(5, 2, true)] })],
-    "is said to be in slot 6": [[story(["a"], standing("included", 6))], chainOf({ a })],
-    "dropped, null, and landed": [[story(["a"], standing("dropped"))], chainOf({ a })],
+    "in part": [[story(["a", "b"], stateOf("dropped"))], chainOf({ a })],
+    "not in one piece": [[story(["a", "b"], stateOf("included", 5))], chainOf({ a, b: [at(5, 3)] })],
+    "is said to be in slot 5": [[story(["a", "b"], stateOf("included", 5))], chainOf({ a, b: [at(5, 2, true)] })],
+    "is said to be in slot 6": [[story(["a"], stateOf("included", 6))], chainOf({ a })],
+    "dropped, null, and landed": [[story(["a"], stateOf("dropped"))], chainOf({ a })],
     "was accepted and is unknown": [[story(["a"], null)], chainOf({})],
     "landed and is unknown": [[story(["a"], null, false)], chainOf({ a })],
-    "has no end": [[story(["a"], standing("accepted"))], chainOf({})],
+    "has no end": [[story(["a"], stateOf("accepted"))], chainOf({})],
     "and so is a,b": [
-      [story(["a", "b"], standing("included", 5)), story(["a"], standing("included", 5))],
+      [story(["a", "b"], stateOf("included", 5)), story(["a"], stateOf("included", 5))],
       chainOf({ a, b: [at(5, 2)] }),
     ],
     "said to hold other transactions": [
-      [{ ...story(["a"], standing("included", 5)), standing: { ...standing("included", 5), signatures: ["b"] } }],
+      [{ ...story(["a"], stateOf("included", 5)), state: { ...stateOf("included", 5), signatures: ["b"] } }],
       chainOf({ a }),
     ],
-    "landed 2 times": [[story(["a"], standing("included", 5))], chainOf({ a: [at(5, 1), at(7, 1)] })],
+    "landed 2 times": [[story(["a"], stateOf("included", 5))], chainOf({ a: [at(5, 1), at(7, 1)] })],
     "was sent by nobody": [[], chainOf({ a })],
   };
   for (const [text, [stories, chain]] of Object.entries(planted)) {
-    test(`sees one that ${text}`, () => expect(judge(stories, chain).faults.join()).toContain(text));
+    test(`sees one that ${text}`, () => expect(verify(stories, chain).faults.join()).toContain(text));
   }
 
   test("forgives transactions that came by another bundle, alone, or again after a fork", () => {
-    const whole = story(["a", "b"], standing("included", 5));
+    const whole = story(["a", "b"], stateOf("included", 5));
     const chain = { a, b: [at(5, 2)], d: [at(6, 1)], e: [at(9, 1)] };
     const beside = { sentAlone: new Set(["d"]), againSlots: new Set([9]) };
     const others = [
       ["b", "c"],
       ["d", "x"],
       ["e", "y"],
-    ].map((signatures) => story(signatures, standing("dropped")));
-    expect(judge([whole, ...others], chainOf(chain, beside))).toMatchObject({ faults: [], taken: 3 });
+    ].map((signatures) => story(signatures, stateOf("dropped")));
+    expect(verify([whole, ...others], chainOf(chain, beside))).toMatchObject({ faults: [], taken: 3 });
   });
 });
 
 const storiesOf = (...stories: readonly BundleStory[]) => new Map(stories.map((each) => [each.id, each] as const));
-const included = story(["a"], standing("included", 5));
-const lost = story(["b"], { ...standing("dropped"), reason: "fork" });
+const included = story(["a"], stateOf("included", 5));
+const lost = story(["b"], { ...stateOf("dropped"), reason: "fork" });
 
 describe("the verdict on the ledger", () => {
   const row = (id: string, state: string, reason: string, slot: number | null): LedgerOutcome => {
-    return { id, state, reason, door: "rest", slot };
+    return { id, state, reason, endpoint: "rest", slot };
   };
   const right = [row("a", "finalized", "", 5), row("b", "dropped", "fork", null)];
   test("has nothing against each end once", () => {
-    expect(judgeOutcomes(storiesOf(included, lost), right)).toEqual([]);
+    expect(verifyOutcomes(storiesOf(included, lost), right)).toEqual([]);
   });
 
   const planted: Readonly<Record<string, readonly LedgerOutcome[]>> = {
@@ -87,24 +87,26 @@ describe("the verdict on the ledger", () => {
   };
   for (const [text, outcomes] of Object.entries(planted)) {
     test(`sees that ${text}`, () => {
-      expect(judgeOutcomes(storiesOf(included, lost), outcomes).join()).toContain(text);
+      expect(verifyOutcomes(storiesOf(included, lost), outcomes).join()).toContain(text);
     });
   }
 });
 
 describe("the verdict on streams", () => {
   /** What is held against streams that have told these messages of bundles that were handed in once. */
-  function heard(kind: "ours" | "results", said: readonly string[], ...messages: readonly Record<string, unknown>[]) {
-    const told = noStories();
-    const stream: Spoken = { heard: null, ended: new Promise(() => {}), cancel: () => {}, say: () => true };
-    const listener = kind === "ours" ? new ConfirmationStream(stream, told) : new ResultsStream(stream, told);
+  function received(
+    kind: "ours" | "results",
+    said: readonly string[],
+    ...messages: readonly Record<string, unknown>[]
+  ) {
+    const reported = noStories();
+    const stream: Spoken = { received: null, ended: new Promise(() => {}), cancel: () => {}, say: () => true };
+    const listener = kind === "ours" ? new ConfirmationStream(stream, reported) : new ResultsStream(stream, reported);
     if (listener instanceof ConfirmationStream) for (const id of said) void listener.submit(id, {});
-    for (const message of messages) stream.heard?.(message);
+    for (const message of messages) stream.received?.(message);
     const stories = storiesOf(included, lost);
-    const standings = new Map(
-      [...stories].flatMap(([id, { standing }]) => (standing === null ? [] : [[id, standing]])),
-    );
-    return [...judgeTold(stories, [told]).faults, ...listener.untold(standings)].join();
+    const states = new Map([...stories].flatMap(([id, { state }]) => (state === null ? [] : [[id, state]])));
+    return [...verifyReports(stories, [reported]).faults, ...listener.unreported(states)].join();
   }
   const ours = (id: string, status: string, rest: object = {}) => ({ bundle_id: id, status, ...rest });
   const inBlock = ours("a", "included", { slot: "5" });
@@ -116,48 +118,55 @@ describe("the verdict on streams", () => {
     const before = ours("a", "included", { slot: "4" });
     const end = ours("b", "dropped", { reason: "fork" });
     const ofLost = [ours("b", "accepted"), ours("b", "included", { slot: "4" }), end];
-    expect(heard("ours", ["a", "b"], ours("a", "accepted"), before, inBlock, ...ofLost)).toBe("");
-    expect(heard("ours", ["a", "a"], ours("a", "accepted"), ours("a", "accepted"), inBlock)).toBe("");
-    expect(heard("ours", ["x"], ours("x", "dropped", { reason: "tip_not_paid" }))).toBe("");
+    expect(received("ours", ["a", "b"], ours("a", "accepted"), before, inBlock, ...ofLost)).toBe("");
+    expect(received("ours", ["a", "a"], ours("a", "accepted"), ours("a", "accepted"), inBlock)).toBe("");
+    expect(received("ours", ["x"], ours("x", "dropped", { reason: "tip_not_paid" }))).toBe("");
     const processed = ["4", "5"].map((slot) => result("a", "processed", { slot }));
-    expect(heard("results", [], result("a", "accepted"), outbid, ...processed, result("a", "finalized"))).toBe("");
+    expect(received("results", [], result("a", "accepted"), outbid, ...processed, result("a", "finalized"))).toBe("");
   });
 
   const accepted = ours("a", "accepted");
   const planted: Readonly<Record<string, string>> = {
-    "a was told as accepted twice": heard("ours", ["a"], accepted, accepted, inBlock),
-    "and never handed in there": heard("ours", [], accepted, accepted, inBlock),
-    "a was told as accepted after included 5": heard("ours", ["a"], accepted, inBlock, accepted),
-    "a was told as expired after nothing": heard("ours", [], ours("a", "expired")),
-    "b was told as expired after included 4": heard(
+    "a was told as accepted twice": received("ours", ["a"], accepted, accepted, inBlock),
+    "and never handed in there": received("ours", [], accepted, accepted, inBlock),
+    "a was told as accepted after included 5": received("ours", ["a"], accepted, inBlock, accepted),
+    "a was told as expired after nothing": received("ours", [], ours("a", "expired")),
+    "b was told as expired after included 4": received(
       "ours",
       ["b"],
       ours("b", "included", { slot: "4" }),
       ours("b", "expired"),
     ),
-    "a was told to end as expired and is included": heard("ours", ["a"], accepted, ours("a", "expired")),
-    "a was told as accepted by a stream that is open, and is included 5": heard("ours", ["a"], accepted),
-    "a is a result finalized after accepted": heard("results", [], result("a", "accepted"), result("a", "finalized")),
-    "a is a result processed 5 after processed 5": heard(
+    "a was told to end as expired and is included": received("ours", ["a"], accepted, ours("a", "expired")),
+    "a was told as accepted by a stream that is open, and is included 5": received("ours", ["a"], accepted),
+    "a is a result finalized after accepted": received(
+      "results",
+      [],
+      result("a", "accepted"),
+      result("a", "finalized"),
+    ),
+    "a is a result processed 5 after processed 5": received(
       "results",
       [],
       result("a", "processed", { slot: "5" }),
       result("a", "processed", { slot: "5" }),
     ),
-    "a is outbid after accepted": heard("results", [], result("a", "accepted"), outbid, outbid),
-    "a is outbid after processed 5": heard("results", [], result("a", "processed", { slot: "5" }), outbid),
-    "b was told as accepted by results that are open": heard("results", [], result("b", "accepted")),
+    "a is outbid after accepted": received("results", [], result("a", "accepted"), outbid, outbid),
+    "a is outbid after processed 5": received("results", [], result("a", "processed", { slot: "5" }), outbid),
+    "b was told as accepted by results that are open": received("results", [], result("b", "accepted")),
   };
   for (const [text, faults] of Object.entries(planted)) {
     test(`sees that ${text}`, () => expect(faults).toContain(text));
   }
 
   test("sees that one was told to be in a block and has another end than by a fork", () => {
-    const told = noStories();
-    told.included.set("b", 4);
-    const expired = story(["b"], standing("expired"));
-    expect(judgeTold(storiesOf(expired), [told]).faults.join()).toContain("b was told to be in a block and is expired");
-    expect(judgeTold(storiesOf(lost), [told])).toEqual({ faults: [], lostWithForks: 1 });
+    const reported = noStories();
+    reported.included.set("b", 4);
+    const expired = story(["b"], stateOf("expired"));
+    expect(verifyReports(storiesOf(expired), [reported]).faults.join()).toContain(
+      "b was told to be in a block and is expired",
+    );
+    expect(verifyReports(storiesOf(lost), [reported])).toEqual({ faults: [], lostWithForks: 1 });
   });
 });
 

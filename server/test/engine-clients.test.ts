@@ -44,14 +44,14 @@ describe("a stream of bundles", () => {
     const ids = [...new Set(stream.messages.map(({ bundle_id }) => String(bundle_id)))];
     expect(ids).toHaveLength(3);
     for (const [index, id] of ids.entries()) {
-      const told = stream.messages.filter(({ bundle_id }) => bundle_id === id);
+      const reported = stream.messages.filter(({ bundle_id }) => bundle_id === id);
       const { slot, signatures } = await searcher.until(id, "included");
       expect(signatures).toEqual(sent.slice(index, index + 1).map(signatureOf));
-      expect(told).toMatchObject([
+      expect(reported).toMatchObject([
         { status: "accepted", signatures: [] },
         { status: "included", slot: String(slot), signatures },
       ]);
-      expect(told[0]).not.toHaveProperty("slot");
+      expect(reported[0]).not.toHaveProperty("slot");
     }
     stream.halfClose();
     expect((await stream.ended).status).toBe("OK");
@@ -86,9 +86,9 @@ describe("a stream of bundles", () => {
     expect(new Set(reasons)).toEqual(new Set(["dropped empty_bundle", "dropped rate_limited"]));
     expect(reasons.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => "dropped empty_bundle"));
     await eventually("a token again", async () => {
-      const told = stream.messages.length;
+      const reported = stream.messages.length;
       stream.say({ transactions: [] });
-      const next = (await stream.first(told + 1)).at(-1);
+      const next = (await stream.first(reported + 1)).at(-1);
       return next?.["reason"] === "empty_bundle";
     });
     stream.cancel();
@@ -168,9 +168,9 @@ describe("an unmodified jito-ts over TLS", () => {
     const ids = await Promise.all(rivals.map((each) => searcher.accepted([each])));
     const outbid = (await ask(`signed send ${tipTo} ${await chain.blockhash()} 1234`)) as { value: string };
     await eventually("it lands", () => results.slice(known).some((each) => each["processed"] !== undefined));
-    const told = results.slice(known);
-    expect(new Set(told.map(({ bundleId }) => bundleId))).toEqual(new Set([outbid.value]));
-    const lost = told.flatMap((each) => each["rejected"] ?? []);
+    const reported = results.slice(known);
+    expect(new Set(reported.map(({ bundleId }) => bundleId))).toEqual(new Set([outbid.value]));
+    const lost = reported.flatMap((each) => each["rejected"] ?? []);
     expect(lost).toMatchObject([{ stateAuctionBidRejected: { simulatedBidLamports: 1_234 } }]);
     const { auctionId } = (lost[0] as { stateAuctionBidRejected: { auctionId: string } }).stateAuctionBidRejected;
     expect([...ids, outbid.value]).toContain(auctionId);

@@ -130,8 +130,8 @@ test("an identity that leads no slot is let in neither as a validator nor, signe
     file: protoFiles.validator,
     service: "block_engine.BlockEngineValidator",
   });
-  for (const given of [headers, {}]) {
-    const stream = validator.subscribe("SubscribeBundles", {}, given);
+  for (const options of [headers, {}]) {
+    const stream = validator.subscribe("SubscribeBundles", {}, options);
     expect(await stream.ended).toMatchObject({ status: "PERMISSION_DENIED" });
     expect(stream.messages).toEqual([]);
   }

@@ -92,11 +92,11 @@ async function followed() {
 }
 
 test("a bundle whose confirmed block is abandoned is dropped with the reason fork: over REST, the stream, Jito's statuses and results", async () => {
-  using told = await followed();
+  using reported = await followed();
   const bundle = await pair();
   const id = await searcher.accepted(bundle);
   const { slot } = await searcher.until(id, "included");
-  const inBlock = (await told.rpc.getBundleStatuses([[id]])).result?.value;
+  const inBlock = (await reported.rpc.getBundleStatuses([[id]])).result?.value;
   expect(inBlock).toMatchObject([{ bundle_id: id, slot, confirmation_status: "confirmed" }]);
   const open = await abandon(slot, false);
   await eventually("the new branch is confirmed", async () => {
@@ -106,22 +106,22 @@ test("a bundle whose confirmed block is abandoned is dropped with the reason for
   await world.chain.admin("devnet_advance", { slots: endSlots });
   const shown = await searcher.until(id, "dropped");
   expect(shown).toEqual({ bundleId: id, status: "dropped", slot: null, signatures: [], reason: "fork" });
-  const nowhere: readonly unknown[] = (await told.rpc.getBundleStatuses([[id]])).result?.value ?? [];
+  const nowhere: readonly unknown[] = (await reported.rpc.getBundleStatuses([[id]])).result?.value ?? [];
   expect(nowhere).toEqual([null]);
-  const inFlight = (await told.rpc.getInFlightBundleStatuses([[id]])).result?.value;
+  const inFlight = (await reported.rpc.getInFlightBundleStatuses([[id]])).result?.value;
   expect(inFlight).toMatchObject([{ bundle_id: id, status: "Failed", landed_slot: null }]);
-  await eventually("the stream has told it", () => storyIn(told.stream, id).length === 3);
-  const [, , reason = ""] = storyIn(told.stream, id);
-  expect(storyIn(told.stream, id).slice(0, 2)).toEqual(["accepted", `included ${slot}`]);
+  await eventually("the stream has told it", () => storyIn(reported.stream, id).length === 3);
+  const [, , reason = ""] = storyIn(reported.stream, id);
+  expect(storyIn(reported.stream, id).slice(0, 2)).toEqual(["accepted", `included ${slot}`]);
   expect(reason).toStartWith("dropped fork");
-  await eventually("the results have told it", () => resultsIn(told.results, id).length === 3);
-  expect(resultsIn(told.results, id)).toEqual(["accepted", `processed ${slot}`, "dropped NotFinalized"]);
+  await eventually("the results have told it", () => resultsIn(reported.results, id).length === 3);
+  expect(resultsIn(reported.results, id)).toEqual(["accepted", `processed ${slot}`, "dropped NotFinalized"]);
   expect(await chain.landed(signatureOf(bundle[0]))).toBeNull();
   ends.push({ id, state: "dropped", reason: "fork", slot: null });
 });
 
 test("a bundle whose transactions land again on the branch that won is told where it is now, once, and never as lost", async () => {
-  using told = await followed();
+  using reported = await followed();
   const bundle = await pair();
   const id = await searcher.accepted(bundle);
   const { slot: before } = await searcher.until(id, "included");
@@ -133,7 +133,7 @@ test("a bundle whose transactions land again on the branch that won is told wher
   });
   expect(moved.slot).toBeGreaterThanOrEqual(open);
   expect(await chain.landed(signatureOf(bundle[1]))).toMatchObject({ slot: moved.slot, err: null });
-  const landed = async () => (await told.rpc.getBundleStatuses([[id]])).result?.value;
+  const landed = async () => (await reported.rpc.getBundleStatuses([[id]])).result?.value;
   expect(await landed()).toMatchObject([{ bundle_id: id, slot: moved.slot, confirmation_status: "confirmed" }]);
   await world.chain.admin("devnet_advance", { slots: finalizedAfter + 5 });
   await eventually("it is finalized", async () => {
@@ -141,10 +141,10 @@ test("a bundle whose transactions land again on the branch that won is told wher
     return status?.slot === moved.slot && status?.confirmation_status === "finalized";
   });
   expect(await searcher.status(id)).toEqual(moved);
-  await eventually("the results have told it", () => resultsIn(told.results, id).at(-1) === "finalized");
-  expect(storyIn(told.stream, id)).toEqual(["accepted", `included ${before}`, `included ${moved.slot}`]);
+  await eventually("the results have told it", () => resultsIn(reported.results, id).at(-1) === "finalized");
+  expect(storyIn(reported.stream, id)).toEqual(["accepted", `included ${before}`, `included ${moved.slot}`]);
   const processed = [before, moved.slot].map((slot) => `processed ${slot}`);
-  expect(resultsIn(told.results, id)).toEqual(["accepted", ...processed, "finalized"]);
+  expect(resultsIn(reported.results, id)).toEqual(["accepted", ...processed, "finalized"]);
   ends.push({ id, state: "finalized", reason: "", slot: moved.slot });
 });
 
@@ -152,15 +152,15 @@ test("the ledger has each of them once, with the same end", async () => {
   expect(ends).toHaveLength(2);
   const outcomes = await eventually("the ledger is told", async () => {
     await world.network.end("SIGTERM");
-    const told = (await ledgerOutcomes(world.network.directory)).filter((each) =>
+    const reported = (await ledgerOutcomes(world.network.directory)).filter((each) =>
       ends.some(({ id }) => id === each.id),
     );
-    if (told.length >= ends.length) return told;
+    if (reported.length >= ends.length) return reported;
     // What was not told before the end is told by the next server.
     await world.restart("SIGTERM");
     return null;
   });
-  expect(outcomes.map(({ door, ...end }) => end).toSorted(byId)).toEqual(ends.toSorted(byId));
+  expect(outcomes.map(({ endpoint, ...end }) => end).toSorted(byId)).toEqual(ends.toSorted(byId));
 });
 
 const byId = (one: { readonly id: string }, other: { readonly id: string }): number => (one.id < other.id ? -1 : 1);

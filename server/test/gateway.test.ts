@@ -44,9 +44,9 @@ describe("the development network", () => {
   test("dev.json names a key for each tier and the doors, and nobody else may read it", async () => {
     expect(Object.keys(network.dev.keys)).toEqual(["free", "developer", "business", "professional", "enterprise"]);
     expect(network.dev.key).toBe(network.dev.keys.enterprise);
-    const gatewayDoors = ["rpc", "pubsub", "ws", "yellowstone", "metrics"];
-    const doors = [...gatewayDoors, "engineRest", "engineGrpc", "engineGrpcTls", "oracle", "resolver"];
-    expect(Object.keys(network.dev.doors).toSorted()).toEqual(doors.toSorted());
+    const gatewayEndpoints = ["rpc", "pubsub", "ws", "yellowstone", "metrics"];
+    const endpoints = [...gatewayEndpoints, "engineRest", "engineGrpc", "engineGrpcTls", "oracle", "resolver"];
+    expect(Object.keys(network.dev.doors).toSorted()).toEqual(endpoints.toSorted());
     expect(statSync(join(network.directory, "dev.json")).mode & 0o777).toBe(0o600);
     await eventually("the key is printed", () => network.said().includes(network.dev.key));
   });

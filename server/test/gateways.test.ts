@@ -169,12 +169,12 @@ if (isRun) {
     const { key, keyId } = await freshKey(first, 1_000);
     const send = { ...call, method: "sendTransaction", params: ["AQ==", { encoding: "base64" }] };
     expect((await post(second.url, send, { "x-api-key": key })).body.result).toBe("5".repeat(88));
-    const told = await eventually("the transaction", async () => {
+    const reported = await eventually("the transaction", async () => {
       const response = await fetch(`${first.url}/api/v1/sent-transactions`, { headers: { "x-api-key": key } });
       const { items } = (await response.json()) as { items: { signature: string; key_id: string; state: string }[] };
       return items[0];
     });
-    expect(told).toMatchObject({ signature: "5".repeat(88), key_id: keyId, state: "sent" });
+    expect(reported).toMatchObject({ signature: "5".repeat(88), key_id: keyId, state: "sent" });
   }, 60_000);
 
   test("two gateways together give the rate of one bucket, to one part in a thousand above and with little left below", async () => {

@@ -171,7 +171,7 @@ describe("a node that goes wrong", () => {
   });
 
   test("a node that closes its PubSub connections is connected to again, and the client hears on", async () => {
-    const hears = async (socket: WebSocket) => {
+    const receives = async (socket: WebSocket) => {
       await new Promise<void>((resolve) => {
         socket.addEventListener("message", ({ data }) => {
           if (String(data).includes("slotNotification")) resolve();
@@ -181,9 +181,9 @@ describe("a node that goes wrong", () => {
     const socket = new WebSocket(network.webSocketUrl);
     await new Promise((resolve) => socket.addEventListener("open", resolve, { once: true }));
     socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "slotSubscribe", params: [] }));
-    await hears(socket);
+    await receives(socket);
     await chain.admin("devnet_closePubsub");
-    await hears(socket);
+    await receives(socket);
     expect(socket.readyState).toBe(WebSocket.OPEN);
     socket.close();
   });

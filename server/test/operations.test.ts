@@ -95,16 +95,16 @@ async function subscribe() {
     };
   }
   const socket = new WebSocket(`${gateway.pubsubUrl}?api-key=${key}`);
-  const heard: { result?: number; params?: { subscription: number; result: { value: string } } }[] = [];
+  const received: { result?: number; params?: { subscription: number; result: { value: string } } }[] = [];
   const closes: number[] = [];
-  socket.onmessage = ({ data }) => void heard.push(JSON.parse(String(data)));
+  socket.onmessage = ({ data }) => void received.push(JSON.parse(String(data)));
   socket.onclose = ({ code }) => void closes.push(code);
   await new Promise((resolve) => {
     socket.onopen = resolve;
   });
   socket.send(JSON.stringify({ ...call("accountSubscribe"), params: ["11111111111111111111111111111111"] }));
-  await eventually("the subscription", () => heard.length === 1);
-  return { socket, asked, heard, closes, number: heard[0]?.result };
+  await eventually("the subscription", () => received.length === 1);
+  return { socket, asked, received, closes, number: received[0]?.result };
 }
 
 test("a development key opens nothing, the socket for commands is the operator's alone, and methods nobody knows pass when he says so", async () => {
@@ -146,7 +146,7 @@ test("SIGHUP has the file read again: a call in flight is answered, a socket sta
   letGo();
   expect((await answer).body.result).toBe("held");
   client.asked[0]?.notify("still here");
-  await eventually("the socket's notice", () => client.heard[1]?.params?.result.value === "still here");
+  await eventually("the socket's notice", () => client.received[1]?.params?.result.value === "still here");
   expect([client.closes, client.asked.length]).toEqual([[], 1]);
   client.socket.close();
 }, 60_000);
@@ -209,13 +209,13 @@ test("a PubSub client whose node is lost hears on from another, under the number
   const client = await subscribe();
   const [first] = client.asked;
   first?.notify("from the first");
-  await eventually("a notice", () => client.heard.length === 2);
+  await eventually("a notice", () => client.received.length === 2);
   (first?.label === "one" ? one : other)[Symbol.dispose]();
   await eventually("the subscription is made elsewhere", () => client.asked.length === 2);
   expect(client.asked[1]?.label).toBe(first?.label === "one" ? "other" : "one");
   client.asked[1]?.notify("from the second");
-  await eventually("its notice", () => client.heard.length === 3);
-  expect(client.heard.map(({ params }) => [params?.subscription, params?.result.value])).toEqual([
+  await eventually("its notice", () => client.received.length === 3);
+  expect(client.received.map(({ params }) => [params?.subscription, params?.result.value])).toEqual([
     [undefined, undefined],
     [client.number, "from the first"],
     [client.number, "from the second"],

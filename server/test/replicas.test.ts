@@ -99,13 +99,13 @@ if (databaseUrl !== "") {
       }
       const taken = (): number => takers.reduce((sum, taker) => sum + taker.taken(), takenByKilled);
       // A killed process took up to a hundred after it last said how many.
-      const untoldMax = 200;
-      await eventually("the last credits", () => taken() >= allowance - untoldMax, 40_000);
+      const unreportedMax = 200;
+      await eventually("the last credits", () => taken() >= allowance - unreportedMax, 40_000);
       for (const taker of takers) await taker.end();
       const charged = Number(await used());
       expect(charged).toBeLessThanOrEqual(allowance);
       expect(charged).toBeGreaterThanOrEqual(taken());
-      expect(charged - taken()).toBeLessThanOrEqual(untoldMax);
+      expect(charged - taken()).toBeLessThanOrEqual(unreportedMax);
     } finally {
       for (const taker of takers) taker.child.kill("SIGKILL");
       for (const directory of directories) rmSync(directory, { recursive: true, force: true });

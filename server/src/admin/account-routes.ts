@@ -14,7 +14,7 @@ export interface AccountRouteDependencies {
     readonly accounts: Pick<State["accounts"], "get" | "list">;
     readonly audit: Pick<State["audit"], "list">;
   };
-  readonly admittance: AdminAccess;
+  readonly adminAccess: AdminAccess;
   /** Makes every cache of every replica forget all keys of the account at once. */
   readonly invalidateAccount: (accountId: string) => void;
 }
@@ -25,10 +25,10 @@ const noSuchAccount = (): SluiceError => new SluiceError("NOT_FOUND", { message:
 
 /** Owner accounts with their subscriptions, and the trail of every change; for operators. */
 export function addAccountRoutes(app: Hono<RestEnvironment>, dependencies: AccountRouteDependencies): void {
-  const { admittance, state, invalidateAccount } = dependencies;
+  const { adminAccess, state, invalidateAccount } = dependencies;
 
   app.post(root, async (context) => {
-    const caller = await admittance.admit(context, "admin");
+    const caller = await adminAccess.admit(context, "admin");
     const wish = await readInput(context.req.raw, schemas.adminAccountCreate, bodyBounds);
     const account = await state.change(async ({ accounts, audit }) => {
       const made = await accounts.create({
@@ -44,19 +44,19 @@ export function addAccountRoutes(app: Hono<RestEnvironment>, dependencies: Accou
     return context.json(accountBody(account), 201);
   });
   app.get(root, async (context) => {
-    await admittance.admit(context, "admin");
+    await adminAccess.admit(context, "admin");
     const { limit, cursor } = parseInput(schemas.pageQuery, context.req.query());
     const page = await state.accounts.list({ limit, cursor: cursor ?? null });
     return context.json({ items: page.items.map(accountBody), next_cursor: page.nextCursor });
   });
   app.get(`${root}/:id`, async (context) => {
-    await admittance.admit(context, "admin");
+    await adminAccess.admit(context, "admin");
     const account = await state.accounts.get(context.req.param("id"));
     if (account === null) throw noSuchAccount();
     return context.json(accountBody(account));
   });
   app.patch(`${root}/:id`, async (context) => {
-    const caller = await admittance.admit(context, "admin");
+    const caller = await adminAccess.admit(context, "admin");
     const wish = await readInput(context.req.raw, schemas.accountChange, bodyBounds);
     const id = context.req.param("id");
     const account = await changeAccount(state, { id, wish, actor: caller.keyId });
@@ -64,7 +64,7 @@ export function addAccountRoutes(app: Hono<RestEnvironment>, dependencies: Accou
     return context.json(accountBody(account));
   });
   app.get("/api/v1/admin/audit", async (context) => {
-    await admittance.admit(context, "admin");
+    await adminAccess.admit(context, "admin");
     const { limit, cursor } = parseInput(schemas.pageQuery, context.req.query());
     const subject = context.req.query("subject");
     const page = await state.audit.list({

@@ -16,12 +16,12 @@ import { addUsageRoute, type UsageDependencies } from "./usage.ts";
 export interface AdministrationDependencies
   extends AdminAccessDependencies,
     CountDependencies,
-    Omit<UsageDependencies, "admittance" | "state">,
-    Omit<SentDependencies, "admittance" | "state">,
-    Omit<AccountRouteDependencies, "admittance" | "state">,
-    Omit<KeyRouteDependencies, "admittance" | "state">,
-    Omit<EngineRouteDependencies, "admittance" | "state">,
-    Omit<UpstreamRouteDependencies, "admittance" | "state"> {
+    Omit<UsageDependencies, "adminAccess" | "state">,
+    Omit<SentDependencies, "adminAccess" | "state">,
+    Omit<AccountRouteDependencies, "adminAccess" | "state">,
+    Omit<KeyRouteDependencies, "adminAccess" | "state">,
+    Omit<EngineRouteDependencies, "adminAccess" | "state">,
+    Omit<UpstreamRouteDependencies, "adminAccess" | "state"> {
   readonly state: UsageDependencies["state"] &
     SentDependencies["state"] &
     AccountRouteDependencies["state"] &
@@ -46,7 +46,7 @@ export function createAdministration(dependencies: AdministrationDependencies): 
     // Whose answer it is stands in a header that caches do not look at.
     context.res.headers.set("Cache-Control", "no-store");
   });
-  const routed = { ...dependencies, admittance: new AdminAccess(dependencies) };
+  const routed = { ...dependencies, adminAccess: new AdminAccess(dependencies) };
   addUsageRoute(app, routed);
   addSentRoute(app, routed);
   addAccountRoutes(app, routed);
@@ -54,7 +54,7 @@ export function createAdministration(dependencies: AdministrationDependencies): 
   addUpstreamRoutes(app, routed);
   addEngineRoutes(app, routed);
   app.post("/api/v1/admin/reload", async (context) => {
-    const caller = await routed.admittance.admit(context, "admin");
+    const caller = await routed.adminAccess.admit(context, "admin");
     const body = reloadBody(await dependencies.reload());
     const entry = {
       actor: caller.keyId,

@@ -11,11 +11,11 @@ test("each route has a name in metrics, and each name a route", async () => {
 });
 
 test("an answered call is counted under its pattern with what it took in and gave; one of nobody is a refusal", async () => {
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   await using stand = await openStand(({ clock }) => ({
     events: {
-      requestServed: (fact) => void told.push(fact),
-      requestRefused: (code) => void told.push(code),
+      requestServed: (fact) => void reported.push(fact),
+      requestRefused: (code) => void reported.push(code),
     },
     reload: async () => {
       clock.advance(7);
@@ -32,7 +32,7 @@ test("an answered call is counted under its pattern with what it took in and gav
   const missing = await stand.ask("GET", "/api/v1/admin/nothing", key);
   expect((await stand.ask("GET", "/api/v1/usage", null)).status).toBe(401);
   const fact = { network: "", rpcCode: null, latencyMs: 0, bytesIn: 0, credits: 0 };
-  expect(told).toEqual([
+  expect(reported).toEqual([
     { ...fact, method: "POST /api/v1/admin/reload", status: 200, latencyMs: 7, bytesOut: bytesOf(reloaded) },
     { ...fact, method: "GET /api/v1/admin/accounts/:id", status: 200, bytesOut: bytesOf(read) },
     { ...fact, method: "POST /api/v1/admin/reload", status: 403, bytesOut: bytesOf(denied) },
@@ -42,16 +42,16 @@ test("an answered call is counted under its pattern with what it took in and gav
 });
 
 test("a live view is counted when it begins and not waited for", async () => {
-  const told: { method: string; bytesOut: number }[] = [];
+  const reported: { method: string; bytesOut: number }[] = [];
   const closing = new AbortController();
   await using stand = await openStand(() => ({
     closing: closing.signal,
-    events: { requestServed: (fact) => void told.push(fact), requestRefused: () => undefined },
+    events: { requestServed: (fact) => void reported.push(fact), requestRefused: () => undefined },
   }));
   const { key } = await stand.key(await stand.account("one"), ["admin"]);
   const request = new Request("http://127.0.0.1/api/v1/admin/upstreams/live", { headers: { "x-api-key": key } });
   const answer = await stand.app.fetch(request, { requestId: "req-1", socketAddress: "127.0.0.1" });
-  expect(told).toMatchObject([{ method: "GET /api/v1/admin/upstreams/live", bytesOut: 0 }]);
+  expect(reported).toMatchObject([{ method: "GET /api/v1/admin/upstreams/live", bytesOut: 0 }]);
   closing.abort();
   await answer.text();
 });

@@ -7,7 +7,7 @@ import type { AdminAccess } from "./admin-access.ts";
 import { EngineChanges, type EngineChangesDependencies } from "./engine-changes.ts";
 
 export interface EngineRouteDependencies extends EngineChangesDependencies {
-  readonly admittance: AdminAccess;
+  readonly adminAccess: AdminAccess;
 }
 
 const bodyBounds = { limitBytes: limits.restBodyBytes, timeoutMs: 10_000 } as const;
@@ -17,7 +17,7 @@ type Actor = (context: Context<RestEnvironment>) => Promise<string>;
 
 /** The block engine's switches, its searchers' public keys and their limits; for operators. */
 export function addEngineRoutes(app: Hono<RestEnvironment>, dependencies: EngineRouteDependencies): void {
-  const admitted: Actor = async (context) => (await dependencies.admittance.admit(context, "admin")).keyId;
+  const admitted: Actor = async (context) => (await dependencies.adminAccess.admit(context, "admin")).keyId;
   addEngineManagement(app, { root: "/api/v1/admin", actor: admitted, changes: new EngineChanges(dependencies) });
 }
 

@@ -28,7 +28,7 @@ test("a key grants what it has and less", () => {
     [restricted({ ipRanges: ["10.0.0.0/8"] }), restricted({ ipRanges: ["10.1.0.0/16", "10.2.3.4", "10.0.0.0/8"] })],
     [restricted({ ipRanges: ["2001:db8::/32"] }), restricted({ ipRanges: ["2001:db8:1::/48"] })],
   ];
-  for (const [own, wanted] of cases) expect(excessOf(own, wanted)).toBeNull();
+  for (const [own, requested] of cases) expect(excessOf(own, requested)).toBeNull();
 });
 
 test("whatever goes beyond what it has is named", () => {
@@ -52,7 +52,7 @@ test("whatever goes beyond what it has is named", () => {
     ["restrictions", restricted({ ipRanges: ["10.0.0.0/8"] }), restricted({ ipRanges: ["::ffff:10.0.0.1/128"] })],
     ["restrictions", restricted({ ipRanges: ["0.0.0.0/0"] }), restricted({ ipRanges: ["::/0"] })],
   ];
-  for (const [member, own, wanted] of cases) expect([member, excessOf(own, wanted)]).toEqual([member, member]);
+  for (const [member, own, requested] of cases) expect([member, excessOf(own, requested)]).toEqual([member, member]);
 });
 
 test("an operator's key grants everything, but no operator's key that is wider than itself", () => {

@@ -18,42 +18,43 @@ export type KeyPowers = Pick<
  * key (`admin`) grants everything but another operator's key that is wider than itself, so that one that is bound to an
  * address cannot make itself one that is not.
  */
-export function excessOf(granting: KeyPowers, wanted: KeyPowers): keyof KeyPowers | null {
+export function excessOf(granting: KeyPowers, requested: KeyPowers): keyof KeyPowers | null {
   if (granting.permissions.includes("admin")) {
-    if (!wanted.permissions.includes("admin")) return null;
-  } else if (wanted.permissions.some((permission) => !granting.permissions.includes(permission))) return "permissions";
-  if (granting.environment === "dev" && wanted.environment !== "dev") return "environment";
-  if (!isWithinRestrictions(granting.restrictions, wanted.restrictions)) return "restrictions";
-  if (!isWithin(granting.expiresAt, wanted.expiresAt)) return "expiresAt";
-  if (!isWithin(granting.requestsPerSecond, wanted.requestsPerSecond)) return "requestsPerSecond";
-  if (!wanted.enhanced) return null;
+    if (!requested.permissions.includes("admin")) return null;
+  } else if (requested.permissions.some((permission) => !granting.permissions.includes(permission)))
+    return "permissions";
+  if (granting.environment === "dev" && requested.environment !== "dev") return "environment";
+  if (!isWithinRestrictions(granting.restrictions, requested.restrictions)) return "restrictions";
+  if (!isWithin(granting.expiresAt, requested.expiresAt)) return "expiresAt";
+  if (!isWithin(granting.requestsPerSecond, requested.requestsPerSecond)) return "requestsPerSecond";
+  if (!requested.enhanced) return null;
   if (!granting.enhanced) return "enhanced";
-  return isWithin(granting.enhancedRequestsPerSecond, wanted.enhancedRequestsPerSecond)
+  return isWithin(granting.enhancedRequestsPerSecond, requested.enhancedRequestsPerSecond)
     ? null
     : "enhancedRequestsPerSecond";
 }
 
 /** Null is no bound. */
-function isWithin(bound: number | null, wanted: number | null): boolean {
-  return bound === null || (wanted !== null && wanted <= bound);
+function isWithin(bound: number | null, requested: number | null): boolean {
+  return bound === null || (requested !== null && requested <= bound);
 }
 
-function isWithinRestrictions(bound: KeyPowers["restrictions"], wanted: KeyPowers["restrictions"]): boolean {
+function isWithinRestrictions(bound: KeyPowers["restrictions"], requested: KeyPowers["restrictions"]): boolean {
   return (
-    isCovered(bound.networks, wanted.networks, (one, other) => one === other) &&
-    isCovered(bound.domains, wanted.domains, coversDomain) &&
-    isCovered(bound.ipRanges, wanted.ipRanges, coversRange)
+    isCovered(bound.networks, requested.networks, (one, other) => one === other) &&
+    isCovered(bound.domains, requested.domains, coversDomain) &&
+    isCovered(bound.ipRanges, requested.ipRanges, coversRange)
   );
 }
 
 /** An empty list restricts nothing, so within one that restricts there must be some, each inside one of the bound's. */
 function isCovered(
   bound: readonly string[],
-  wanted: readonly string[],
+  requested: readonly string[],
   covers: (one: string, other: string) => boolean,
 ): boolean {
   if (bound.length === 0) return true;
-  return wanted.length > 0 && wanted.every((entry) => bound.some((wider) => covers(wider, entry)));
+  return requested.length > 0 && requested.every((entry) => bound.some((wider) => covers(wider, entry)));
 }
 
 function coversDomain(wider: string, entry: string): boolean {

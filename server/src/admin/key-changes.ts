@@ -69,10 +69,10 @@ export class KeyAdministration {
     const { hash, after } = await this.#dependencies.state.change(async (stores) => {
       const { own, before } = await this.#target(stores, caller, id);
       if (before.status === "revoked") throw new SluiceError("CONFLICT", { message: "A deleted key stays deleted" });
-      const wanted = { ...before, ...changes, status: wish.status ?? before.status };
+      const requested = { ...before, ...changes, status: wish.status ?? before.status };
       // An operator may put any key out of use; its powers are checked when it is to be used again.
-      if (!caller.isOperator || wanted.status === "active") requireWithin(own, wanted);
-      await this.#requireAdminLeft(stores, before, wanted);
+      if (!caller.isOperator || requested.status === "active") requireWithin(own, requested);
+      await this.#requireAdminLeft(stores, before, requested);
       const changed = (await stores.keys.update(id, changes)) ?? before;
       const after = wish.status === undefined ? changed : ((await stores.keys.setStatus(id, wish.status)) ?? changed);
       await stores.audit.append({
@@ -182,8 +182,8 @@ function noSuch(what: string): SluiceError {
   return new SluiceError("NOT_FOUND", { message: `There is no such ${what}` });
 }
 
-function requireWithin(own: KeyPowers, wanted: KeyPowers): void {
-  const excess = excessOf(own, wanted);
+function requireWithin(own: KeyPowers, requested: KeyPowers): void {
+  const excess = excessOf(own, requested);
   if (excess === null) return;
   const member = excess.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   throw new SluiceError("PERMISSION_DENIED", {

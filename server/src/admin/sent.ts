@@ -22,15 +22,15 @@ export interface Sent {
 
 export interface SentDependencies {
   readonly state: { readonly keys: Pick<State["keys"], "get"> };
-  readonly admittance: AdminAccess;
+  readonly adminAccess: AdminAccess;
   /** What a key has sent, newest first, after a place in that order. */
   readonly sentBy: (keyId: string, most: number, after: SentPlace | null) => Promise<readonly Sent[]>;
 }
 
 /** What became of the transactions that a key sent. */
-export function addSentRoute(app: Hono<RestEnvironment>, { state, admittance, sentBy }: SentDependencies): void {
+export function addSentRoute(app: Hono<RestEnvironment>, { state, adminAccess, sentBy }: SentDependencies): void {
   app.get("/api/v1/sent-transactions", async (context) => {
-    const caller = await admittance.admit(context, "read");
+    const caller = await adminAccess.admit(context, "read");
     const query = parseInput(schemas.sentTransactionsQuery, context.req.query());
     const keyId = query.key_id ?? caller.keyId;
     if (keyId !== caller.keyId && !caller.isOperator) {

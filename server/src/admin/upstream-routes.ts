@@ -14,7 +14,7 @@ import { liveStream } from "./live-stream.ts";
 export interface UpstreamRouteDependencies {
   readonly clock: Clock;
   readonly state: Pick<State, "change">;
-  readonly admittance: AdminAccess;
+  readonly adminAccess: AdminAccess;
   readonly upstreams: Pick<UpstreamAdmin, "list" | "prepare" | "remove" | "follow">;
   /** Aborted when the server drains: live streams end then. */
   readonly closing: AbortSignal;
@@ -32,16 +32,16 @@ const orders: Readonly<Record<string, UpstreamOrder | "open">> = {
 
 /** Nodes at run time: what they are and how they are, and what operators order for them. */
 export function addUpstreamRoutes(app: Hono<RestEnvironment>, dependencies: UpstreamRouteDependencies): void {
-  const { admittance, upstreams, clock, closing, liveEveryMs = 1_000 } = dependencies;
+  const { adminAccess, upstreams, clock, closing, liveEveryMs = 1_000 } = dependencies;
 
   app.get(root, async (context) => {
-    await admittance.admit(context, "admin");
+    await adminAccess.admit(context, "admin");
     return context.json({ items: upstreams.list() }, 200, { "Cache-Control": "no-store" });
   });
   app.get(`${root}/live`, async (context) => {
-    await admittance.admit(context, "admin");
+    await adminAccess.admit(context, "admin");
     return liveStream({ clock, everyMs: liveEveryMs, closing }, async () => {
-      await admittance.admitAgain(context, "admin");
+      await adminAccess.admitAgain(context, "admin");
       return { items: upstreams.list() };
     });
   });
@@ -54,8 +54,8 @@ export function addUpstreamRoutes(app: Hono<RestEnvironment>, dependencies: Upst
 
 type Asked = Context<RestEnvironment>;
 
-async function add(context: Asked, { admittance, upstreams, state }: UpstreamRouteDependencies): Promise<Response> {
-  const caller = await admittance.admit(context, "admin");
+async function add(context: Asked, { adminAccess, upstreams, state }: UpstreamRouteDependencies): Promise<Response> {
+  const caller = await adminAccess.admit(context, "admin");
   const wish = await readInput(context.req.raw, schemas.upstreamCreate, bodyBounds);
   const prepared = upstreams.prepare(wish);
   const { network, label } = wish;
@@ -75,14 +75,14 @@ async function add(context: Asked, { admittance, upstreams, state }: UpstreamRou
 }
 
 async function order(context: Asked, action: string, dependencies: UpstreamRouteDependencies): Promise<Response> {
-  const { admittance, upstreams, state } = dependencies;
-  const caller = await admittance.admit(context, "admin");
+  const { adminAccess, upstreams, state } = dependencies;
+  const caller = await adminAccess.admit(context, "admin");
   const { network, label, before } = found(context, upstreams);
-  const wanted = orders[action] ?? "open";
+  const requested = orders[action] ?? "open";
   await state.change(async ({ upstreamOrders, audit }) => {
-    if (wanted === "open") await upstreamOrders.clear(network, label);
-    else await upstreamOrders.set({ network, label, order: wanted });
-    const detail = { before: { order: before.order }, after: { order: wanted } };
+    if (requested === "open") await upstreamOrders.clear(network, label);
+    else await upstreamOrders.set({ network, label, order: requested });
+    const detail = { before: { order: before.order }, after: { order: requested } };
     await audit.append({ actor: caller.keyId, action: `upstream.${action}`, subject: `${network}/${label}`, detail });
   });
   await upstreams.follow();
@@ -90,8 +90,8 @@ async function order(context: Asked, action: string, dependencies: UpstreamRoute
 }
 
 async function remove(context: Asked, dependencies: UpstreamRouteDependencies): Promise<Response> {
-  const { admittance, upstreams, state } = dependencies;
-  const caller = await admittance.admit(context, "admin");
+  const { adminAccess, upstreams, state } = dependencies;
+  const caller = await adminAccess.admit(context, "admin");
   const { network, label, before } = found(context, upstreams);
   const force = context.req.query("force");
   if (force !== undefined && force !== "true" && force !== "false") {

@@ -13,7 +13,7 @@ import { isoTime } from "./records.ts";
 export interface UsageDependencies {
   readonly state: { readonly accounts: Pick<State["accounts"], "get"> };
   readonly clock: Clock;
-  readonly admittance: AdminAccess;
+  readonly adminAccess: AdminAccess;
   /** Writes what this process still holds, so that what was answered a moment ago is counted; may fail. */
   readonly flushUsage: () => Promise<void>;
   readonly readUsage: (question: UsageQuestion) => Promise<Usage>;
@@ -31,7 +31,7 @@ type Query = ReturnType<typeof readQuery>;
 /** What an owner account used: by day, method or key from the ledger, and the present month against its allowance. */
 export function addUsageRoute(app: Hono<RestEnvironment>, dependencies: UsageDependencies): void {
   app.get("/api/v1/usage", async (context) => {
-    const caller = await dependencies.admittance.admit(context, "read");
+    const caller = await dependencies.adminAccess.admit(context, "read");
     const query = readQuery(context.req.query(), dependencies.clock.now());
     const account = await accountOf(caller, query.account_id, dependencies.state);
     await dependencies.flushUsage().catch(() => undefined);
@@ -71,10 +71,10 @@ function readQuery(parameters: Record<string, string>, nowMs: number) {
 
 async function accountOf(
   caller: AdminCaller,
-  wanted: string | undefined,
+  requested: string | undefined,
   state: UsageDependencies["state"],
 ): Promise<AccountRecord> {
-  const id = wanted ?? caller.accountId;
+  const id = requested ?? caller.accountId;
   if (id !== caller.accountId && !caller.isOperator) {
     throw new SluiceError("PERMISSION_DENIED", { message: "Usage of other accounts is for operators" });
   }

@@ -16,11 +16,11 @@ function makeTrace(options: { reads: number; keys: number; exponent: number; onc
     sums.push(sum);
   }
   const popular = (): number => {
-    const wanted = random.next() * sum;
+    const target = random.next() * sum;
     let [low, high] = [0, sums.length - 1];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((sums[middle] ?? 0) < wanted) low = middle + 1;
+      if ((sums[middle] ?? 0) < target) low = middle + 1;
       else high = middle;
     }
     return low;

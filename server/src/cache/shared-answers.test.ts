@@ -8,7 +8,7 @@ const bytes = new Uint8Array([1, 2, 3]);
 function boot(options: { bytesMax?: number; waitMs?: number } = {}) {
   const clock = new ManualClock();
   const kept = new Map<string, Uint8Array>();
-  const told: string[] = [];
+  const reported: string[] = [];
   const state = { asked: 0, hangs: false, fails: false };
   const store = {
     get: async (key: string): Promise<Uint8Array | null> => {
@@ -19,16 +19,16 @@ function boot(options: { bytesMax?: number; waitMs?: number } = {}) {
     },
     set: async (key: string, value: Uint8Array) => void kept.set(key, value),
   };
-  const events = { sharedAnswer: (outcome: string) => void told.push(outcome) };
-  return { clock, kept, told, state, answers: new SharedAnswers(options, { clock, store, events }) };
+  const events = { sharedAnswer: (outcome: string) => void reported.push(outcome) };
+  return { clock, kept, reported, state, answers: new SharedAnswers(options, { clock, store, events }) };
 }
 
 test("what one process keeps another one finds, to the byte", async () => {
-  const { answers, told } = boot({ waitMs: 60_000 });
+  const { answers, reported } = boot({ waitMs: 60_000 });
   expect(await answers.find("a")).toBeNull();
   answers.keep("a", bytes);
   expect(await answers.find("a")).toEqual(bytes);
-  expect(told).toEqual(["miss", "kept", "hit"]);
+  expect(reported).toEqual(["miss", "kept", "hit"]);
 });
 
 test("a store that hangs is waited for three times, then by nobody, and is found well by a try beside the calls", async () => {

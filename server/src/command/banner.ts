@@ -12,7 +12,7 @@ export interface BannerFacts {
   readonly startedInMs: number;
 }
 
-const doorWords: Readonly<Record<string, string>> = {
+const endpointTitles: Readonly<Record<string, string>> = {
   rpc: "JSON-RPC",
   pubsub: "Solana PubSub",
   ws: "streams",
@@ -30,7 +30,7 @@ export function renderBanner(facts: BannerFacts): string {
   const { file } = facts;
   const tier = platformTierLimits.enterprise.name;
   const open = Object.entries(file.doors).flatMap(([name, url]) =>
-    url === null ? [] : [[doorWords[name] ?? name, url]],
+    url === null ? [] : [[endpointTitles[name] ?? name, url]],
   );
   const rows: [string, string][] = [["console", facts.consoleUrl], ...(open as [string, string][])];
   return [

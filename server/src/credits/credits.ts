@@ -123,8 +123,8 @@ class LeasedCredits implements Credits {
       const isLeftOver = account.allowance === null && account.available > 0;
       // What a failed lease may have granted comes back as soon as the store answers again.
       const isDoubtful = account.lease.doubt === "past";
-      const isWanted = account.lease.isAsked && (isIdle || isLeftOver || isDoubtful);
-      if (isWanted && isAtRest(account)) this.#exchangeLease(account, account.lease.month);
+      const isRequested = account.lease.isAsked && (isIdle || isLeftOver || isDoubtful);
+      if (isRequested && isAtRest(account)) this.#exchangeLease(account, account.lease.month);
       if (idle > forgottenSweeps && isEmpty(account)) this.#forget(account);
     }
   }

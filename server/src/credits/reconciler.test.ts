@@ -43,11 +43,11 @@ function bootReconcilers(directory: string, bootId: string | null = readBootId()
   const meter = new MeterInMemory();
   const store = Object.assign(meter, { closeBooksBefore: async () => 0 });
   const place = { directory, meter: "credits", bootId };
-  const told: Settlement[] = [];
-  const events = { creditsReconciled: (_meter: string, settlement: Settlement) => void told.push(settlement) };
+  const reported: Settlement[] = [];
+  const events = { creditsReconciled: (_meter: string, settlement: Settlement) => void reported.push(settlement) };
   const make = (own = holderOf("f")): Reconciler =>
     new Reconciler({ place, own, intervalMs: null }, { clock, store, log, events });
-  return { clock, meter, place, told, make };
+  return { clock, meter, place, reported, make };
 }
 
 const month = "2026-11";
@@ -65,9 +65,9 @@ async function die(boot: ReturnType<typeof bootReconcilers>, holder: string, lea
 }
 
 /** Starts a process that spends and kills it once it has spent as much as it was to. */
-async function spendAndKill(directory: string, url: string, accountId: string, wanted: number): Promise<void> {
+async function spendAndKill(directory: string, url: string, accountId: string, requested: number): Promise<void> {
   const script = join(import.meta.dir, "testing/spender.ts");
-  const child = Bun.spawn([process.execPath, script, directory, url, accountId, "1000000", String(wanted)], {
+  const child = Bun.spawn([process.execPath, script, directory, url, accountId, "1000000", String(requested)], {
     stdout: "pipe",
     stderr: "inherit",
     stdin: "ignore",
@@ -80,7 +80,7 @@ async function spendAndKill(directory: string, url: string, accountId: string, w
   }
   child.kill("SIGKILL");
   await child.exited;
-  expect(said).toContain(`done ${wanted}`);
+  expect(said).toContain(`done ${requested}`);
 }
 
 async function openAccount(directory: string, url: string): Promise<{ state: State; accountId: string }> {
@@ -100,18 +100,18 @@ for (const [driver, newPlace] of drivers) {
     const { state: first, accountId } = await openAccount(directory.path, url);
     await first[Symbol.asyncDispose]();
     let spent = 0;
-    for (const wanted of [1_234, 77]) {
-      await spendAndKill(directory.path, url, accountId, wanted);
-      spent += wanted;
+    for (const requested of [1_234, 77]) {
+      await spendAndKill(directory.path, url, accountId, requested);
+      spent += requested;
       const state = await openState(
         { directory: join(directory.path, "state"), databaseUrl: url === "" ? null : url },
         { clock: systemClock, random: systemRandom, log },
       );
       const present = monthOf(systemClock.now());
       expect(await state.credits.used(accountId, present)).toBeGreaterThan(BigInt(spent));
-      const told: Settlement[] = [];
+      const reported: Settlement[] = [];
       const tallies = { directory: join(directory.path, "credits"), meter: "credits", bootId: readBootId() };
-      const events = { creditsReconciled: (_: string, settlement: Settlement) => void told.push(settlement) };
+      const events = { creditsReconciled: (_: string, settlement: Settlement) => void reported.push(settlement) };
       const make = (): Reconciler =>
         new Reconciler(
           { place: tallies, own: "", intervalMs: null },
@@ -120,8 +120,8 @@ for (const [driver, newPlace] of drivers) {
       await Promise.all([make().run(), make().run(), make().run()]);
       await make().run();
       expect(await state.credits.used(accountId, present)).toBe(BigInt(spent));
-      expect(told.length).toBe(1);
-      expect(told[0]?.unproved).toBe(0n);
+      expect(reported.length).toBe(1);
+      expect(reported[0]?.unproved).toBe(0n);
       await state[Symbol.asyncDispose]();
     }
   }, 30_000);
@@ -136,7 +136,7 @@ describe("what a dead process left", () => {
     await Promise.all([boot.make().run(), boot.make().run()]);
     await boot.make().run();
     expect(boot.meter.usedNow("a", month)).toBe(80n);
-    expect(boot.told.reduce((sum, { returned }) => sum + returned, 0n)).toBe(70n);
+    expect(boot.reported.reduce((sum, { returned }) => sum + returned, 0n)).toBe(70n);
   });
 
   test("includes a lease that the database carries out after the settlement; then the files go", async () => {
@@ -170,7 +170,7 @@ describe("what a dead process left", () => {
       damage(join(directory.path, `credits-${holderOf("1")}.tally`));
       await boot.make().run();
       expect(boot.meter.usedNow("a", month)).toBe(100n);
-      expect(boot.told).toEqual([{ books: 1, returned: 0n, unproved: 100n }]);
+      expect(boot.reported).toEqual([{ books: 1, returned: 0n, unproved: 100n }]);
       expect(await boot.meter.openBooks(holderOf("1"), 10)).toEqual([]);
     }
     using directory = newDirectory();

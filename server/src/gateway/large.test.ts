@@ -213,12 +213,12 @@ test("a client that leaves before the answer began ends the node's call too", ()
 test("a client that reads slowly gets every byte, and holds its node back meanwhile", () =>
   withGateway(async (booted, node) => {
     const text = `{"jsonrpc":"2.0","result":${listOf(96 * mebibyte)},"id":`;
-    let told = 0;
+    let reported = 0;
     node.answer = (call) => {
       const { stream } = streamed(`${text}${call.id}}`, 100_000);
       const counting = new TransformStream<Uint8Array, Uint8Array>({
         transform: (piece, controller) => {
-          told += piece.length;
+          reported += piece.length;
           controller.enqueue(piece);
         },
       });
@@ -234,7 +234,7 @@ test("a client that reads slowly gets every byte, and holds its node back meanwh
     socket.on("data", (piece: Buffer) => {
       pieces.push(piece);
       received += piece.length;
-      leadMax = Math.max(leadMax, told - received);
+      leadMax = Math.max(leadMax, reported - received);
       socket.pause();
       setTimeout(() => socket.resume(), 1);
     });

@@ -3,11 +3,11 @@ import { compileAddressSet } from "@sluice/lib";
 import { clientAddress } from "./client-address.ts";
 
 const proxies = compileAddressSet(["10.0.0.0/8", "fd00::/8"]);
-const nobody = compileAddressSet([]);
+const stranger = compileAddressSet([]);
 
 test("X-Forwarded-For of an untrusted peer is not believed", () => {
   expect(clientAddress("203.0.113.9", "1.1.1.1", proxies)).toBe("203.0.113.9");
-  expect(clientAddress("10.0.0.1", "1.1.1.1", nobody)).toBe("10.0.0.1");
+  expect(clientAddress("10.0.0.1", "1.1.1.1", stranger)).toBe("10.0.0.1");
 });
 
 test("behind trusted proxies the right-most untrusted entry counts, whatever a client put before it", () => {
@@ -17,7 +17,7 @@ test("behind trusted proxies the right-most untrusted entry counts, whatever a c
 });
 
 test("IPv4-mapped addresses, ports and brackets are spelled once", () => {
-  expect(clientAddress("::ffff:192.0.2.1", null, nobody)).toBe("192.0.2.1");
+  expect(clientAddress("::ffff:192.0.2.1", null, stranger)).toBe("192.0.2.1");
   expect(clientAddress("10.0.0.1", "8.8.8.8:4711", proxies)).toBe("8.8.8.8");
   expect(clientAddress("10.0.0.1", "[2001:db8::1]:443", proxies)).toBe("2001:db8::1");
   expect(clientAddress("10.0.0.1", "::ffff:8.8.8.8", proxies)).toBe("8.8.8.8");

@@ -89,9 +89,9 @@ export function createRestApp(options: RestAppOptions, dependencies: RestAppDepe
     );
   });
 
-  app.onError((caught, context) => {
-    const code = caught instanceof HTTPException ? codesByStatus[caught.status] : undefined;
-    const error = code === undefined ? failureOf(caught) : new SluiceError(code, { cause: caught });
+  app.onError((thrown, context) => {
+    const code = thrown instanceof HTTPException ? codesByStatus[thrown.status] : undefined;
+    const error = code === undefined ? failureOf(thrown) : new SluiceError(code, { cause: thrown });
     if (error.code === "INTERNAL_ERROR") {
       const { pathname, search } = new URL(context.req.url);
       dependencies.log.error(
@@ -99,7 +99,7 @@ export function createRestApp(options: RestAppOptions, dependencies: RestAppDepe
           requestId: context.get("requestId"),
           method: context.req.method,
           path: redactQuery(pathname + search),
-          error: caught,
+          error: thrown,
         },
         "request failed",
       );

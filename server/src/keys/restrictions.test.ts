@@ -20,12 +20,12 @@ test("restrictions are checked in the order network, domain, address", () => {
 
 test("a domain is matched against the host of Origin, else of Referer, whatever port and letter case", () => {
   const domains = ["Example.com", "*.apps.example.org", "https://written-as-origin.example:8443", "bücher.example"];
-  const judged = (origin: string | null, referer: string | null = null) => broken({ domains }, { origin, referer });
-  expect(judged("https://EXAMPLE.com:3000")).toBeNull();
-  expect(judged("http://a.b.apps.example.org")).toBeNull();
-  expect(judged("https://written-as-origin.example")).toBeNull();
-  expect(judged("https://xn--bcher-kva.example")).toBeNull();
-  expect(judged(null, "https://example.com/page?x=https://other.example")).toBeNull();
+  const evaluated = (origin: string | null, referer: string | null = null) => broken({ domains }, { origin, referer });
+  expect(evaluated("https://EXAMPLE.com:3000")).toBeNull();
+  expect(evaluated("http://a.b.apps.example.org")).toBeNull();
+  expect(evaluated("https://written-as-origin.example")).toBeNull();
+  expect(evaluated("https://xn--bcher-kva.example")).toBeNull();
+  expect(evaluated(null, "https://example.com/page?x=https://other.example")).toBeNull();
   for (const origin of [
     "https://apps.example.org",
     "https://evilapps.example.org",
@@ -37,7 +37,7 @@ test("a domain is matched against the host of Origin, else of Referer, whatever 
     "null",
     "",
   ]) {
-    expect([origin, judged(origin)]).toEqual([origin, "DOMAIN_NOT_ALLOWED"]);
+    expect([origin, evaluated(origin)]).toEqual([origin, "DOMAIN_NOT_ALLOWED"]);
   }
 });
 

@@ -67,7 +67,7 @@ async function killAgainAndAgain(ledger: Ledger, n: number, random: Random, tall
   }
 }
 
-async function judge(ledger: Ledger, tally: Tally): Promise<string[]> {
+async function evaluate(ledger: Ledger, tally: Tally): Promise<string[]> {
   const faults: string[] = [];
   const sql = "SELECT account_id AS id, count() AS n, uniqExact(request_id) AS unique FROM requests GROUP BY id";
   const stored = new Map<string, { n: number; unique: number }>();
@@ -117,7 +117,7 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
     await Promise.all([...writers, appending]);
   }
   await ledger.requests.flush();
-  const faults = await judge(ledger, tally);
+  const faults = await evaluate(ledger, tally);
   const slowest = Math.max(...tally.restartMs);
   if (slowest > 5_000) faults.push(`a restart took ${Math.round(slowest)} ms`);
   if (tally.slowestInsertMs > 20_000) faults.push(`an insert took ${Math.round(tally.slowestInsertMs)} ms`);

@@ -59,7 +59,7 @@ export class Replicas implements AsyncDisposable {
     if (this.#isBeating) return;
     this.#isBeating = true;
     try {
-      this.#heardOf(await this.#hot.attend(attendanceKey, this.#holder, presenceMs));
+      this.#setReplicas(await this.#hot.attend(attendanceKey, this.#holder, presenceMs));
       this.#events.replicasCounted(this.#count);
       if (this.#isLost) this.#events.sharingRestored(this.#count);
       this.#isLost = false;
@@ -71,7 +71,7 @@ export class Replicas implements AsyncDisposable {
   }
 
   /** More count at once. Fewer only when they stay so: after a loss each process finds the others not yet back. */
-  #heardOf(replicas: number): void {
+  #setReplicas(replicas: number): void {
     if (replicas >= this.#count) {
       this.#count = replicas;
       this.#fewerBeats = 0;

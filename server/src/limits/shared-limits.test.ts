@@ -8,15 +8,15 @@ import { SimulatedStore } from "./testing/simulated-store.ts";
 function boot() {
   const clock = new ManualClock(1_800_000_000_000);
   const store = new SimulatedStore(clock);
-  const told: string[] = [];
+  const reported: string[] = [];
   const events = {
-    sharingLost: (replicas: number) => void told.push(`lost ${replicas}`),
-    sharingRestored: (replicas: number) => void told.push(`restored ${replicas}`),
+    sharingLost: (replicas: number) => void reported.push(`lost ${replicas}`),
+    sharingRestored: (replicas: number) => void reported.push(`restored ${replicas}`),
     replicasCounted: () => {},
   };
   const gateway = (holder: string, waitMs = 60_000) =>
     createSharedLimits({ holder, waitMs, tickIntervalMs: null }, { clock, store, events });
-  return { clock, store, told, gateway };
+  return { clock, store, reported, gateway };
 }
 
 async function countAllowed(takes: readonly (LimitDecision | Promise<LimitDecision>)[]): Promise<number> {
@@ -77,7 +77,7 @@ test("what a decision tells counts down as in a bucket of one's own", async () =
 });
 
 test("without Redis each process serves its share, the debt is told afterwards, and both are logged", async () => {
-  const { clock, store, told, gateway } = boot();
+  const { clock, store, reported, gateway } = boot();
   const [first, second] = [gateway("first"), gateway("second")];
   await Promise.all([first.tick(), second.tick()]);
   for (let sweep = 0; sweep < 4; sweep += 1) await Promise.all([first.tick(), second.tick()]);
@@ -87,10 +87,10 @@ test("without Redis each process serves its share, the debt is told afterwards, 
   clock.advance(1_000);
   expect(await countAllowed(takes(50))).toBe(5);
   expect(await countAllowed([second.take("a", 10, 20, 11)])).toBe(0);
-  expect(told).toEqual(["lost 2", "lost 2"]);
+  expect(reported).toEqual(["lost 2", "lost 2"]);
   store.isLost = false;
   for (let sweep = 0; sweep < 4; sweep += 1) await first.tick();
-  expect(told.at(-1)).toBe("restored 2");
+  expect(reported.at(-1)).toBe("restored 2");
   expect(await countAllowed(takes(50))).toBe(20 - 10);
 });
 
@@ -110,13 +110,13 @@ test("losing Redis again and again gives no process a new burst", async () => {
 });
 
 test("a Redis that hangs is waited for once and not longer than the wait that was set", async () => {
-  const { clock, store, told, gateway } = boot();
+  const { clock, store, reported, gateway } = boot();
   const limits = gateway("first", 1);
   store.isHanging = true;
   const waiting = limits.take("a", 10, 20);
   clock.advance(1);
   expect(await waiting).toMatchObject({ allowed: true });
-  expect(told).toEqual(["lost 1"]);
+  expect(reported).toEqual(["lost 1"]);
   expect(limits.take("a", 10, 20)).toMatchObject({ allowed: true });
   store.release();
 });

@@ -28,12 +28,12 @@ describe.skipIf(cases.length === 0)("the public corpus", () => {
 
 test("white space at the edges is Unicode's: U+0085 goes, U+FEFF stays and is refused", () => {
   expect(readHandle("\u0085@alice\u2028\u3000")).toEqual({ ok: true, handle: "alice" });
-  expect(readHandle("\ufeff@alice")).toEqual({ ok: false, fault: "NonAscii" });
-  expect(readHandle("@ alice")).toEqual({ ok: false, fault: "IllegalCharacter" });
+  expect(readHandle("\ufeff@alice")).toEqual({ ok: false, reason: "NonAscii" });
+  expect(readHandle("@ alice")).toEqual({ ok: false, reason: "IllegalCharacter" });
 });
 
 test("letters beyond ASCII whose lower case is ASCII are refused, not folded", () => {
-  expect(readHandle("\u212aim")).toEqual({ ok: false, fault: "NonAscii" });
+  expect(readHandle("\u212aim")).toEqual({ ok: false, reason: "NonAscii" });
 });
 
 test("a canonical handle is its own canonical form", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { alice, nobodys, World } from "./testing/world.ts";
+import { alice, strangers, World } from "./testing/world.ts";
 
 /** A world whose node would break the test if it were asked. */
 function unasked(): World {
@@ -122,10 +122,10 @@ describe("200", () => {
 
   test("an owner off the curve is told in body and header, from the chain and from memory", async () => {
     await using world = new World();
-    world.domain(["vault"], "xnt", nobodys);
+    world.domain(["vault"], "xnt", strangers);
     for (let time = 0; time < 2; time++) {
       const answer = await world.get("/resolve/vault.xnt");
-      expect(answer.body).toMatchObject({ owner: nobodys, owner_on_curve: false });
+      expect(answer.body).toMatchObject({ owner: strangers, owner_on_curve: false });
       expect(answer.headers.get("x-owner-warning")).toBe("not-a-wallet");
     }
   });

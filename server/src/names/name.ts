@@ -13,7 +13,7 @@ export type HandleFault =
 
 export type HandleReading =
   | { readonly ok: true; readonly handle: string }
-  | { readonly ok: false; readonly fault: HandleFault };
+  | { readonly ok: false; readonly reason: HandleFault };
 
 const handleLengthMax = 32;
 
@@ -30,8 +30,8 @@ export function readHandle(text: string): HandleReading {
   const handle = (trimmed.startsWith("@") ? trimmed.slice(1) : trimmed).replace(/[A-Z]/g, (letter) =>
     letter.toLowerCase(),
   );
-  const fault = faultOf(handle);
-  return fault === null ? { ok: true, handle } : { ok: false, fault };
+  const reason = faultOf(handle);
+  return reason === null ? { ok: true, handle } : { ok: false, reason };
 }
 
 function faultOf(handle: string): HandleFault | null {

@@ -85,11 +85,11 @@ class Trial {
       return status === 405 ? null : `${method} ${path} is ${status}`;
     }
     this.#clock.advance(20_000);
-    const fault = await this.#judge(path);
-    return fault === null ? null : `GET ${path}: ${fault}`;
+    const reason = await this.#evaluate(path);
+    return reason === null ? null : `GET ${path}: ${reason}`;
   }
 
-  async #judge(path: string): Promise<string | null> {
+  async #evaluate(path: string): Promise<string | null> {
     const segment = segmentOf(path);
     if (segment === undefined) {
       const { status } = await ask(this.#names, path, "GET");
@@ -108,10 +108,10 @@ class Trial {
       this.#chain.down = false;
       return wrong;
     }
-    return await this.#judgeRegistered(path, input, meaning);
+    return await this.#evaluateRegistered(path, input, meaning);
   }
 
-  async #judgeRegistered(
+  async #evaluateRegistered(
     path: string,
     input: string,
     meaning: { readonly kind: "handle" | "domain"; readonly name: string },
@@ -163,8 +163,8 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   for (let at = 0; at < n && faults.length < 5; at++) {
     if (at % namesEach === 0) trial = new Trial(seed + at);
     const before = { ...trial.tally };
-    const fault = await trial.run();
-    if (fault !== null) faults.push(fault);
+    const reason = await trial.run();
+    if (reason !== null) faults.push(reason);
     for (const kind of ["owners", "absent", "unreadable", "refused"] as const)
       total[kind] += trial.tally[kind] - before[kind];
   }

@@ -104,9 +104,9 @@ test("members that nobody knows are ignored and stay in the call", () => {
 });
 
 test("every method has a price, and remembered plans stay within their bound", () => {
-  const book = new MethodRegistry({ allowUnknownMethods: false, rememberedBytesMax: 10_000 });
-  for (const name of rpcMethods.keys()) expect(book.find(name)?.credits).toBe(creditCost(name));
-  expect(book.find("getMoon")).toBeNull();
+  const registry = new MethodRegistry({ allowUnknownMethods: false, rememberedBytesMax: 10_000 });
+  for (const name of rpcMethods.keys()) expect(registry.find(name)?.credits).toBe(creditCost(name));
+  expect(registry.find("getMoon")).toBeNull();
   expect(new MethodRegistry({ allowUnknownMethods: true }).find("getMoon")?.plan("[1]").plan).toMatchObject({
     ok: true,
     params: "[1]",
@@ -119,8 +119,8 @@ test("every method has a price, and remembered plans stay within their bound", (
     params: byName,
     key: null,
   });
-  expect(book.find("getSlot")?.plan("{}").plan).toMatchObject({ code: "INVALID_PARAMS" });
-  const page = book.find("getBlockTime");
+  expect(registry.find("getSlot")?.plan("{}").plan).toMatchObject({ code: "INVALID_PARAMS" });
+  const page = registry.find("getBlockTime");
   const first = page?.plan("[1]");
   expect(page?.plan("[1]")).toBe(first as never);
   for (let slot = 2; slot < 100; slot += 1) page?.plan(`[${slot}]`);
@@ -128,13 +128,13 @@ test("every method has a price, and remembered plans stay within their bound", (
 });
 
 test("a call that is never kept is planned once while it is short; what only one caller sends is not remembered", () => {
-  const book = new MethodRegistry({ allowUnknownMethods: false });
-  const page = book.find("getLatestBlockhash");
+  const registry = new MethodRegistry({ allowUnknownMethods: false });
+  const page = registry.find("getLatestBlockhash");
   const short = '[{"commitment":"confirmed"}]';
   const first = page?.plan(short);
   expect(first?.plan).toMatchObject({ ok: true, params: short, commitment: "confirmed", key: null });
   expect(page?.plan(short)).toBe(first as never);
   const long = `["${"1".repeat(200)}"]`;
-  const send = book.find("sendTransaction");
+  const send = registry.find("sendTransaction");
   expect(send?.plan(long)).not.toBe(send?.plan(long) as never);
 });

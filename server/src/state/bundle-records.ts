@@ -37,7 +37,7 @@ export interface NewBundle {
 export type OpenedContent = Pick<NewBundle, "transactions" | "signatures" | "lastValidBlockHeight">;
 
 /** The part of a bundle that its steps change. */
-export interface BundleStanding {
+export interface BundleStatus {
   readonly state: BundleState;
   /** Set with `dropped` and `expired`. */
   readonly reason: BundleReason | null;
@@ -56,13 +56,13 @@ export interface BundleStanding {
 }
 
 /** A bundle and its standing. */
-export interface BundleRecord extends NewBundle, BundleStanding {}
+export interface BundleRecord extends NewBundle, BundleStatus {}
 
 /** A transition from a state; `isEnd` marks a final one. */
 export interface BundleStep {
   readonly id: string;
   readonly from: BundleState;
-  readonly to: BundleStanding;
+  readonly to: BundleStatus;
   readonly isEnd: boolean;
 }
 

@@ -91,9 +91,9 @@ export class TouchedBooks {
 }
 
 function among(places: readonly BookPlace[]): RawBuilder<boolean> {
-  const wanted = places.map(
+  const tuples = places.map(
     ({ accountId, month, book }) =>
       sql`(${book.holder}, cast(${BigInt(book.number)} as bigint), ${accountId}, ${month})`,
   );
-  return sql<boolean>`(holder, number, account_id, month) in (values ${sql.join(wanted)})`;
+  return sql<boolean>`(holder, number, account_id, month) in (values ${sql.join(tuples)})`;
 }

@@ -157,15 +157,15 @@ test.each(badEnds)("an answer with %s is cut before it could be read as whole", 
   for (const lengths of [[], [1, 1, 1], Array.from({ length: 400 }, () => 7)]) {
     const opened = open(text, lengths);
     if (opened === null) throw new Error("it was not taken for a large answer");
-    let told = "";
+    let reported = "";
     const source = opened.large.read('"mine"');
     const reading = (async () => {
-      for (let piece = await source.next(); piece !== null; piece = await source.next()) told += Buffer.from(piece);
+      for (let piece = await source.next(); piece !== null; piece = await source.next()) reported += Buffer.from(piece);
     })();
     await expect(reading).rejects.toBeInstanceOf(CutBody);
     expect(opened.cuts).toEqual(["malformed"]);
     expect(opened.rest.isCancelled).toBe(true);
-    expect(() => JSON.parse(told)).toThrow();
+    expect(() => JSON.parse(reported)).toThrow();
   }
 });
 

@@ -22,7 +22,7 @@ export interface BrokenBundle {
 }
 
 /** What signatures and addresses do not matter for. */
-const nobody = new PublicKey(new Uint8Array(32).fill(7));
+const stranger = new PublicKey(new Uint8Array(32).fill(7));
 const dontFront = new PublicKey("jitodontfront111111111111111111111111111111");
 
 export async function brokenBundles(chain: ChainReader): Promise<readonly BrokenBundle[]> {
@@ -43,7 +43,7 @@ export async function brokenBundles(chain: ChainReader): Promise<readonly Broken
     { reason: "non_canonical_transaction", transactions: [Uint8Array.of(...good, 0)] },
     { reason: "signature_invalid", transactions: [forged] },
     { reason: "duplicate_transaction", transactions: [good, good] },
-    { reason: "blockhash_expired", transactions: [signed(payer, nobody.toBase58(), tip(payer)).serialize()] },
+    { reason: "blockhash_expired", transactions: [signed(payer, stranger.toBase58(), tip(payer)).serialize()] },
     { reason: "already_processed", transactions: [landed.serialize()] },
     { reason: "tip_below_floor", transactions: [good], tip: 999 },
     { reason: "tip_not_paid", transactions: [good], tip: 10_001 },
@@ -53,7 +53,7 @@ export async function brokenBundles(chain: ChainReader): Promise<readonly Broken
       transactions: [throughTable(payer, blockhash, { key: table, writable: [0] })],
     },
     { reason: "tip_not_paid", transactions: [throughTable(payer, blockhash, { key: table, writable: [1] })] },
-    { reason: "simulation_failed", transactions: [throughTable(payer, blockhash, { key: nobody, writable: [0] })] },
+    { reason: "simulation_failed", transactions: [throughTable(payer, blockhash, { key: stranger, writable: [0] })] },
     {
       reason: "account_locks_exceeded",
       transactions: [throughTable(payer, blockhash, { key: table, readonly: sixtyFour })],
@@ -72,7 +72,7 @@ export async function brokenBundles(chain: ChainReader): Promise<readonly Broken
 
 const sixtyFour = Array.from({ length: 64 }, (_, index) => index);
 
-const tooMuch = (payer: Keypair) => pay(payer, nobody, 1e15);
+const tooMuch = (payer: Keypair) => pay(payer, stranger, 1e15);
 
 function narrow(payer: Keypair, blockhash: string): Uint8Array {
   const units = ComputeBudgetProgram.setComputeUnitLimit({ units: 400 });
@@ -103,7 +103,7 @@ async function lookupTable(chain: ChainReader, payer: Keypair): Promise<PublicKe
   const recentSlot = await chain.call("getSlot", { commitment: "finalized" });
   const authority = payer.publicKey;
   const [make, table] = AddressLookupTableProgram.createLookupTable({ authority, payer: authority, recentSlot });
-  const addresses = [tipAccount, nobody];
+  const addresses = [tipAccount, stranger];
   const fill = AddressLookupTableProgram.extendLookupTable({
     lookupTable: table,
     authority,

@@ -165,11 +165,11 @@ export class BundleMill {
         };
       }
       default:
-        return written(kind, this.#wanted(kind, blockhash, tip), tip);
+        return written(kind, this.#requested(kind, blockhash, tip), tip);
     }
   }
 
-  #wanted(kind: BundleKind, blockhash: string, tip: bigint): Transaction[] {
+  #requested(kind: BundleKind, blockhash: string, tip: bigint): Transaction[] {
     const draw = this.#draw;
     const transactions = this.#payments(blockhash, tip);
     const at = draw.below(transactions.length);

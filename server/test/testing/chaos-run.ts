@@ -5,13 +5,13 @@ import { eventually } from "@sluice/lib/testing";
 import { TextRandom } from "../../../devnet/random.ts";
 import { BundleMill, type DrawnBundle, poorLamports, richLamports } from "./chaos-bundles.ts";
 import { ChainWatch } from "./chaos-chain.ts";
-import type { ChaosDoor, HandedBundle } from "./chaos-doors.ts";
+import type { ChaosEndpoint, HandedBundle } from "./chaos-endpoints.ts";
+import { verifyOutcomes, verifyReports } from "./chaos-reports.ts";
 import { ChaosSchedule, type Mishap } from "./chaos-schedule.ts";
 import { Sealer, type SealingKey } from "./chaos-sealed.ts";
 import { ChaosStage, type Victim } from "./chaos-stage.ts";
-import type { BundleStanding, Handed } from "./chaos-standing.ts";
-import { judgeOutcomes, judgeTold } from "./chaos-told.ts";
-import { type BundleStory, judge, type Place, readPlaces, type Verdict } from "./chaos-verdict.ts";
+import type { BundleStatus, Handed } from "./chaos-status.ts";
+import { type BundleStory, type Place, readPlaces, type Verdict, verify } from "./chaos-verdict.ts";
 
 export interface ChaosOptions {
   readonly n: number;
@@ -27,7 +27,7 @@ export interface ChaosOptions {
 export interface ChaosFigures {
   readonly handed: Readonly<Record<string, number>>;
   /** Accepted bundles by their door, `sealed` beside it for those that were encrypted. */
-  readonly doors: Readonly<Record<string, number>>;
+  readonly endpoints: Readonly<Record<string, number>>;
   readonly kills: Readonly<Record<Victim, number>>;
   readonly happened: Readonly<Record<Mishap, number>>;
   readonly slots: number;
@@ -46,11 +46,11 @@ const lastSlots = 40;
 const endSlots = 60;
 const endAdvances = 4;
 const endRounds = 40;
-const standingsAtATime = 48;
+const statesAtATime = 48;
 const faultyKept = 5;
 /** Those of Jito's take neither claims nor target slots nor envelopes. */
-const ourDoors: readonly ChaosDoor[] = ["rest", "grpc", "stream"];
-const allDoors: readonly ChaosDoor[] = ["rest", "grpc", "stream", "jito-grpc", "jito-base58", "jito-base64"];
+const ourEndpoints: readonly ChaosEndpoint[] = ["rest", "grpc", "stream"];
+const allEndpoints: readonly ChaosEndpoint[] = ["rest", "grpc", "stream", "jito-grpc", "jito-base58", "jito-base64"];
 
 export class ChaosRun implements Disposable {
   readonly #options: ChaosOptions;
@@ -62,7 +62,7 @@ export class ChaosRun implements Disposable {
   readonly #stories = new Map<string, BundleStory>();
   readonly #chain: ChainWatch;
   readonly #handed: Record<string, number> = {};
-  readonly #doors: Record<string, number> = {};
+  readonly #endpoints: Record<string, number> = {};
   readonly #faulty: string[] = [];
   #sealingKey: SealingKey | null = null;
   #downMs = 0;
@@ -96,18 +96,18 @@ export class ChaosRun implements Disposable {
     const last = await chain.finalized();
     const places = await readPlaces((method, params) => chain.ask(method, params), { first, last });
     await this.#catchUp(places);
-    const { faults, lostWithForks } = await this.#judgeTold();
+    const { faults, lostWithForks } = await this.#verifyReports();
     const { sentAlone } = chain;
     const { againSlots, happened } = this.#schedule;
-    const verdict = judge([...this.#stories.values()], { places, sentAlone, againSlots });
+    const verdict = verify([...this.#stories.values()], { places, sentAlone, againSlots });
     const all = [...this.#faulty, ...(await this.#audit()), ...verdict.faults, ...faults];
     return {
       handed: this.#handed,
-      doors: this.#doors,
+      endpoints: this.#endpoints,
       kills: this.#stage.kills,
       happened,
       slots: last - first,
-      streams: this.#stage.told.reduce((sum, { streams }) => sum + streams, 0),
+      streams: this.#stage.reported.reduce((sum, { streams }) => sum + streams, 0),
       lostWithForks,
       reasons: this.#reasons(),
       verdict: { ...verdict, faults: all },
@@ -117,8 +117,8 @@ export class ChaosRun implements Disposable {
 
   #reasons(): Record<string, number> {
     const reasons: Record<string, number> = {};
-    for (const { isAccepted, standing } of this.#stories.values()) {
-      if (isAccepted && standing !== null && standing.reason !== null) count(reasons, standing.reason);
+    for (const { isAccepted, state } of this.#stories.values()) {
+      if (isAccepted && state !== null && state.reason !== null) count(reasons, state.reason);
     }
     return reasons;
   }
@@ -129,7 +129,7 @@ export class ChaosRun implements Disposable {
     const bundles = Array.from({ length: size }, () => this.#mill.next(moment));
     const at = this.#draw.below(size);
     const nth = this.#draw.below(1_000);
-    const doors = bundles.map((bundle) => this.#doorOf(bundle));
+    const endpoints = bundles.map((bundle) => this.#endpointOf(bundle));
     this.#sealingKey = (await this.#stage.searchers[0]?.sealingKey().catch(() => null)) ?? this.#sealingKey;
     for (const searcher of this.#stage.searchers) searcher.listen();
     let next = 0;
@@ -137,8 +137,8 @@ export class ChaosRun implements Disposable {
     const work = async (): Promise<void> => {
       for (let index = next++; index < size; index = next++) {
         if (index === at && mishap !== null) happening = this.#happen(mishap, nth);
-        const [bundle, door] = [bundles[index], doors[index]];
-        if (bundle !== undefined && door !== undefined) await this.#submit(bundle, door, index);
+        const [bundle, endpoint] = [bundles[index], endpoints[index]];
+        if (bundle !== undefined && endpoint !== undefined) await this.#submit(bundle, endpoint, index);
         // Those that were under way at a kill are enough; nobody needs to hear that there is no server.
         await this.#stage.up();
       }
@@ -157,12 +157,12 @@ export class ChaosRun implements Disposable {
     if (mishap === "server" || mishap === "flicker") this.#downMs += performance.now() - started;
   }
 
-  #doorOf({ kind, targetSlot, sealing }: DrawnBundle): ChaosDoor {
+  #endpointOf({ kind, targetSlot, sealing }: DrawnBundle): ChaosEndpoint {
     const isOurs = targetSlot !== null || sealing !== null || kind === "underpaid";
-    return this.#draw.pick(isOurs ? ourDoors : allDoors) ?? "rest";
+    return this.#draw.pick(isOurs ? ourEndpoints : allEndpoints) ?? "rest";
   }
 
-  async #submit(bundle: DrawnBundle, door: ChaosDoor, index: number): Promise<void> {
+  async #submit(bundle: DrawnBundle, endpoint: ChaosEndpoint, index: number): Promise<void> {
     const { searchers } = this.#stage;
     const searcher = searchers[index % searchers.length];
     if (searcher === undefined) throw new Error("there are searchers");
@@ -170,14 +170,14 @@ export class ChaosRun implements Disposable {
     const envelope =
       bundle.sealing === null || key === null ? null : await this.#sealer.seal(bundle, bundle.sealing, key);
     const story = this.#storyOf(bundle, envelope);
-    const given: HandedBundle = { bundle, id: story.id, envelope };
+    const accepted: HandedBundle = { bundle, id: story.id, envelope };
     story.handed += 1;
-    let handed = await searcher.submit(door, given);
+    let handed = await searcher.submit(endpoint, accepted);
     if (handed.said === "refused") {
       story.handed += 1;
-      handed = await searcher.submit("rest", given);
+      handed = await searcher.submit("rest", accepted);
     }
-    this.#note(given, story, { handed, door });
+    this.#note(accepted, story, { handed, endpoint });
     const [alone] = bundle.transactions;
     if (bundle.kind === "spoilt" && alone !== undefined) await this.#chain.send(alone, bundle.signatures[0] ?? "");
     if (bundle.kind === "hostile") await searcher.submitRaw(bundle.transactions[0] ?? new Uint8Array(3));
@@ -186,16 +186,16 @@ export class ChaosRun implements Disposable {
   #note(
     { bundle: { kind, sealing } }: HandedBundle,
     story: BundleStory,
-    { handed, door }: { readonly handed: Handed; readonly door: ChaosDoor },
+    { handed, endpoint }: { readonly handed: Handed; readonly endpoint: ChaosEndpoint },
   ): void {
     const name = sealing === null ? kind : `${sealing}`;
     count(this.#handed, handed.said === "rejected" ? `rejected (${name})` : handed.said);
     if (handed.said === "faulty" && this.#faulty.length < faultyKept) {
-      this.#faulty.push(`${name} is answered ${handed.reason} by ${door}`);
+      this.#faulty.push(`${name} is answered ${handed.reason} by ${endpoint}`);
     }
     if (handed.said !== "accepted") return;
-    count(this.#doors, sealing === null ? door : `${door} sealed`);
-    if (handed.id !== story.id) this.#faulty.push(`${story.id} is called ${handed.id} by ${door}`);
+    count(this.#endpoints, sealing === null ? endpoint : `${endpoint} sealed`);
+    if (handed.id !== story.id) this.#faulty.push(`${story.id} is called ${handed.id} by ${endpoint}`);
     story.isAccepted = true;
   }
 
@@ -211,7 +211,7 @@ export class ChaosRun implements Disposable {
       signatures: isWrong ? [] : signatures,
       isAccepted: false,
       handed: 0,
-      standing: null,
+      state: null,
     };
     this.#stories.set(id, story);
     return story;
@@ -233,49 +233,49 @@ export class ChaosRun implements Disposable {
         await Bun.sleep(this.#options.slotMs * 4);
       }
       // Nothing that is included now can be lost: the engine has seen what is final, or has bundles that have no end.
-      for (let at = 0; at < open.length; at += standingsAtATime) {
-        await Promise.all(open.slice(at, at + standingsAtATime).map((story) => this.#standing(story)));
+      for (let at = 0; at < open.length; at += statesAtATime) {
+        await Promise.all(open.slice(at, at + statesAtATime).map((story) => this.#state(story)));
       }
-      const isBehind = open.some(({ standing }) => standing?.status === "accepted");
+      const isBehind = open.some(({ state }) => state?.status === "accepted");
       if (!isBehind) return;
-      open = open.filter(({ standing }) => standing?.status === "accepted" || standing?.status === "included");
+      open = open.filter(({ state }) => state?.status === "accepted" || state?.status === "included");
     }
   }
 
   /** What the engine says of the last forks may be some blocks behind: it is given the time to see them. */
   async #catchUp(places: ReadonlyMap<string, readonly Place[]>): Promise<void> {
-    const isBehind = ({ signatures, standing }: BundleStory): boolean =>
-      standing?.status === "included" && places.get(signatures[0] ?? "")?.[0]?.slot !== standing.slot;
+    const isBehind = ({ signatures, state }: BundleStory): boolean =>
+      state?.status === "included" && places.get(signatures[0] ?? "")?.[0]?.slot !== state.slot;
     for (const story of this.#stories.values()) {
       if (!isBehind(story)) continue;
       const caughtUp = eventually("the engine has seen a fork", async () => {
-        await this.#standing(story);
+        await this.#state(story);
         return !isBehind(story);
       });
       await caughtUp.catch(() => null);
     }
   }
 
-  async #standing(story: BundleStory): Promise<void> {
+  async #state(story: BundleStory): Promise<void> {
     const searcher = this.#stage.searchers[0];
-    story.standing = await eventually("the standing of a bundle", async () => {
-      return { found: (await searcher?.standing(story.id)) ?? null };
+    story.state = await eventually("the standing of a bundle", async () => {
+      return { found: (await searcher?.state(story.id)) ?? null };
     }).then(({ found }) => found);
   }
 
   /** What streams that are open have told to the end, what all streams ever told, and what the ledger has. */
-  async #judgeTold(): Promise<{ readonly faults: readonly string[]; readonly lostWithForks: number }> {
-    const standings = new Map<string, BundleStanding>();
-    for (const { id, standing, handed } of this.#stories.values()) {
+  async #verifyReports(): Promise<{ readonly faults: readonly string[]; readonly lostWithForks: number }> {
+    const states = new Map<string, BundleStatus>();
+    for (const { id, state, handed } of this.#stories.values()) {
       // Of one that several have handed in only the first hears the end.
-      if (standing !== null && handed === 1) standings.set(id, standing);
+      if (state !== null && handed === 1) states.set(id, state);
     }
-    const untold = (): string[] => this.#stage.searchers.flatMap((searcher) => [...searcher.untold(standings)]);
-    await eventually("the last ends are told", () => untold().length === 0).catch(() => null);
-    const late = untold();
-    const { faults, lostWithForks } = judgeTold(this.#stories, this.#stage.told);
-    const ended = [...this.#stories.values()].filter(({ standing }) => standing !== null).length;
-    const outcomes = judgeOutcomes(this.#stories, await this.#stage.outcomes(ended));
+    const unreported = (): string[] => this.#stage.searchers.flatMap((searcher) => [...searcher.unreported(states)]);
+    await eventually("the last ends are told", () => unreported().length === 0).catch(() => null);
+    const late = unreported();
+    const { faults, lostWithForks } = verifyReports(this.#stories, this.#stage.reported);
+    const ended = [...this.#stories.values()].filter(({ state }) => state !== null).length;
+    const outcomes = verifyOutcomes(this.#stories, await this.#stage.outcomes(ended));
     return { faults: [...late, ...faults, ...outcomes], lostWithForks };
   }
 

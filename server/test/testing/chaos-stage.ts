@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "@sluice/lib/testing";
 import { type FaultyChain, startQuietChain } from "./chain.ts";
-import { ChaosSearcher } from "./chaos-doors.ts";
-import { noStories, type ToldStories } from "./chaos-streams.ts";
+import { ChaosSearcher } from "./chaos-endpoints.ts";
+import { noStories, type ReportedStories } from "./chaos-streams.ts";
 import { type CutProxy, startCutProxy } from "./cut-proxy.ts";
 import { type LedgerOutcome, ledgerOutcomes } from "./ledger-outcomes.ts";
 import { descendants, freePortOffset, type Network, startNetwork } from "./network.ts";
@@ -45,7 +45,7 @@ const searcherRate = 1_000;
 export class ChaosStage implements AsyncDisposable {
   readonly chain: FaultyChain;
   readonly kills: Record<Victim, number> = { server: 0, simulator: 0, ledger: 0, machine: 0, leaders: 0 };
-  readonly told: readonly ToldStories[] = searcherNames.map(noStories);
+  readonly reported: readonly ReportedStories[] = searcherNames.map(noStories);
   readonly #directory: string;
   readonly #portOffset: number;
   readonly #proxy: CutProxy;
@@ -75,9 +75,9 @@ export class ChaosStage implements AsyncDisposable {
       "block-engine": `http://127.0.0.1:${proxy.port}`,
       "block-engine-retry-ms": 200,
     };
-    const given = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
+    const options = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
     // Votes would be most of what the machine runs, and nothing depends on them here.
-    const chain = await startQuietChain("--no-votes", ...given);
+    const chain = await startQuietChain("--no-votes", ...options);
     const directory = mkdtempSync(join(tmpdir(), "sluice-chaos-"));
     const outside = { chain, proxy };
     try {
@@ -144,14 +144,14 @@ export class ChaosStage implements AsyncDisposable {
 
   /** What the ledger says became of bundles, once it has been told of so many. Ends the server. */
   async outcomes(count: number): Promise<readonly LedgerOutcome[]> {
-    let told: readonly LedgerOutcome[] = [];
-    for (let attempt = 0; attempt < outcomeAttempts && told.length < count; attempt += 1) {
+    let reported: readonly LedgerOutcome[] = [];
+    for (let attempt = 0; attempt < outcomeAttempts && reported.length < count; attempt += 1) {
       // What was not told before the end is told by the next server.
       if (attempt > 0) await this.restart("SIGTERM");
       await this.#network.end("SIGTERM");
-      told = await ledgerOutcomes(this.#directory);
+      reported = await ledgerOutcomes(this.#directory);
     }
-    return told;
+    return reported;
   }
 
   /** Waits until the engine follows the chain and leaders take bundles. */
@@ -165,8 +165,8 @@ export class ChaosStage implements AsyncDisposable {
 
   #searchersOf(network: Network): readonly ChaosSearcher[] {
     return searcherNames.map((name, index) => {
-      const told = this.told[index] ?? noStories();
-      return new ChaosSearcher(network, { key: network.dev.keys[name], told, signsIn: index === 0 });
+      const reported = this.reported[index] ?? noStories();
+      return new ChaosSearcher(network, { key: network.dev.keys[name], reported, signsIn: index === 0 });
     });
   }
 

@@ -2,10 +2,10 @@
  * Listens to the streams that tell of bundles, and holds against them what they tell twice, too late or out of order.
  */
 import { competingText } from "../../src/engine/grpc/jito/bundle-results.ts";
-import type { BundleStanding, Handed } from "./chaos-standing.ts";
+import type { BundleStatus, Handed } from "./chaos-status.ts";
 
 /** What a searcher's streams have told over all lives of the server, as far as the verdict needs it. */
-export interface ToldStories {
+export interface ReportedStories {
   /** Ends that were told: of each bundle the status, with its reason. */
   readonly ends: Map<string, string>;
   /** Bundles that were told to be in a block, with the slot told last. */
@@ -18,7 +18,7 @@ export interface ToldStories {
   streams: number;
 }
 
-export const noStories = (): ToldStories => ({
+export const noStories = (): ReportedStories => ({
   ends: new Map(),
   included: new Map(),
   faults: [],
@@ -27,14 +27,14 @@ export const noStories = (): ToldStories => ({
 });
 
 /** A stream as it is listened to. */
-export interface Heard {
-  heard: ((message: Record<string, unknown>) => void) | null;
+export interface MessageSource {
+  received: ((message: Record<string, unknown>) => void) | null;
   readonly ended: Promise<unknown>;
   cancel(): void;
 }
 
 /** One that takes bundles as well. */
-export interface Spoken extends Heard {
+export interface Spoken extends MessageSource {
   say(message: object): boolean;
 }
 
@@ -43,7 +43,7 @@ const answerWithinMs = 10_000;
 /** One of our own streams: takes bundles, and tells each change of the searcher's bundles. */
 export class ConfirmationStream {
   readonly #stream: Spoken;
-  readonly #told: ToldStories;
+  readonly #reported: ReportedStories;
   /** What was told last of each bundle in this stream. */
   readonly #last = new Map<string, string>();
   /** How often each was handed in here, less how often it was answered by being told again. */
@@ -52,11 +52,11 @@ export class ConfirmationStream {
   readonly #waiting = new Map<string, Set<(handed: Handed) => void>>();
   #isOpen = true;
 
-  constructor(stream: Spoken, told: ToldStories) {
+  constructor(stream: Spoken, reported: ReportedStories) {
     this.#stream = stream;
-    this.#told = told;
-    told.streams += 1;
-    stream.heard = (message) => this.#heard(message);
+    this.#reported = reported;
+    reported.streams += 1;
+    stream.received = (message) => this.#received(message);
     void stream.ended.then(() => {
       this.#isOpen = false;
       for (const id of [...this.#waiting.keys()]) this.#answer(id, { said: "unknown", reason: "the stream has ended" });
@@ -86,11 +86,11 @@ export class ConfirmationStream {
   }
 
   /** Bundles that this stream has said to be on their way, and whose end it has not told. */
-  untold(standings: ReadonlyMap<string, BundleStanding>): readonly string[] {
+  unreported(states: ReadonlyMap<string, BundleStatus>): readonly string[] {
     return [...this.#last].flatMap(([id, last]) => {
-      const standing = standings.get(id);
-      if (standing === undefined || last === "rejected") return [];
-      const shown = standing.status === "included" ? `included ${standing.slot}` : standing.status;
+      const state = states.get(id);
+      if (state === undefined || last === "rejected") return [];
+      const shown = state.status === "included" ? `included ${state.slot}` : state.status;
       return last === shown ? [] : [`${id} was told as ${last} by a stream that is open, and is ${shown}`];
     });
   }
@@ -100,7 +100,7 @@ export class ConfirmationStream {
     this.#stream.cancel();
   }
 
-  #heard({ bundle_id, status, slot, reason }: Record<string, unknown>): void {
+  #received({ bundle_id, status, slot, reason }: Record<string, unknown>): void {
     if (!this.#isOpen) return;
     const id = String(bundle_id);
     if (id === "") {
@@ -119,26 +119,26 @@ export class ConfirmationStream {
       this.#answer(id, { said: "rejected", reason: String(reason) });
       return;
     }
-    const told = status === "included" ? `included ${slot}` : String(status);
-    this.#note(id, told, `${told} ${reason ?? ""}`.trim());
+    const reported = status === "included" ? `included ${slot}` : String(status);
+    this.#note(id, reported, `${reported} ${reason ?? ""}`.trim());
     this.#answer(id, { said: "accepted", id });
   }
 
-  #note(id: string, told: string, whole: string): void {
+  #note(id: string, reported: string, whole: string): void {
     const last = this.#last.get(id);
-    const { faults, suspects, ends, included } = this.#told;
-    if (last === told) {
+    const { faults, suspects, ends, included } = this.#reported;
+    if (last === reported) {
       const said = this.#said.get(id) ?? 0;
       // The first time that it was said was answered by the first message.
-      if (said <= 1) suspects.push({ id, fault: `${id} was told as ${told} twice by one stream` });
-      if (said === 0) faults.push(`${id} was told as ${told} twice by one stream, and never handed in there`);
+      if (said <= 1) suspects.push({ id, fault: `${id} was told as ${reported} twice by one stream` });
+      if (said === 0) faults.push(`${id} was told as ${reported} twice by one stream, and never handed in there`);
       this.#said.set(id, said - 1);
       return;
     }
-    if (!mayFollow(last, told, whole)) faults.push(`${id} was told as ${whole} after ${last ?? "nothing"}`);
-    this.#last.set(id, told);
-    if (told.startsWith("included")) included.set(id, Number(told.slice("included ".length)));
-    if (!isEnd(told)) return;
+    if (!mayFollow(last, reported, whole)) faults.push(`${id} was told as ${whole} after ${last ?? "nothing"}`);
+    this.#last.set(id, reported);
+    if (reported.startsWith("included")) included.set(id, Number(reported.slice("included ".length)));
+    if (!isEnd(reported)) return;
     const before = ends.get(id);
     if (before !== undefined && before !== whole) faults.push(`${id} was told to end as ${before} and as ${whole}`);
     ends.set(id, whole);
@@ -151,15 +151,15 @@ export class ConfirmationStream {
   }
 }
 
-const isEnd = (told: string): boolean => told === "dropped" || told === "expired";
+const isEnd = (reported: string): boolean => reported === "dropped" || reported === "expired";
 
 /** Whether a stream may tell this after that. What was told first may be how a bundle in flight stands. */
-function mayFollow(last: string | undefined, told: string, whole: string): boolean {
-  if (last === undefined || last === "rejected") return !isEnd(told);
+function mayFollow(last: string | undefined, reported: string, whole: string): boolean {
+  if (last === undefined || last === "rejected") return !isEnd(reported);
   if (isEnd(last)) return false;
   if (last === "accepted") return !whole.startsWith("dropped fork");
   // In a block: another one, or lost with its fork.
-  return told.startsWith("included") || whole.startsWith("dropped fork");
+  return reported.startsWith("included") || whole.startsWith("dropped fork");
 }
 
 const resultKinds = ["accepted", "processed", "finalized", "rejected", "dropped"] as const;
@@ -167,17 +167,17 @@ type ResultKind = (typeof resultKinds)[number];
 
 /** Jito's stream of results. */
 export class ResultsStream {
-  readonly #stream: Heard;
-  readonly #told: ToldStories;
+  readonly #stream: MessageSource;
+  readonly #reported: ReportedStories;
   readonly #last = new Map<string, string>();
   readonly #outbid = new Set<string>();
   #isOpen = true;
 
-  constructor(stream: Heard, told: ToldStories) {
+  constructor(stream: MessageSource, reported: ReportedStories) {
     this.#stream = stream;
-    this.#told = told;
-    told.streams += 1;
-    stream.heard = (message) => this.#heard(message);
+    this.#reported = reported;
+    reported.streams += 1;
+    stream.received = (message) => this.#received(message);
     void stream.ended.then(() => {
       this.#isOpen = false;
     });
@@ -187,12 +187,12 @@ export class ResultsStream {
     return this.#isOpen;
   }
 
-  untold(standings: ReadonlyMap<string, BundleStanding>): readonly string[] {
+  unreported(states: ReadonlyMap<string, BundleStatus>): readonly string[] {
     return [...this.#last].flatMap(([id, last]) => {
-      const standing = standings.get(id);
-      if (standing === undefined) return [];
-      const isTold = standing.status === "included" ? last === "finalized" : last === "rejected" || last === "dropped";
-      return isTold ? [] : [`${id} was told as ${last} by results that are open, and is ${standing.status}`];
+      const state = states.get(id);
+      if (state === undefined) return [];
+      const isReported = state.status === "included" ? last === "finalized" : last === "rejected" || last === "dropped";
+      return isReported ? [] : [`${id} was told as ${last} by results that are open, and is ${state.status}`];
     });
   }
 
@@ -201,7 +201,7 @@ export class ResultsStream {
     this.#stream.cancel();
   }
 
-  #heard(message: Record<string, unknown>): void {
+  #received(message: Record<string, unknown>): void {
     if (!this.#isOpen) return;
     const id = String(message["bundle_id"]);
     const kind = resultKinds.find((each) => message[each] !== undefined && message[each] !== null);
@@ -210,21 +210,21 @@ export class ResultsStream {
     if (isOutbid(message)) {
       // A bid that lost its first slot, which is told once while the bundle competes on.
       if (this.#outbid.has(id) || last !== "accepted")
-        this.#told.faults.push(`${id} is outbid after ${last ?? "nothing"}`);
+        this.#reported.faults.push(`${id} is outbid after ${last ?? "nothing"}`);
       this.#outbid.add(id);
       return;
     }
-    const told = kind === "processed" ? `processed ${slot}` : `${kind}`;
-    const isFine = kind !== undefined && last !== told && mayResult(last, kind);
-    if (!isFine) this.#told.faults.push(`${id} is a result ${told} after ${last ?? "nothing"}`);
-    this.#last.set(id, told);
+    const reported = kind === "processed" ? `processed ${slot}` : `${kind}`;
+    const isFine = kind !== undefined && last !== reported && mayResult(last, kind);
+    if (!isFine) this.#reported.faults.push(`${id} is a result ${reported} after ${last ?? "nothing"}`);
+    this.#last.set(id, reported);
   }
 }
 
 function isOutbid({ rejected }: Record<string, unknown>): boolean {
   const bids = rejected as Partial<Record<string, { msg?: string } | null>> | null | undefined;
-  const told = bids?.["state_auction_bid_rejected"] ?? bids?.["winning_batch_bid_rejected"];
-  return told?.msg === competingText;
+  const reported = bids?.["state_auction_bid_rejected"] ?? bids?.["winning_batch_bid_rejected"];
+  return reported?.msg === competingText;
 }
 
 function mayResult(last: string | undefined, kind: ResultKind): boolean {

@@ -1,5 +1,5 @@
 /** Judges what became of bundles by the blocks of the chain alone, and compares it with what the engine says. */
-import type { BundleStanding } from "./chaos-standing.ts";
+import type { BundleStatus } from "./chaos-status.ts";
 
 /** Everything that is known of one bundle, however often it was handed in. */
 export interface BundleStory {
@@ -13,7 +13,7 @@ export interface BundleStory {
   /** How often it was handed in. */
   handed: number;
   /** What the engine says when all is over; null where it does not know it. */
-  standing: BundleStanding | null;
+  state: BundleStatus | null;
 }
 
 export interface Place {
@@ -66,15 +66,15 @@ function presenceOf(signatures: readonly string[], { places }: ChainStory): Pres
 }
 
 /** Everything that contradicts the chain; nothing of it may be. */
-export function judge(stories: readonly BundleStory[], chain: ChainStory): Verdict {
+export function verify(stories: readonly BundleStory[], chain: ChainStory): Verdict {
   const faults: string[] = [];
   const outcomes: Record<string, number> = {};
   let [taken, broughtBack] = [0, 0];
-  const judged = stories.map((story) => ({ story, presence: presenceOf(story.signatures, chain) }));
+  const evaluated = stories.map((story) => ({ story, presence: presenceOf(story.signatures, chain) }));
   /** How many bundles that are whole hold each transaction. */
   const holders = new Map<string, number>();
-  for (const { story, presence } of judged) {
-    if (presence.slot === null || story.standing === null) continue;
+  for (const { story, presence } of evaluated) {
+    if (presence.slot === null || story.state === null) continue;
     for (const signature of story.signatures) holders.set(signature, (holders.get(signature) ?? 0) + 1);
   }
   /** Bundles that are said to be included, by their transactions: only one can have brought each. */
@@ -84,23 +84,23 @@ export function judge(stories: readonly BundleStory[], chain: ChainStory): Verdi
       const others = (holders.get(signature) ?? 0) - (isWhole ? 1 : 0);
       return others <= 0 && !chain.sentAlone.has(signature) && !chain.againSlots.has(place.slot);
     });
-  for (const { story, presence } of judged) {
-    const { standing, isAccepted, id, drawn, signatures } = story;
+  for (const { story, presence } of evaluated) {
+    const { state, isAccepted, id, drawn, signatures } = story;
     const isWhole = presence.slot !== null;
-    const own = ownOf(presence, isWhole && standing !== null);
-    if (isAccepted) outcomes[standing?.status ?? "unknown"] = (outcomes[standing?.status ?? "unknown"] ?? 0) + 1;
-    if (isAccepted && standing === null) faults.push(`${id} was accepted and is unknown`);
-    if (standing?.status === "accepted") faults.push(`${id} has no end`);
+    const own = ownOf(presence, isWhole && state !== null);
+    if (isAccepted) outcomes[state?.status ?? "unknown"] = (outcomes[state?.status ?? "unknown"] ?? 0) + 1;
+    if (isAccepted && state === null) faults.push(`${id} was accepted and is unknown`);
+    if (state?.status === "accepted") faults.push(`${id} has no end`);
     if (!isWhole && own.length > 0) {
       faults.push(`${id} is in the chain in part: ${own.length} of ${signatures.length}, slot ${own[0]?.place.slot}`);
     }
     if (!isWhole && presence.present.length > own.length) taken += 1;
     if (isWhole && own.length === signatures.length && !presence.isTogether) faults.push(`${id} is not in one piece`);
-    if (standing === null && isWhole && own.length > 0) faults.push(`${id} landed and is unknown`);
-    if (standing?.status === "included") faults.push(...includedFaults(story, presence.slot, includedHolders));
-    if ((standing?.status === "dropped" || standing?.status === "expired") && isWhole) {
+    if (state === null && isWhole && own.length > 0) faults.push(`${id} landed and is unknown`);
+    if (state?.status === "included") faults.push(...includedFaults(story, presence.slot, includedHolders));
+    if ((state?.status === "dropped" || state?.status === "expired") && isWhole) {
       if (own.length === signatures.length)
-        faults.push(`${id} (${drawn}) is ${standing.status}, ${standing.reason}, and landed in ${presence.slot}`);
+        faults.push(`${id} (${drawn}) is ${state.status}, ${state.reason}, and landed in ${presence.slot}`);
       else broughtBack += 1;
     }
   }
@@ -113,13 +113,13 @@ export function judge(stories: readonly BundleStory[], chain: ChainStory): Verdi
  * it.
  */
 function includedFaults(
-  { id, signatures, standing }: BundleStory,
+  { id, signatures, state }: BundleStory,
   slot: number | null,
   holders: Map<string, string>,
 ): string[] {
   const faults: string[] = [];
-  if (standing?.slot !== slot) faults.push(`${id} is said to be in slot ${standing?.slot} and is in ${slot}`);
-  if (standing?.signatures.join() !== signatures.join()) faults.push(`${id} is said to hold other transactions`);
+  if (state?.slot !== slot) faults.push(`${id} is said to be in slot ${state?.slot} and is in ${slot}`);
+  if (state?.signatures.join() !== signatures.join()) faults.push(`${id} is said to hold other transactions`);
   for (const signature of signatures) {
     const other = holders.get(signature);
     if (other !== undefined) faults.push(`${id} is said to be included, and so is ${other}, which holds ${signature}`);

@@ -7,7 +7,7 @@ export interface LedgerOutcome {
   readonly id: string;
   readonly state: string;
   readonly reason: string;
-  readonly door: string;
+  readonly endpoint: string;
   /** Null where it is in no block. */
   readonly slot: number | null;
 }
@@ -29,8 +29,8 @@ export async function ledgerOutcomes(directory: string): Promise<readonly Ledger
   const outcomes: LedgerOutcome[] = [];
   const statement = "SELECT id, state, reason, door, landed_slot FROM bundle_outcomes FINAL";
   for await (const rows of ledger.stream<Row>(statement)) {
-    for (const { landed_slot, ...row } of rows) {
-      outcomes.push({ ...row, slot: landed_slot === null ? null : Number(landed_slot) });
+    for (const { door, landed_slot, ...row } of rows) {
+      outcomes.push({ ...row, endpoint: door, slot: landed_slot === null ? null : Number(landed_slot) });
     }
   }
   return outcomes;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 export const root = join(import.meta.dir, "../../..");
 const sluice = join(root, "bin/sluice");
-const doorPorts = [8899, 8900, 10_000, 7435, 7440, 7441, 7450, 8691, 9464];
+const endpointPorts = [8899, 8900, 10_000, 7435, 7440, 7441, 7450, 8691, 9464];
 
 export interface DevFile {
   readonly key: string;
@@ -45,10 +45,10 @@ const offsetMin = 2_000;
 
 /** An offset at which every door's port is free now, and stays so while a server that ended there starts again. */
 export async function freePortOffset(): Promise<number> {
-  const offsets = ephemeralFrom - Math.max(...doorPorts) - offsetMin;
+  const offsets = ephemeralFrom - Math.max(...endpointPorts) - offsetMin;
   for (let attempt = 0; attempt < 200; attempt++) {
     const offset = offsetMin + Math.floor(Math.random() * offsets);
-    const free = await Promise.all(doorPorts.map((port) => isFree(port + offset)));
+    const free = await Promise.all(endpointPorts.map((port) => isFree(port + offset)));
     if (free.every(Boolean)) return offset;
   }
   throw new Error("no free ports");

@@ -17,17 +17,17 @@ export interface RestAnswer {
 }
 
 export class RestSearcher {
-  readonly #door: string;
+  readonly #endpoint: string;
   readonly #key: string;
 
-  constructor(door: string, key: string) {
-    this.#door = door;
+  constructor(endpoint: string, key: string) {
+    this.#endpoint = endpoint;
     this.#key = key;
   }
 
   async ask(path: string, init: RequestInit = {}): Promise<RestAnswer> {
     const headers = { authorization: `Bearer ${this.#key}`, "content-type": "application/json", ...init.headers };
-    const response = await fetch(`${this.#door}/api/v1${path}`, { ...init, headers });
+    const response = await fetch(`${this.#endpoint}/api/v1${path}`, { ...init, headers });
     return { status: response.status, headers: response.headers, body: await response.json() };
   }
 

@@ -37,7 +37,7 @@ export interface Stand extends AsyncDisposable {
 
 type Given = Partial<AdministrationDependencies>;
 
-export async function openStand(given: (parts: { state: State; clock: ManualClock }) => Given = () => ({})) {
+export async function openStand(extend: (parts: { state: State; clock: ManualClock }) => Given = () => ({})) {
   const directory = mkdtempSync(join(tmpdir(), "sluice-admin-"));
   const clock = new ManualClock(noon);
   const random = seededRandom(11);
@@ -68,7 +68,7 @@ export async function openStand(given: (parts: { state: State; clock: ManualCloc
     readUsage: unused("usage"),
     creditsUsed: unused("credits"),
     sentBy: unused("what was sent"),
-    ...given({ state, clock }),
+    ...extend({ state, clock }),
   });
   const stand: Stand = {
     state,

@@ -1,7 +1,7 @@
 import { ManualClock, type Random, seededRandom } from "@sluice/lib";
 import { monthOf } from "../account-credits.ts";
-import { accounts, Judge } from "./simulated-judge.ts";
 import { SimulatedStore, type StoreFaults } from "./simulated-store.ts";
+import { accounts, Verifier } from "./simulated-verifier.ts";
 import { SimulatedWorkers, type Worker } from "./simulated-workers.ts";
 
 /** One play of the simulation: how long it is, and what goes wrong how often. */
@@ -35,7 +35,7 @@ export class Simulation {
   readonly #store: SimulatedStore;
   readonly #clock = new ManualClock(startMs);
   readonly #workers: SimulatedWorkers;
-  readonly #judge: Judge;
+  readonly #verifier: Verifier;
   readonly #refunds: Refund[] = [];
   /** How often the month changed, and to what. */
   #turns = 0;
@@ -49,7 +49,7 @@ export class Simulation {
     this.#random = seededRandom(course.seed);
     this.#store = new SimulatedStore(course, this.#random);
     this.#workers = new SimulatedWorkers(this.#store, this.#clock, this.#random);
-    this.#judge = new Judge(this.#store);
+    this.#verifier = new Verifier(this.#store);
     for (let index = 0; index < workersMax; index += 1) this.#workers.boot();
   }
 
@@ -57,7 +57,7 @@ export class Simulation {
     const { isLate, killsSettlers } = this.#course;
     for (let step = 0; step < this.#course.steps; step += 1) {
       await this.#step();
-      const fault = this.#judge.overdrawn();
+      const fault = this.#verifier.overdrawn();
       if (fault !== null) return `step ${step}: ${fault}`;
     }
     while (this.#refunds.length > 0) this.#refund();
@@ -67,16 +67,16 @@ export class Simulation {
     await this.#settled(this.#workers.settleAll());
     const { kills, crashes } = this.#workers;
     // Calls that the database carries out late and the death of who settles may fall together.
-    const fault = this.#judge.settlement(kills, isLate && killsSettlers ? kills : crashes);
+    const fault = this.#verifier.settlement(kills, isLate && killsSettlers ? kills : crashes);
     this.summary = this.#summarise();
     return fault ?? (await this.#lastCredits());
   }
 
   #summarise(): string {
     const { kills, crashes } = this.#workers;
-    const over = accounts.map(({ id }) => this.#judge.overcharge(id)).join(", ");
+    const over = accounts.map(({ id }) => this.#verifier.overcharge(id)).join(", ");
     const deaths = kills === 0 ? "" : `, ${kills} kills, ${crashes} with the machine, charged beyond: ${over}`;
-    return `${this.#course.name}: ${this.#judge.granted} credits in ${this.#store.meter.months.size} account months${deaths}`;
+    return `${this.#course.name}: ${this.#verifier.granted} credits in ${this.#store.meter.months.size} account months${deaths}`;
   }
 
   async #step(): Promise<void> {
@@ -117,7 +117,7 @@ export class Simulation {
       // A take that waited over the turn of the month, or over a jump, may have been charged to either.
       const isCertain = this.#turns === turns;
       const name = isCertain ? `${account.id} ${month}` : null;
-      this.#judge.count(account.id, name, cost);
+      this.#verifier.count(account.id, name, cost);
       if (isRefunded && isCertain) this.#refunds.push({ worker, accountId: account.id, name, cost, atMs });
     };
     if (typeof outcome === "boolean") record(outcome);
@@ -138,7 +138,7 @@ export class Simulation {
     const [refund] = this.#refunds.splice(this.#upTo(this.#refunds.length), 1);
     if (refund === undefined || !refund.worker.isAlive) return;
     refund.worker.credits.refund(refund.accountId, refund.cost, refund.atMs);
-    this.#judge.count(refund.accountId, refund.name, -refund.cost);
+    this.#verifier.count(refund.accountId, refund.name, -refund.cost);
   }
 
   #kill(worker: Worker, isCrash: boolean): void {

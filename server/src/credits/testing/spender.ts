@@ -8,7 +8,7 @@ import { systemClock, systemRandom } from "@sluice/lib";
 import { openState } from "../../state/index.ts";
 import { openCredits } from "../credits.ts";
 
-const [directory = "", databaseUrl = "", accountId = "", allowance = "", wanted = ""] = process.argv.slice(2);
+const [directory = "", databaseUrl = "", accountId = "", allowance = "", requested = ""] = process.argv.slice(2);
 const deps = { clock: systemClock, random: systemRandom, log: { info: () => {}, warn: () => {} } };
 const state = await openState(
   { directory: join(directory, "state"), databaseUrl: databaseUrl === "" ? null : databaseUrl },
@@ -19,7 +19,7 @@ const credits = openCredits(
   { ...deps, store: state.credits, events: { creditsReconciled: () => {} } },
 );
 let taken = 0;
-while (taken < Number(wanted)) {
+while (taken < Number(requested)) {
   if (!(await credits.take(accountId, BigInt(allowance), 1))) break;
   taken += 1;
   if (taken % 100 === 0) process.stdout.write(`${taken}\n`);

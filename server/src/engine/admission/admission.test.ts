@@ -20,8 +20,8 @@ const from = testSigner();
 const tipping = (lamports = 10_000n): Uint8Array => transfer({ from, to: tipAccount, lamports, blockhash });
 const paying = (lamports: bigint): Uint8Array => transfer({ from, to: other, lamports, blockhash });
 
-function submission(transactions: readonly Uint8Array[], given: Partial<BundleSubmission> = {}): BundleSubmission {
-  return { transactions, tip: 5_000n, mevType: "unknown", targetSlot: null, sealed: null, ingress: "grpc", ...given };
+function submission(transactions: readonly Uint8Array[], options: Partial<BundleSubmission> = {}): BundleSubmission {
+  return { transactions, tip: 5_000n, mevType: "unknown", targetSlot: null, sealed: null, ingress: "grpc", ...options };
 }
 
 const effects: BundleEffects = {
@@ -48,14 +48,14 @@ interface Given {
   readonly ended?: BundleRecord;
 }
 
-function admission(given: Given = {}) {
+function admission(options: Given = {}) {
   const accepted: NewBundle[] = [];
   const asked: string[] = [];
   const pool: AdmissionDependencies["pool"] = {
-    get: async (id) => (given.ended?.id === id ? given.ended : null),
+    get: async (id) => (options.ended?.id === id ? options.ended : null),
     live: (id) => recordOf(accepted.find((bundle) => bundle.id === id)),
     simulated: () => {},
-    holding: (signature) => (given.inFlight ?? []).filter(({ signatures }) => signatures.includes(signature)),
+    holding: (signature) => (options.inFlight ?? []).filter(({ signatures }) => signatures.includes(signature)),
     accept: async (bundle) => {
       accepted.push(bundle);
       return { fresh: true, record: recordOf(bundle) ?? fail() };
@@ -64,21 +64,22 @@ function admission(given: Given = {}) {
   const made = new Admission({
     clock: new ManualClock(1_000_000),
     chain: {
-      slot: () => (given.slot === undefined ? (100n as Slot) : given.slot),
-      blockhash: async () => (given.isValid === false ? { valid: false } : { valid: true, lastValidBlockHeight: 250n }),
-      seen: ([first]) => (given.seen === true ? (first ?? null) : null),
-      processed: async (signatures) => (given.processed === true ? signatures.slice(0, 1) : []),
+      slot: () => (options.slot === undefined ? (100n as Slot) : options.slot),
+      blockhash: async () =>
+        options.isValid === false ? { valid: false } : { valid: true, lastValidBlockHeight: 250n },
+      seen: ([first]) => (options.seen === true ? (first ?? null) : null),
+      processed: async (signatures) => (options.processed === true ? signatures.slice(0, 1) : []),
     },
     simulator: {
       simulate: async ({ id }) => {
         asked.push(id);
-        return given.outcome ?? effects;
+        return options.outcome ?? effects;
       },
     },
     pool,
-    leaders: { reachable: () => given.isReachable ?? true },
+    leaders: { reachable: () => options.isReachable ?? true },
     tipAccounts: new Set([tipAccount]),
-    tipFloor: () => given.floor ?? engineLimits.tipMinimum,
+    tipFloor: () => options.floor ?? engineLimits.tipMinimum,
     simulated: () => {},
     seen: () => {},
   });
@@ -91,12 +92,12 @@ const fail = (): never => {
 
 function recordOf(bundle: NewBundle | undefined): BundleRecord | null {
   if (bundle === undefined) return null;
-  const standing = { state: "accepted", reason: null, detail: null, landed: null, forwarded: null } as const;
-  return { ...bundle, ...standing, tipSeen: null, computeUnits: null, changedAt: bundle.receivedAt };
+  const waiting = { state: "accepted", reason: null, detail: null, landed: null, forwarded: null } as const;
+  return { ...bundle, ...waiting, tipSeen: null, computeUnits: null, changedAt: bundle.receivedAt };
 }
 
-async function reasonOf(sent: BundleSubmission, given: Given = {}): Promise<BundleReason | "accepted"> {
-  const outcome = await admission(given).made.submit(sent, searcher);
+async function reasonOf(sent: BundleSubmission, options: Given = {}): Promise<BundleReason | "accepted"> {
+  const outcome = await admission(options).made.submit(sent, searcher);
   return outcome.ok ? "accepted" : outcome.reason;
 }
 
@@ -107,8 +108,8 @@ test("one that is in the chain is answered as it stands when it comes again, and
   const { made, accepted } = admission();
   await made.submit(submission([tipping()]), searcher);
   const ended: BundleRecord = { ...(recordOf(accepted[0]) ?? fail()), state: "finalized" };
-  for (const given of [{ seen: true }, { processed: true }]) {
-    const again = await admission({ ...given, ended }).made.submit(submission([tipping()]), searcher);
+  for (const options of [{ seen: true }, { processed: true }]) {
+    const again = await admission({ ...options, ended }).made.submit(submission([tipping()]), searcher);
     expect(again).toMatchObject({ ok: true, fresh: false, record: { id: ended.id, state: "finalized" } });
   }
   const lost = { ...ended, state: "dropped", reason: "fork" } as const;
@@ -191,8 +192,8 @@ test("each fault of a bundle has its own reason", async () => {
     ["simulation_failed", submission([bytes]), { outcome: failed("InsufficientFundsForFee") }],
     ["compute_exceeded", submission([bytes]), { outcome: failed("InstructionError: ComputationalBudgetExceeded") }],
   ];
-  for (const [expected, sent, given] of cases) {
-    expect([expected, await reasonOf(sent, given)]).toEqual([expected, expected]);
+  for (const [expected, sent, options] of cases) {
+    expect([expected, await reasonOf(sent, options)]).toEqual([expected, expected]);
   }
 });
 

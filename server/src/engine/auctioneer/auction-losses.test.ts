@@ -24,8 +24,11 @@ beforeEach(() => {
 
 async function bundle(searcherId: string, tag: number): Promise<string> {
   const searcher = { id: searcherId, accountId: searcherId, pubkey: null };
-  const given = { tip: 1n, mevType: "jit", targetSlot: null, sealed: null, ingress: "rest" } as const;
-  const outcome = await new FakeBlockEngineService().submit({ transactions: [Uint8Array.of(tag)], ...given }, searcher);
+  const options = { tip: 1n, mevType: "jit", targetSlot: null, sealed: null, ingress: "rest" } as const;
+  const outcome = await new FakeBlockEngineService().submit(
+    { transactions: [Uint8Array.of(tag)], ...options },
+    searcher,
+  );
   if (!outcome.ok) throw new Error("the engine refuses");
   records.set(outcome.record.id, outcome.record);
   return outcome.record.id;

@@ -13,8 +13,8 @@ const leader = "leader" as Address;
 const tipAccount = "tip" as Address;
 const at = (slot: bigint): Slot => slot as Slot;
 
-const recordOf = (id: string, given: Partial<BundleRecord> = {}): BundleRecord =>
-  acceptedBundle({ id, transactions: [new Uint8Array([1])], signatures: [id as Signature], ...given });
+const recordOf = (id: string, options: Partial<BundleRecord> = {}): BundleRecord =>
+  acceptedBundle({ id, transactions: [new Uint8Array([1])], signatures: [id as Signature], ...options });
 
 function effectsOf(tip: bigint, writes: readonly string[], costUnits = 1_000): BundleEffects {
   const accounts = [...writes, tipAccount].map((each) => each as Address);
@@ -57,7 +57,7 @@ class FakeBlock implements BlockSession {
 /** What a test may break on purpose. */
 type Changeable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-function room(given: { readonly target?: () => BuildTarget | null; readonly takes?: () => boolean } = {}) {
+function room(options: { readonly target?: () => BuildTarget | null; readonly takes?: () => boolean } = {}) {
   const records = new Map<string, BundleRecord>();
   const outcomes = new Map<string, BundleOutcome>();
   const blocks: FakeBlock[] = [];
@@ -96,12 +96,12 @@ function room(given: { readonly target?: () => BuildTarget | null; readonly take
     },
     validators: {
       deliver: (_identity, bundles) => {
-        if (given.takes?.() === false) return false;
+        if (options.takes?.() === false) return false;
         delivered.push(bundles.map(({ id }) => id));
         return true;
       },
     },
-    target: given.target ?? (() => ({ slot: at(10n), leader, isOpen: true })),
+    target: options.target ?? (() => ({ slot: at(10n), leader, isOpen: true })),
     isOver: (slot) => slot < state.open,
     settledThrough: () => state.settled,
     tipAccounts: [tipAccount],

@@ -7,11 +7,11 @@ import { RpcFallback } from "./rpc-fallback.ts";
 const searcher = { id: "account", accountId: "account", pubkey: null };
 const at = (slot: bigint): Slot => slot as Slot;
 
-async function recordOf(tag: number, given: Partial<BundleRecord> = {}): Promise<BundleRecord> {
+async function recordOf(tag: number, options: Partial<BundleRecord> = {}): Promise<BundleRecord> {
   const bytes = { transactions: [Uint8Array.of(tag)], tip: 1n, mevType: "unknown", targetSlot: null } as const;
   const outcome = await new FakeBlockEngineService().submit({ ...bytes, sealed: null, ingress: "rest" }, searcher);
   if (!outcome.ok) throw new Error("the desk refuses");
-  return { ...outcome.record, ...given };
+  return { ...outcome.record, ...options };
 }
 
 function room(refuses: (tag: number) => boolean = () => false) {

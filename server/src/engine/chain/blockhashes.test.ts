@@ -11,10 +11,10 @@ const bundle = (...tags: number[]) => ({
   transactions: tags.map((tag) => transfer({ from, to, lamports: 1n, blockhash: hash(tag) })),
 });
 
-function room(given: { readonly fails?: boolean } = {}) {
+function room(options: { readonly fails?: boolean } = {}) {
   const clock = new ManualClock(0);
   const asked: Address[] = [];
-  const state = { fails: given.fails ?? false };
+  const state = { fails: options.fails ?? false };
   const hashes = new ValidBlockhashes({
     clock,
     lifetimeOf: async (blockhash) => {

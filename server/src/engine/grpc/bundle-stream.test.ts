@@ -284,7 +284,7 @@ describe("a stream ends", () => {
   test("when the server ends, with a status that says so", async () => {
     const stream = open();
     await accepted(stream, 1);
-    const stopped = served.door.stop(5_000);
+    const stopped = served.endpoint.stop(5_000);
     expect(await stream.ended).toMatchObject({ status: "UNAVAILABLE" });
     client[Symbol.dispose]();
     await stopped;

@@ -29,10 +29,10 @@ export interface SearcherServices {
 const waitingMax = 1_024;
 
 /** `blockengine.v1.BlockEngine` and `searcher.SearcherService`. */
-export function createSearcherServices(given: SearcherDependencies): SearcherServices {
-  const { host, engine, access, clock } = given;
+export function createSearcherServices(options: SearcherDependencies): SearcherServices {
+  const { host, engine, access, clock } = options;
   const refusals = new Refusals({ clock });
-  const dependencies = { ...given, refusals };
+  const dependencies = { ...options, refusals };
   const unaryCalls = new BlockEngine(dependencies);
   const streams = new OpenStreams();
   const stream = duplex<BundleRequestMessage, BundleConfirmationMessage>(

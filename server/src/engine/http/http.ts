@@ -100,16 +100,16 @@ async function submit(
 ): Promise<JsonValue> {
   const grant = await admit.key(incoming, "bundles:write");
   await admit.submission(grant, incoming);
-  const given = parseInput(schemas.bundleSubmit, body);
-  const encrypted = given.encryptedPayload ?? null;
+  const submitted = parseInput(schemas.bundleSubmit, body);
+  const encrypted = submitted.encryptedPayload ?? null;
   const sealed = encrypted === null ? null : decodeBase64(encrypted);
   if (encrypted !== null && sealed === null) throw new EngineRefusal(bundleFailure("bad_base64"));
-  const transactions = (given.transactions ?? []).map(({ data }, index) => {
+  const transactions = (submitted.transactions ?? []).map(({ data }, index) => {
     const bytes = decodeBase64(data);
     if (bytes !== null) return bytes;
     throw new EngineRefusal(bundleFailure("bad_base64", { detail: `transaction ${index}` }));
   });
-  const { tip, mevType, targetSlot } = given;
+  const { tip, mevType, targetSlot } = submitted;
   const submission = { transactions, tip, mevType, targetSlot: targetSlot ?? null, sealed, ingress: "rest" } as const;
   const outcome = await engine.submit(submission, searcherOf(grant));
   if (!outcome.ok) throw new EngineRefusal(bundleFailure(outcome.reason, { detail: outcome.detail }));

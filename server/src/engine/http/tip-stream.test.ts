@@ -203,7 +203,7 @@ describe("what is told", () => {
 });
 
 test("over a real socket: the same record as over HTTP, whatever the client says meanwhile", async () => {
-  await using door = new AppListener(
+  await using endpoint = new AppListener(
     { hostname: "127.0.0.1", port: 0 },
     {
       fetch: () => new Response(null, { status: 404 }),
@@ -213,7 +213,7 @@ test("over a real socket: the same record as over HTTP, whatever the client says
       events: { internalError: (_where, error) => void reported.push(String(error)) },
     },
   );
-  const socket = new WebSocket(`ws://127.0.0.1:${door.port}${tipStreamPath}?uuid=good`);
+  const socket = new WebSocket(`ws://127.0.0.1:${endpoint.port}${tipStreamPath}?uuid=good`);
   const messages: string[] = [];
   const arrivals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   socket.addEventListener("message", ({ data }) => {
@@ -228,7 +228,7 @@ test("over a real socket: the same record as over HTTP, whatever the client says
   expect(messages.slice(0, 2).map((text) => JSON.parse(text)[0].landed_tips_25th_percentile)).toEqual([1, 3]);
   expect(Object.keys(JSON.parse(messages[0] ?? "")[0]).length).toBe(7);
   const gone = new Promise<number>((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
-  await door.stop(1_000);
+  await endpoint.stop(1_000);
   expect(await gone).toBe(1001);
   expect(reported.filter((line) => line.includes("rror"))).toEqual([]);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { run as bundleBook } from "./bundle-book.campaign.ts";
 import { run as bundleFaults } from "./bundle-faults.campaign.ts";
+import { run as bundlePool } from "./bundle-pool.campaign.ts";
 
 test("after kill -9 what was acknowledged is there in exactly its state, and nothing else", async () => {
-  const { passed, summary } = await bundleBook({ n: 2, seed: 1 });
+  const { passed, summary } = await bundlePool({ n: 2, seed: 1 });
   expect([passed, summary]).toEqual([true, summary]);
 });
 

@@ -34,7 +34,7 @@ async function ringAt(slot: bigint, store = memoryStore()) {
 }
 
 /** A room of sealed bundles over a pool that is a list; `open` of admission takes what it is handed. */
-async function sealedRoom(given: { readonly refuse?: boolean } = {}) {
+async function sealedRoom(options: { readonly refuse?: boolean } = {}) {
   const { ring } = await ringAt(250n);
   const records: BundleRecord[] = [];
   const changes: [string, BundleChange][] = [];
@@ -74,7 +74,7 @@ async function sealedRoom(given: { readonly refuse?: boolean } = {}) {
       checkClaim: () => null,
       open: async (transactions) => {
         trouble.now?.(transactions);
-        return given.refuse === true
+        return options.refuse === true
           ? rejection("simulation_failed", "transaction 0")
           : {
               ok: true,
@@ -96,7 +96,7 @@ async function sealedRoom(given: { readonly refuse?: boolean } = {}) {
     slot: () => slotOf(250n),
     tipFloor: () => 1_000n,
     decodeRequest: (bytes) => (bytes[0] === 7 ? [bytes.slice(1)] : null),
-    internalError: (caught) => void faults.push(caught),
+    internalError: (reportedError) => void faults.push(reportedError),
   });
   const [key] = ring.valid(250n);
   if (key === undefined) throw new Error("the ring has no key");
@@ -107,8 +107,8 @@ async function sealedRoom(given: { readonly refuse?: boolean } = {}) {
 }
 
 function recordOf(bundle: NewBundle): BundleRecord {
-  const standing = { state: "accepted", reason: null, detail: null, landed: null, forwarded: null } as const;
-  return { ...bundle, ...standing, tipSeen: null, computeUnits: null, changedAt: bundle.receivedAt };
+  const waiting = { state: "accepted", reason: null, detail: null, landed: null, forwarded: null } as const;
+  return { ...bundle, ...waiting, tipSeen: null, computeUnits: null, changedAt: bundle.receivedAt };
 }
 
 const message = Uint8Array.of(7, 1, 2, 3);

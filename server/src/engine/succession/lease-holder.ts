@@ -10,7 +10,7 @@ export interface LeaseHolderDependencies {
 }
 
 /** Who runs the pool of bundles; one for each store, since a store holds one network's bundles. */
-export const bookLease = "engine-book";
+export const poolLease = "engine-book";
 /** A holder that does not beat is presumed dead after this time; how often the lease is renewed or requested. */
 export const leaseMs = 4_000;
 export const renewMs = 500;
@@ -71,10 +71,10 @@ export class LeaseHolder {
 
   async #ask(): Promise<void> {
     const { store, clock, holder } = this.#dependencies;
-    const found = await store.find(bookLease);
+    const found = await store.find(poolLease);
     if (!this.#isFree(found)) return;
     const beganMs = clock.monotonic();
-    const lease = await store.take(bookLease, holder, found);
+    const lease = await store.take(poolLease, holder, found);
     invariant(
       lease === null || found === null || lease.epoch > found.epoch,
       "a lease that is taken has a higher epoch than its predecessor, which the store refuses from then on",

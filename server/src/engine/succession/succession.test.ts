@@ -68,8 +68,8 @@ test("it stands by until the lease is had, closes when it is lost, and opens ane
   await until(() => succession.term?.epoch === 4n);
   held = lease(6n);
   await until(() => succession.term?.epoch === 6n);
-  const wanted = "standby, open 2, active, standby, close 2, open 4, active, standby, close 4, open 6, active";
-  expect(happened.join(", ")).toBe(wanted);
+  const expected = "standby, open 2, active, standby, close 2, open 4, active, standby, close 4, open 6, active";
+  expect(happened.join(", ")).toBe(expected);
 });
 
 test("the lease is looked after while something opens, and one that was lost meanwhile is closed again", async () => {

@@ -39,7 +39,7 @@ class FakeKeys implements Pick<Keys, "authenticate" | "checkRestrictions"> {
 /** The engine's gRPC endpoints on a port of their own, in front of a service that the test plays. */
 export interface ServedEngine extends AsyncDisposable {
   readonly port: number;
-  readonly door: GrpcServer;
+  readonly endpoint: GrpcServer;
   readonly engine: FakeBlockEngineService;
   readonly keys: FakeKeys;
   /** The server's clock, unless it was given another. */
@@ -121,13 +121,13 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
     linked: { accountOfPubkey: (pubkey) => linked.get(pubkey) ?? null },
   });
   const services = [signIn.service, ...searchers.services, ...leaders.services(host, signIn.bearers)];
-  const door = await GrpcServer.open(
+  const endpoint = await GrpcServer.open(
     { endpoint: "engine", hostname: "127.0.0.1", port: 0, tls: options.tls ?? null },
     { clock: systemClock, services, isServing: () => !engine.isInMaintenance },
   );
   return {
-    port: door.port,
-    door,
+    port: endpoint.port,
+    endpoint,
     engine,
     keys,
     clock: manual,
@@ -138,6 +138,6 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
     empty,
     linked,
     recheck: () => searchers.recheck(),
-    [Symbol.asyncDispose]: () => door.stop(100),
+    [Symbol.asyncDispose]: () => endpoint.stop(100),
   };
 }

@@ -40,13 +40,13 @@ describe("one step of the floor", () => {
       const quarter = random.next() < 0.1 ? null : BigInt(Math.floor(10 ** (random.next() * 13)));
       const use = random.next() < 0.5 ? random.next() : 0.9 + 0.1 * random.next();
       const next = nextFloor(floor, use, quarter);
-      const wanted = use > 0.9 && quarter !== null && quarter > minimum ? quarter : minimum;
+      const target = use > 0.9 && quarter !== null && quarter > minimum ? quarter : minimum;
       const moved = next > floor ? next - floor : floor - next;
       expect(moved * 8n <= floor).toBe(true);
       expect(next >= minimum).toBe(true);
-      expect(next > floor ? next <= wanted : next >= wanted).toBe(true);
+      expect(next > floor ? next <= target : next >= target).toBe(true);
       // It moves whenever it is not where it wants to be.
-      expect(next === floor).toBe(wanted === floor);
+      expect(next === floor).toBe(target === floor);
     }
   });
   test("goes up only above 90% of use, and down otherwise", () => {

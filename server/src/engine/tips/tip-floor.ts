@@ -31,10 +31,10 @@ export interface TippedBlock {
  */
 export function nextFloor(floor: bigint, utilization: number, quarter: bigint | null): bigint {
   const minimum = engineLimits.tipMinimum;
-  const wanted = utilization > fullAbove && quarter !== null && quarter > minimum ? quarter : minimum;
+  const target = utilization > fullAbove && quarter !== null && quarter > minimum ? quarter : minimum;
   const step = floor / stepDivisor;
-  if (wanted > floor) return wanted - floor < step ? wanted : floor + step;
-  return floor - wanted < step ? wanted : floor - step;
+  if (target > floor) return target - floor < step ? target : floor + step;
+  return floor - target < step ? target : floor - step;
 }
 
 /** What a restart must not forget, as text of at most 1,000 characters. */

@@ -90,9 +90,9 @@ test("a searcher with as many bundles in flight as one may have is refused befor
 test("where no node answers the engine cannot answer now, which is no fault of its own", async () => {
   const { service, state } = room();
   state.check = () => Promise.reject(new EngineChainError("no node answered: timeout at 10.0.0.1", null));
-  const caught = await service.submit(submission, searcher).catch((error: unknown) => error);
-  expect(caught).toMatchObject({ code: "OVERLOADED" });
-  expect(String(caught)).not.toContain("10.0.0.1");
+  const reportedError = await service.submit(submission, searcher).catch((error: unknown) => error);
+  expect(reportedError).toMatchObject({ code: "OVERLOADED" });
+  expect(String(reportedError)).not.toContain("10.0.0.1");
 });
 
 test("what can be no bundle's id is not looked for on the disk", async () => {

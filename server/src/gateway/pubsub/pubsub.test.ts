@@ -302,16 +302,16 @@ test("many changes at once judge each connection once", () =>
   withGateway(async (booted) => {
     const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
     await client.opened;
-    let judged = 0;
+    let evaluated = 0;
     booted.fakes.authenticate = () => {
-      judged += 1;
+      evaluated += 1;
       return testGrant;
     };
     for (let change = 0; change < 1_000; change += 1) booted.pubsub.recheck();
-    while (judged === 0) await Bun.sleep(1);
+    while (evaluated === 0) await Bun.sleep(1);
     booted.fakes.authenticate = () => ({ ok: false, code: "KEY_INACTIVE" });
     booted.pubsub.recheck();
-    expect([await client.closed, judged]).toEqual([4401, 1]);
+    expect([await client.closed, evaluated]).toEqual([4401, 1]);
   }));
 
 test("restrictions are judged by what the upgrade said, as long as the connection lasts", () =>

@@ -23,7 +23,7 @@ interface Replica {
   readonly keys: Keys;
   revocations: RevocationFeed | null;
   /** The revisions of which it has been told: nothing older may be granted from then on. */
-  readonly told: Map<string, number>;
+  readonly reported: Map<string, number>;
 }
 
 /** A look-up or a change under way: carried out at one step, answered at a later one. */
@@ -92,21 +92,21 @@ export class Revocations {
       { developmentKeys: "accept", flushIntervalMs: null, lifetimeMs, graceMs, lookupTimeoutMs: 60_000 },
       { clock: this.#clock, log, findByHash: (hash) => this.#find(number, hash), touch: async () => undefined },
     );
-    const replica: Replica = { number, keys, revocations: null, told: new Map() };
+    const replica: Replica = { number, keys, revocations: null, reported: new Map() };
     const resources = new AsyncDisposableStack();
     // What the replica has been told is noted as it is told, before it does anything.
     const watched = {
       invalidate: (hash: string) => {
-        for (const key of this.#stored) if (key.hash === hash) replica.told.set(key.hash, key.revision);
+        for (const key of this.#stored) if (key.hash === hash) replica.reported.set(key.hash, key.revision);
         keys.invalidate(hash);
       },
       invalidateAccount: (id: string) => {
-        for (const { account } of this.#stored) if (account.id === id) replica.told.set(id, account.revision);
+        for (const { account } of this.#stored) if (account.id === id) replica.reported.set(id, account.revision);
         keys.invalidateAccount(id);
       },
       invalidateAll: () => {
         for (const { hash, revision, account } of this.#stored) {
-          replica.told.set(hash, revision).set(account.id, account.revision);
+          replica.reported.set(hash, revision).set(account.id, account.revision);
         }
         keys.invalidateAll();
       },
@@ -202,29 +202,29 @@ export class Revocations {
   }
 
   #authenticate(replica: Replica, key: StoredKey): void {
-    const toldKey = replica.told.get(key.hash) ?? 0;
-    const toldAccount = replica.told.get(key.account.id) ?? 0;
+    const reportedKey = replica.reported.get(key.hash) ?? 0;
+    const reportedAccount = replica.reported.get(key.account.id) ?? 0;
     const isTaken = (): boolean => this.#replicas.includes(replica);
-    const judge = (outcome: Grant | KeyRefusal): void => {
+    const evaluate = (outcome: Grant | KeyRefusal): void => {
       if (!isTaken()) return;
       if (!outcome.ok) {
         this.#refused += 1;
         return;
       }
       this.#granted += 1;
-      this.#judge("key", (outcome.expiresAt ?? 0) - farMs, toldKey, key.writtenAtMs);
-      this.#judge("account", Number(outcome.creditsMonthly), toldAccount, key.account.writtenAtMs);
+      this.#evaluate("key", (outcome.expiresAt ?? 0) - farMs, reportedKey, key.writtenAtMs);
+      this.#evaluate("account", Number(outcome.creditsMonthly), reportedAccount, key.account.writtenAtMs);
     };
     const outcome = replica.keys.authenticate(key.presented);
-    if (outcome instanceof Promise) void outcome.then(judge);
-    else judge(outcome);
+    if (outcome instanceof Promise) void outcome.then(evaluate);
+    else evaluate(outcome);
   }
 
   /**
    * What is granted is of no revision before that of which the replica had been told, and of none that is long past.
    */
-  #judge(what: string, revision: number, told: number, writtenAtMs: readonly number[]): void {
-    if (revision < told) this.#fault ??= `${what}: revision ${revision} granted after being told of ${told}`;
+  #evaluate(what: string, revision: number, reported: number, writtenAtMs: readonly number[]): void {
+    if (revision < reported) this.#fault ??= `${what}: revision ${revision} granted after being told of ${reported}`;
     const changedAtMs = writtenAtMs[revision + 1];
     if (changedAtMs === undefined) return;
     this.#outdated += 1;

@@ -319,7 +319,8 @@ function bundleFacts(ledger: () => Ledger): void {
       outcome("before", from - 1),
       outcome("after", from + 10 * day),
     ];
-    for (const told of [rows, rows.slice(1, 3), [...rows].reverse()]) await ledger().insert("bundle_outcomes", told);
+    for (const reported of [rows, rows.slice(1, 3), [...rows].reverse()])
+      await ledger().insert("bundle_outcomes", reported);
     expect(await ledger().bundles.figures(all)).toEqual({
       ended: 3,
       landed: 2,

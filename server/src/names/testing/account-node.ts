@@ -73,8 +73,8 @@ export class AccountNode implements AsyncDisposable {
     const matches = ([, account]: [string, StubAccount]): boolean =>
       account.program === program &&
       config.filters.every(({ memcmp }) => {
-        const wanted = decodeAddress(memcmp.bytes) ?? new Uint8Array();
-        return Buffer.compare(account.data.subarray(memcmp.offset, memcmp.offset + wanted.length), wanted) === 0;
+        const prefix = decodeAddress(memcmp.bytes) ?? new Uint8Array();
+        return Buffer.compare(account.data.subarray(memcmp.offset, memcmp.offset + prefix.length), prefix) === 0;
       });
     return [...this.accounts]
       .filter(matches)

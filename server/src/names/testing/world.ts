@@ -33,7 +33,7 @@ export function service(label: NameService["label"]): NameService {
 export const alice = "86xCnPeV69n6t3DnyGvkKobf9FdN2H9oiVDdaMpo2MMY" as Address;
 export const bob = "J1S9H3QjnRtBbbuD4HjPV6RpRhwuk4zKbxsnCHuTgh9w" as Address;
 /** An address that no key belongs to. */
-export const nobodys = "Crf8hzfthWGbGbLTVCiqRqV5MVnbpHB1L9KQMd6gsinb" as Address;
+export const strangers = "Crf8hzfthWGbGbLTVCiqRqV5MVnbpHB1L9KQMd6gsinb" as Address;
 
 /** A resolver, the node it reads, the clock it lives by, and ways to put names on the chain. */
 export class World implements AsyncDisposable {

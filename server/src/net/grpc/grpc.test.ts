@@ -39,30 +39,34 @@ const ours = { file: protoFiles.blockEngine, service: "blockengine.v1.BlockEngin
 
 test("health tells of the server and of each service, and of maintenance as it begins and ends", async () => {
   let isServing = true;
-  await using door = await GrpcServer.open(at, {
+  await using endpoint = await GrpcServer.open(at, {
     clock: systemClock,
     services: [service()],
     isServing: () => isServing,
   });
-  using client = new PlainClient(door.port, { file: healthProto, service: "grpc.health.v1.Health" });
+  using client = new PlainClient(endpoint.port, { file: healthProto, service: "grpc.health.v1.Health" });
   const check = async (name: string) => await client.call("Check", { service: name });
   expect(await check("")).toMatchObject({ message: { status: "SERVING" } });
   expect(await check("nothing.of.Ours")).toMatchObject({ status: "NOT_FOUND" });
   const watch = client.subscribe("Watch", { service: "blockengine.v1.BlockEngine" });
   await watch.first(1);
   isServing = false;
-  door.tick();
+  endpoint.tick();
   expect(await check("blockengine.v1.BlockEngine")).toMatchObject({ message: { status: "NOT_SERVING" } });
   isServing = true;
-  door.tick();
+  endpoint.tick();
   await watch.first(3);
   expect(watch.messages.map(({ status }) => status)).toEqual(["SERVING", "NOT_SERVING", "SERVING"]);
   watch.cancel();
 });
 
 test("reflection lists the services that are served and describes their files", async () => {
-  await using door = await GrpcServer.open(at, { clock: systemClock, services: [service()], isServing: () => true });
-  using client = new PlainClient(door.port, {
+  await using endpoint = await GrpcServer.open(at, {
+    clock: systemClock,
+    services: [service()],
+    isServing: () => true,
+  });
+  using client = new PlainClient(endpoint.port, {
     file: reflectionProto,
     service: "grpc.reflection.v1.ServerReflection",
   });
@@ -81,37 +85,41 @@ test("reflection lists the services that are served and describes their files", 
 });
 
 test("a port that is taken is refused with the name of its endpoint", async () => {
-  await using door = await GrpcServer.open(at, { clock: systemClock, services: [service()], isServing: () => true });
+  await using endpoint = await GrpcServer.open(at, {
+    clock: systemClock,
+    services: [service()],
+    isServing: () => true,
+  });
   const second = GrpcServer.open(
-    { ...at, port: door.port },
+    { ...at, port: endpoint.port },
     { clock: systemClock, services: [service()], isServing: () => true },
   );
-  const fault = await second.catch((caught: unknown) => caught);
+  const fault = await second.catch((error: unknown) => error);
   expect(fault).toBeInstanceOf(ListenError);
-  expect(fault).toMatchObject({ endpoint: "engine", port: door.port });
+  expect(fault).toMatchObject({ endpoint: "engine", port: endpoint.port });
 });
 
 test("an end drains streams, and waits for what does not end by itself no longer than its deadline", async () => {
   const slow = service();
-  const door = await GrpcServer.open(at, { clock: systemClock, services: [slow], isServing: () => true });
-  using client = new PlainClient(door.port, ours);
+  const endpoint = await GrpcServer.open(at, { clock: systemClock, services: [slow], isServing: () => true });
+  using client = new PlainClient(endpoint.port, ours);
   const stream = client.duplex("SubmitBundleStream");
   await stream.first(1);
   void client.call("SubmitBundle");
   await slow.called;
-  const stopped = door.stop(20);
+  const stopped = endpoint.stop(20);
   expect(await stream.ended).toMatchObject({ status: "OK" });
   await stopped;
-  using late = new PlainClient(door.port, ours);
+  using late = new PlainClient(endpoint.port, ours);
   expect(await late.call("GetTipFloor")).toMatchObject({ status: "UNAVAILABLE" });
 });
 
 test("a message over the bound is refused, one within it is not", async () => {
-  await using door = await GrpcServer.open(
+  await using endpoint = await GrpcServer.open(
     { ...at, messageBytesMax: 1_000 },
     { clock: systemClock, services: [service()], isServing: () => true },
   );
-  using client = new PlainClient(door.port, ours);
+  using client = new PlainClient(endpoint.port, ours);
   expect(await client.callRaw("GetTipFloor", Buffer.alloc(1_001))).toMatchObject({ status: "RESOURCE_EXHAUSTED" });
   expect(await client.call("GetTipFloor")).toMatchObject({ status: "OK" });
 });

@@ -22,14 +22,14 @@ test("a client that gives no sign of life loses its connection and its streams",
       },
     },
   };
-  await using door = await GrpcServer.open(
+  await using endpoint = await GrpcServer.open(
     { endpoint: "engine", hostname: "127.0.0.1", port: 0, tls: null, keepaliveMs: 20, keepaliveTimeoutMs: 20 },
     { clock: systemClock, services: [service], isServing: () => true },
   );
   // A line between them that can go dead while both ends still take it for open.
   const sockets: Socket[] = [];
   const line = createServer((near) => {
-    const far = connectTcp(door.port, "127.0.0.1");
+    const far = connectTcp(endpoint.port, "127.0.0.1");
     sockets.push(near, far);
     for (const [from, to] of [
       [near, far],

@@ -69,15 +69,15 @@ test("an end comes once, behind what waits, and nothing after it", () => {
 test("a transport that closes forgets what waits and tells it once to each listener, late ones too", () => {
   const { written, sink, grant } = transport(1);
   const responses = new ResponseStream<number>({ waitingMax: 5 }, sink);
-  let told = 0;
-  responses.onClose(() => (told += 1));
+  let reported = 0;
+  responses.onClose(() => (reported += 1));
   for (const message of [1, 2]) responses.send(message);
   responses.closed();
   responses.closed();
   grant(5);
   responses.drained();
-  responses.onClose(() => (told += 1));
-  expect([told, written, responses.isOpen, responses.send(3)]).toEqual([2, [1], false, false]);
+  responses.onClose(() => (reported += 1));
+  expect([reported, written, responses.isOpen, responses.send(3)]).toEqual([2, [1], false, false]);
 });
 
 test("under any transport, what was taken arrives whole and in order", () => {

@@ -15,7 +15,7 @@ export type GrpcErrorStatus = Exclude<GrpcStatus, "OK" | "CANCELLED">;
 
 /** Why a call ends without its answer. The message is shown to the caller and holds no internals. */
 export class GrpcStatusError extends Error {
-  override readonly name = "CallFault";
+  override readonly name = "GrpcStatusError";
   readonly status: GrpcErrorStatus;
   /** Whole seconds after which the same call may succeed; sent to the caller as google.rpc.RetryInfo. */
   readonly retryAfterSeconds: number | null;

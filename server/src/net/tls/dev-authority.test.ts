@@ -95,20 +95,26 @@ test("a client that trusts the authority reaches the server, one that does not i
       GetReputation: tipFloor,
     },
   };
-  await using door = await GrpcServer.open(
+  await using endpoint = await GrpcServer.open(
     { endpoint: "engine", hostname: "127.0.0.1", port: 0, tls },
     { clock: systemClock, services: [service], isServing: () => true },
   );
   const ours = { file: protoFiles.blockEngine, service: "blockengine.v1.BlockEngine" };
-  using trusting = new PlainClient(door.port, { ...ours, tls: credentials.createSsl(Buffer.from(authority())) });
+  using trusting = new PlainClient(endpoint.port, { ...ours, tls: credentials.createSsl(Buffer.from(authority())) });
   expect(await trusting.call("GetTipFloor")).toMatchObject({ status: "OK", message: { tip_floor: "7" } });
-  using doubting = new PlainClient(door.port, { ...ours, tls: credentials.createSsl() });
+  using doubting = new PlainClient(endpoint.port, { ...ours, tls: credentials.createSsl() });
   expect(await doubting.call("GetTipFloor")).toMatchObject({ status: "UNAVAILABLE" });
   for (const [servername, isRight] of [
     ["localhost", true],
     ["elsewhere.example", false],
   ] as const) {
-    const socket = connect({ port: door.port, host: "127.0.0.1", servername, ca: authority(), ALPNProtocols: ["h2"] });
+    const socket = connect({
+      port: endpoint.port,
+      host: "127.0.0.1",
+      servername,
+      ca: authority(),
+      ALPNProtocols: ["h2"],
+    });
     const end = await new Promise((resolve) => {
       socket.on("secureConnect", () => resolve(socket.authorized));
       socket.on("error", () => resolve(false));

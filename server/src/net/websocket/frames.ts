@@ -36,7 +36,7 @@ export class FrameReader {
   /** Bytes of a frame that has not come whole. */
   #held: Buffer | null = null;
   /** The bytes at which the held frame is whole, or its head may be read; saves joining what is too little. */
-  #wanted = 0;
+  #needed = 0;
   #pieces: Buffer[] = [];
   #piecesBytes = 0;
   /** The kind of a message whose last fragment has not come; 0 between messages. */
@@ -63,7 +63,7 @@ export class FrameReader {
     if (this.#held !== null) {
       this.#pieces.push(received);
       this.#piecesBytes += received.length;
-      if (this.#piecesBytes < this.#wanted) {
+      if (this.#piecesBytes < this.#needed) {
         this.#keep(received);
         return;
       }
@@ -132,7 +132,7 @@ export class FrameReader {
   }
 
   #wait(bytes: number): -1 {
-    this.#wanted = bytes;
+    this.#needed = bytes;
     return -1;
   }
 

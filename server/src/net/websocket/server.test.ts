@@ -160,45 +160,49 @@ describe("a client of the runtime", () => {
 });
 
 describe("a client that does not read", () => {
-  function played(unsentBytesMax = 1_000): { connection: WebSocketConnection; wire: WireSocket; told: string[] } {
-    const told: string[] = [];
+  function played(unsentBytesMax = 1_000): { connection: WebSocketConnection; wire: WireSocket; reported: string[] } {
+    const reported: string[] = [];
     const wire = new WireSocket();
     const session: SocketSession = {
       requestId: "req_1",
       opened: () => {},
       received: () => {},
       ponged: () => {},
-      writable: () => told.push("writable"),
-      closed: (code) => told.push(`closed ${code}`),
+      writable: () => reported.push("writable"),
+      closed: (code) => reported.push(`closed ${code}`),
       tick: () => {},
       drain: () => {},
     };
     const connection = new WebSocketConnection(
       { session, messageBytesMax: 100, unsentBytesMax },
-      { socket: wire, failed: () => {}, ended: () => told.push("ended") },
+      { socket: wire, failed: () => {}, ended: () => reported.push("ended") },
     );
-    return { connection, wire, told };
+    return { connection, wire, reported };
   }
   const frames = (count: number): string => Array.from({ length: count }, (_, index) => `\x81\x02${index}x`).join("");
 
   test("gets everything in order when it reads again, and the session is told once", () => {
-    const { connection, wire, told } = played();
+    const { connection, wire, reported } = played();
     const socket: Socket = connection;
     wire.takes = 5;
     expect([socket.send("0x"), socket.send("1x"), socket.send("2x")]).toEqual([4, 4, 4]);
     wire.takes = 3;
     expect([socket.send("3x"), socket.send("4x"), socket.getBufferedAmount()]).toEqual([-1, -1, 5]);
     connection.clientDrained();
-    expect([told, socket.getBufferedAmount()]).toEqual([[], 2]);
+    expect([reported, socket.getBufferedAmount()]).toEqual([[], 2]);
     connection.clientDrained();
-    expect([told, wire.written, socket.getBufferedAmount()]).toEqual([["writable"], frames(5), 0]);
+    expect([reported, wire.written, socket.getBufferedAmount()]).toEqual([["writable"], frames(5), 0]);
   });
 
   test("is ended beyond the bound of what waits", () => {
-    const { connection, wire, told } = played(20);
+    const { connection, wire, reported } = played(20);
     wire.takes = 0;
     for (let index = 0; index < 6; index += 1) connection.send("ab");
-    expect([wire.closedBy, told, connection.getBufferedAmount()]).toEqual(["terminate", ["closed 1006", "ended"], 0]);
+    expect([wire.closedBy, reported, connection.getBufferedAmount()]).toEqual([
+      "terminate",
+      ["closed 1006", "ended"],
+      0,
+    ]);
     expect(connection.send("ab")).toBe(0);
   });
 

@@ -10,7 +10,7 @@ const second = 1_000;
 
 describe("what is counted", () => {
   test("a price is the weighted median of its sources, told with their shares", () => {
-    const round = new Table().hear(...ticksOf(["100.1", "100", "100.2"])).round();
+    const round = new Table().receive(...ticksOf(["100.1", "100", "100.2"])).round();
     if (round.kind !== "price") throw new Error(round.reason);
     expect(formatDecimal(round.price)).toBe("100.1");
     expect(round.sources.map(({ source, price }) => [source, formatDecimal(price)])).toEqual([
@@ -24,7 +24,7 @@ describe("what is counted", () => {
   });
 
   test("a source is out when its own time is older than three cadences, and a mark alone notices it", () => {
-    const table = new Table({ cadenceMs: { binance: 2 * second } }).hear(...ticksOf(["100", "100", "100", "100"]));
+    const table = new Table({ cadenceMs: { binance: 2 * second } }).receive(...ticksOf(["100", "100", "100", "100"]));
     expect(sourcesOf(table.round())).toEqual(["binance", "coinbase", "kraken", "okx"]);
     expect(table.mark(startMs + 6 * second)).toEqual([]);
     expect(sourcesOf(table.round(startMs + 6 * second + 1))).toEqual(["coinbase", "kraken", "okx"]);
@@ -34,46 +34,48 @@ describe("what is counted", () => {
   });
 
   test("patience ends at a minute, whatever the cadence", () => {
-    const table = new Table({ cadenceMs: { binance: 3_600 * second } }).hear(...ticksOf(["100", "100", "100"]));
+    const table = new Table({ cadenceMs: { binance: 3_600 * second } }).receive(...ticksOf(["100", "100", "100"]));
     table.mark();
     expect(priceOf(table.round(startMs + 60 * second + 1))).toBe("too-few-sources");
   });
 
   test("a message that goes on with a standing time does not keep a source fresh", () => {
-    const table = new Table({ cadenceMs: { binance: 1_000 } }).hear(...ticksOf(["100", "100", "100", "100"]));
+    const table = new Table({ cadenceMs: { binance: 1_000 } }).receive(...ticksOf(["100", "100", "100", "100"]));
     for (let s = 1; s <= 10; s += 1) {
-      table.hear(tickOf("binance", "100", { asOfMs: startMs, receivedAtMs: startMs + s * second }));
+      table.receive(tickOf("binance", "100", { asOfMs: startMs, receivedAtMs: startMs + s * second }));
     }
     expect(sourcesOf(table.round(startMs + 10 * second))).toEqual(["coinbase", "kraken", "okx"]);
   });
 
   test("a clock that runs ahead buys no freshness, and what is older than what is known changes nothing", () => {
     const table = new Table({ cadenceMs: { binance: 1_000 } });
-    table.hear(...ticksOf(["100", "100", "100", "100"]));
-    table.hear(tickOf("binance", "101", { asOfMs: startMs + 3_600 * second, receivedAtMs: startMs }));
-    table.hear(tickOf("binance", "55", { asOfMs: startMs - 1, receivedAtMs: startMs + 1 }));
+    table.receive(...ticksOf(["100", "100", "100", "100"]));
+    table.receive(tickOf("binance", "101", { asOfMs: startMs + 3_600 * second, receivedAtMs: startMs }));
+    table.receive(tickOf("binance", "55", { asOfMs: startMs - 1, receivedAtMs: startMs + 1 }));
     const round = table.round();
     expect(round.kind === "price" && formatDecimal(round.sources[0]?.price ?? decimal("0"))).toBe("101");
     expect(sourcesOf(table.round(startMs + 3 * second + 1))).not.toContain("binance");
   });
 
   test("after our clock was set back sources are heard again with their next tick, and not aged by the old clock", () => {
-    const table = new Table().hear(...ticksOf(["100", "100", "100"]));
+    const table = new Table().receive(...ticksOf(["100", "100", "100"]));
     table.mark();
     const backMs = startMs - 3_600 * second;
-    expect(priceOf(table.hear(tickOf("binance", "101", { asOfMs: backMs })).round(backMs))).toBe("too-few-sources");
+    expect(priceOf(table.receive(tickOf("binance", "101", { asOfMs: backMs })).round(backMs))).toBe("too-few-sources");
     const rest = [tickOf("coinbase", "101", { asOfMs: backMs }), tickOf("kraken", "101", { asOfMs: backMs })];
-    expect(priceOf(table.hear(...rest).round(backMs + 1))).toBe("101");
+    expect(priceOf(table.receive(...rest).round(backMs + 1))).toBe("101");
     // A slewed clock is no set one.
-    expect(sourcesOf(table.hear(tickOf("okx", "101", { asOfMs: backMs - 3 * second })).round(backMs))).toHaveLength(4);
+    expect(sourcesOf(table.receive(tickOf("okx", "101", { asOfMs: backMs - 3 * second })).round(backMs))).toHaveLength(
+      4,
+    );
   });
 
   test("a source whose clock runs while it stands still is out once the price has left it", () => {
     const table = new Table({ cadenceMs: { binance: 1_000 } });
     const at = (ms: number, others: string): Round => {
       const when = { asOfMs: startMs + ms };
-      table.hear(tickOf("binance", "100", when));
-      table.hear(tickOf("coinbase", others, when), tickOf("kraken", others, when), tickOf("okx", others, when));
+      table.receive(tickOf("binance", "100", when));
+      table.receive(tickOf("coinbase", others, when), tickOf("kraken", others, when), tickOf("okx", others, when));
       return table.round(startMs + ms);
     };
     at(0, "100");
@@ -85,18 +87,18 @@ describe("what is counted", () => {
 
   test("majors need three origins, others two", () => {
     const table = new Table();
-    expect(priceOf(table.hear(...ticksOf(["100", "100"])).round())).toBe("too-few-sources");
-    expect(priceOf(table.hear(...ticksOf(["2", "2"], { base: "FTT" })).round(startMs, "FTT"))).toBe("2");
+    expect(priceOf(table.receive(...ticksOf(["100", "100"])).round())).toBe("too-few-sources");
+    expect(priceOf(table.receive(...ticksOf(["2", "2"], { base: "FTT" })).round(startMs, "FTT"))).toBe("2");
   });
 
   test("several markets of one exchange are one origin, and so are hosts of one engine", () => {
-    const markets = new Table().hear(
+    const markets = new Table().receive(
       tickOf("coinbase", "100"),
       tickOf("coinbase", "100", { quote: "USDT" }),
       tickOf("coinbase", "100", { quote: "USDC" }),
     );
     expect(priceOf(markets.round())).toBe("too-few-sources");
-    const hosts = new Table({ origins: { binance: "one", okx: "one" } }).hear(
+    const hosts = new Table({ origins: { binance: "one", okx: "one" } }).receive(
       tickOf("binance", "100"),
       tickOf("okx", "101", { asOfMs: startMs + 1 }),
       tickOf("kraken", "100"),
@@ -111,10 +113,10 @@ describe("what is counted", () => {
       tickOf(source, "1", { base: "USDT" }),
       tickOf(source, "1", { base: "USDC" }),
     ];
-    const table = new Table().hear(...coin("coinbase"), ...coin("kraken"), ...coin("bitstamp"));
+    const table = new Table().receive(...coin("coinbase"), ...coin("kraken"), ...coin("bitstamp"));
     table.mark();
     const round = table
-      .hear(
+      .receive(
         tickOf("coinbase", "100", volume("1")),
         tickOf("coinbase", "100.3", { quote: "USDT", ...volume("1000") }),
         tickOf("binance", "100", { quote: "USDT", ...volume("300") }),
@@ -132,16 +134,16 @@ describe("what is counted", () => {
   });
 
   test("a price of which nothing is left in dollars is no voice, whoever says it", () => {
-    const table = new Table().hear(...ticksOf(["0.9995", "0.9995", "0.9995"], { base: "USDT" }));
+    const table = new Table().receive(...ticksOf(["0.9995", "0.9995", "0.9995"], { base: "USDT" }));
     table.mark();
     const crumbs = ticksOf(["1e-18", "1e-18", "1e-18"], { quote: "USDT" });
-    expect(priceOf(table.hear(...crumbs).round())).toBe("too-few-sources");
+    expect(priceOf(table.receive(...crumbs).round())).toBe("too-few-sources");
     const turned = ticksOf(["1e23", "1e23", "1e23"], { base: "USDC", quote: "USDT" });
-    expect(table.hear(...turned).round(startMs, "USDT").kind).toBe("price");
+    expect(table.receive(...turned).round(startMs, "USDT").kind).toBe("price");
   });
 
   test("ticks of symbols that are not priced, without a price or with no time are not kept", () => {
-    const table = new Table().hear(
+    const table = new Table().receive(
       tickOf("binance", "1", { base: "DOGE" }),
       tickOf("binance", "0"),
       tickOf("binance", "1", { asOfMs: Number.NaN, receivedAtMs: startMs }),
@@ -159,7 +161,7 @@ describe("the day's figures", () => {
 
   test("change, high and low are medians, so that one source's nonsense does not show", () => {
     const round = new Table()
-      .hear(
+      .receive(
         tickOf("binance", "110", day("100", "112", "99")),
         tickOf("coinbase", "110", day("100", "112", "99")),
         tickOf("kraken", "110", day("1", "900000", "0.1")),
@@ -172,7 +174,7 @@ describe("the day's figures", () => {
 
   test("high and low hold the price, and a volume in wrong units counts for a hundred medians at most", () => {
     const round = new Table()
-      .hear(
+      .receive(
         tickOf("binance", "110", day("100", "105", "99")),
         tickOf("coinbase", "110", day("100", "105", "99")),
         tickOf("kraken", "110", { ...day("100", "105", "99"), quoteVolume24h: decimal("1e20") }),
@@ -189,28 +191,28 @@ describe("jumps", () => {
 
   test("a jump beyond the breaker is refused until the sources have agreed for three rounds, a second apart", () => {
     const table = new Table();
-    expect(priceOf(table.hear(...all("100", startMs)).round())).toBe("100");
+    expect(priceOf(table.receive(...all("100", startMs)).round())).toBe("100");
     const seen = [0, 10, 500, 1_000, 1_500, 2_000, 2_500].map((ms) => {
       const atMs = startMs + 5 * second + ms;
-      return priceOf(table.hear(...all("120", atMs)).round(atMs));
+      return priceOf(table.receive(...all("120", atMs)).round(atMs));
     });
     expect(seen).toEqual(["breaker", "breaker", "breaker", "breaker", "breaker", "120", "120"]);
   });
 
   test("a jump that does not hold begins anew, and one within the limit passes at once", () => {
-    const table = new Table().hear(...all("100", startMs));
+    const table = new Table().receive(...all("100", startMs));
     table.mark();
     const seen = ["120", "122", "150", "122", "114"].map((price, index) => {
       const atMs = startMs + (index + 1) * second;
-      return priceOf(table.hear(...all(price, atMs)).round(atMs));
+      return priceOf(table.receive(...all(price, atMs)).round(atMs));
     });
     expect(seen).toEqual(["breaker", "breaker", "breaker", "breaker", "114"]);
   });
 
   test("the last good price stays to be told while there is none", () => {
-    const table = new Table().hear(...all("100", startMs));
+    const table = new Table().receive(...all("100", startMs));
     table.mark();
-    table.hear(...all("200", startMs + second)).mark(startMs + second);
+    table.receive(...all("200", startMs + second)).mark(startMs + second);
     expect(table.aggregator.latest("BTC")?.kind).toBe("refused");
     expect(table.aggregator.lastGood("BTC")?.atMs).toBe(startMs);
   });
@@ -218,15 +220,15 @@ describe("jumps", () => {
 
 describe("sides", () => {
   test("an even split is refused", () => {
-    expect(priceOf(new Table().hear(...ticksOf(["100", "100", "103", "103"])).round())).toBe("disagreement");
-    expect(priceOf(new Table().hear(...ticksOf(["2", "2.1"], { base: "FTT" })).round(startMs, "FTT"))).toBe(
+    expect(priceOf(new Table().receive(...ticksOf(["100", "100", "103", "103"])).round())).toBe("disagreement");
+    expect(priceOf(new Table().receive(...ticksOf(["2", "2.1"], { base: "FTT" })).round(startMs, "FTT"))).toBe(
       "disagreement",
     );
   });
 
   test("one source far away decides nothing", () => {
-    expect(priceOf(new Table().hear(...ticksOf(["100", "100", "900"])).round())).toBe("100");
-    expect(priceOf(new Table().hear(...ticksOf(["100", "100.1", "100.2", "0.0001"])).round())).toBe("100.05");
+    expect(priceOf(new Table().receive(...ticksOf(["100", "100", "900"])).round())).toBe("100");
+    expect(priceOf(new Table().receive(...ticksOf(["100", "100.1", "100.2", "0.0001"])).round())).toBe("100.05");
   });
 
   test("five of nine that jump away together are refused, five of nine that stay are not", () => {
@@ -235,9 +237,11 @@ describe("sides", () => {
       [4, "disagreement"],
       [5, "100"],
     ] as const) {
-      const table = new Table().hear(...ticksOf(nine(9)));
+      const table = new Table().receive(...ticksOf(nine(9)));
       table.mark();
-      expect(priceOf(table.hear(...ticksOf(nine(staying), { asOfMs: startMs + 1 })).round(startMs + 1))).toBe(expected);
+      expect(priceOf(table.receive(...ticksOf(nine(staying), { asOfMs: startMs + 1 })).round(startMs + 1))).toBe(
+        expected,
+      );
     }
   });
 
@@ -248,19 +252,19 @@ describe("sides", () => {
       tickOf("okx", lie, { asOfMs: atMs, ...lying }),
       tickOf("bybit", lie, { asOfMs: atMs, ...lying }),
     ];
-    expect(priceOf(new Table().hear(...five(startMs, "104")).round())).toBe("disagreement");
-    const table = new Table().hear(...five(startMs, "100"));
+    expect(priceOf(new Table().receive(...five(startMs, "104")).round())).toBe("disagreement");
+    const table = new Table().receive(...five(startMs, "100"));
     table.mark();
-    expect(priceOf(table.hear(...five(startMs + 1, "104")).round(startMs + 1))).toBe("100");
+    expect(priceOf(table.receive(...five(startMs + 1, "104")).round(startMs + 1))).toBe("100");
   });
 
   test("prices scattered beyond each other's reach are no price", () => {
-    expect(priceOf(new Table().hear(...ticksOf(["100", "102", "104", "106", "108"])).round())).toBe("disagreement");
+    expect(priceOf(new Table().receive(...ticksOf(["100", "102", "104", "106", "108"])).round())).toBe("disagreement");
   });
 
   test("books with wide spreads reach further", () => {
     const wide = { base: "FTT", bid: decimal("1.99"), ask: decimal("2.01") };
-    const round = new Table().hear(...ticksOf(["1.99", "2.03"], wide)).round(startMs, "FTT");
+    const round = new Table().receive(...ticksOf(["1.99", "2.03"], wide)).round(startMs, "FTT");
     expect(priceOf(round)).toBe("2.01");
   });
 });

@@ -55,13 +55,13 @@ class Street {
   pass(seconds: number, silent: readonly ExchangeId[] = []): ReadonlyMap<string, Round> {
     for (let second = 0; second < seconds; second += 1) {
       this.nowMs += 1_000;
-      for (const venue of this.#venues) if (!silent.includes(venue.id)) this.#hear(venue);
+      for (const venue of this.#venues) if (!silent.includes(venue.id)) this.#receive(venue);
       this.aggregator.accept({ kind: "time", atMs: this.nowMs });
     }
     return new Map(symbols.flatMap((symbol) => [[symbol, this.aggregator.latest(symbol)]] as [string, Round][]));
   }
 
-  #hear(venue: Venue): void {
+  #receive(venue: Venue): void {
     for (const market of venue.markets()) {
       const { listing, tape } = market;
       const { contentMs, stampMs } = venue.moment(market);

@@ -60,7 +60,7 @@ interface Outcome {
   readonly refused: number;
 }
 
-function judge(bench: Bench, lie: Lie, rounds: number, seed: number): Outcome {
+function evaluate(bench: Bench, lie: Lie, rounds: number, seed: number): Outcome {
   const market = new LyingMarket(bench, lie, seededRandom(seed));
   for (let round = 0; round < warmUp; round += 1) market.step(false);
   const errors: number[] = [];
@@ -79,7 +79,7 @@ function judge(bench: Bench, lie: Lie, rounds: number, seed: number): Outcome {
  */
 function search(bench: Bench, rounds: number, seed: number, isCoarse: boolean): Lie[] {
   const found: { lie: Lie; p99: number }[] = [];
-  const score = (lie: Lie): number => judge(bench, lie, rounds, seed).p99;
+  const score = (lie: Lie): number => evaluate(bench, lie, rounds, seed).p99;
   for (const timing of timings) {
     for (const volume of isCoarse ? volumes.slice(-1) : volumes) {
       for (const size of sizes.filter((_, place) => !isCoarse || place % 3 === 1)) {
@@ -120,13 +120,13 @@ const described = ({ timing, size, fan, period, volume }: Lie): string =>
   `${timing} ${size.toFixed(2)} (fan ${fan}, period ${period}, volume ${volume.toExponential(0)})`;
 
 /** The lies that were worst in the search are judged over rounds that the search has not seen. */
-function judgeCase(each: Case, rounds: number, seed: number): { isRight: boolean; line: string } {
+function evaluateCase(each: Case, rounds: number, seed: number): { isRight: boolean; line: string } {
   const searchRounds = Math.max(40, Math.min(500, Math.floor(rounds / 40)));
   let worst: { lie: Lie; outcome: Outcome } | null = null;
   let isRight = true;
   let refused = 0;
   for (const lie of search(each, searchRounds, seed, rounds < roundsOfFullSearch)) {
-    const outcome = judge(each, lie, rounds, seed + 1);
+    const outcome = evaluate(each, lie, rounds, seed + 1);
     // Of so few rounds the hundredth part has an error of its own, a tenth of a deviation for 3,000.
     const chance = 5 / Math.sqrt(rounds);
     isRight &&= outcome.p99 <= each.p99Max + chance && outcome.worst <= each.worstMax;
@@ -152,7 +152,7 @@ const halves: readonly Bench[] = [
 /** Ten deviations are the reach; honest noise may bridge another five. */
 const splitSizes = [16, 18, 25, 60, 200, 1_000];
 
-function judgeSplits(rounds: number, seed: number): { isRight: boolean; line: string } {
+function evaluateSplits(rounds: number, seed: number): { isRight: boolean; line: string } {
   let isRight = true;
   const shares: string[] = [];
   for (const bench of halves) {
@@ -160,7 +160,7 @@ function judgeSplits(rounds: number, seed: number): { isRight: boolean; line: st
     for (const size of splitSizes) {
       for (const volume of volumes) {
         const lie: Lie = { timing: "hold", size, volume, fan: 0, period: 1 };
-        priced += 1 - judge(bench, lie, rounds, seed).refused;
+        priced += 1 - evaluate(bench, lie, rounds, seed).refused;
       }
     }
     isRight &&= priced === 0;
@@ -174,7 +174,7 @@ function judgeSplits(rounds: number, seed: number): { isRight: boolean; line: st
  * price, in standard deviations of one honest source. `n` is the number of rounds over which a found lie is judged.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
-  const results = cases.map((each, index) => judgeCase(each, n, seed + index * 10));
-  results.push(judgeSplits(Math.max(20, Math.floor(n / 50)), seed));
+  const results = cases.map((each, index) => evaluateCase(each, n, seed + index * 10));
+  results.push(evaluateSplits(Math.max(20, Math.floor(n / 50)), seed));
   return { passed: results.every(({ isRight }) => isRight), summary: results.map(({ line }) => line).join("\n") };
 }

@@ -41,7 +41,7 @@ function priced(round: Round): PricedRound {
   return round;
 }
 
-const roundOf = (ticks: readonly Tick[]): PricedRound => priced(new Table().hear(...ticks).round());
+const roundOf = (ticks: readonly Tick[]): PricedRound => priced(new Table().receive(...ticks).round());
 
 describe("a round of any agreeing market", () => {
   test("does not depend on the order in which the sources spoke", () => {
@@ -94,7 +94,7 @@ describe("a round of any agreeing market", () => {
     let served = 0;
     for (let index = 0; index < cases; index += 1) {
       const ticks = market(random);
-      const table = new Table().hear(...ticks);
+      const table = new Table().receive(...ticks);
       table.mark();
       const liars = 1 + upTo(random, Math.floor((ticks.length - 1) / 2));
       const distance = 10 ** (random.next() * 8 - 5);
@@ -106,7 +106,7 @@ describe("a round of any agreeing market", () => {
         return { ...tick, ...changes, asOfMs: startMs, receivedAtMs: startMs + 1 };
       });
       const honest = lying.slice(liars).map(({ price }) => price);
-      const round = table.hear(...lying).round(startMs + 1);
+      const round = table.receive(...lying).round(startMs + 1);
       if (round.kind !== "price") continue;
       served += 1;
       expect(honest.some((price) => price <= round.price)).toBe(true);

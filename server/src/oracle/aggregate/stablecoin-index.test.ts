@@ -5,11 +5,11 @@ import type { SourceId, Tick } from "../model/tick.ts";
 import { indexOf, type StablecoinIndex, unsure, type Witnesses } from "./stablecoin-index.ts";
 import { startMs, Table, tickOf } from "./testing/ticks.ts";
 
-const told = (index: StablecoinIndex): string =>
+const reported = (index: StablecoinIndex): string =>
   index.state === "unsure" ? index.state : `${index.state} ${formatDecimal(index.price)}`;
 const pegged = (price: string): StablecoinIndex => ({ state: "pegged", price: decimal(price), band: decimal("0") });
 const index = (direct: string[], crosses: string[] = [], other: StablecoinIndex = unsure): string =>
-  told(indexOf({ direct: direct.map(decimal), crosses: crosses.map(decimal), other } satisfies Witnesses));
+  reported(indexOf({ direct: direct.map(decimal), crosses: crosses.map(decimal), other } satisfies Witnesses));
 
 describe("a coin's index", () => {
   test("is the median of the venues that quote it in dollars", () => {
@@ -63,8 +63,8 @@ function quotes(coin: number, atMs = startMs): { witnesses: Tick[]; bitcoin: Tic
 
 function bitcoin(table: Table, coin: number, atMs: number): Round {
   const { witnesses, bitcoin: ticks } = quotes(coin, atMs);
-  table.hear(...witnesses).mark(atMs);
-  return table.hear(...ticks).round(atMs);
+  table.receive(...witnesses).mark(atMs);
+  return table.receive(...ticks).round(atMs);
 }
 
 const summary = (round: Round): string =>
@@ -91,12 +91,12 @@ describe("a price through a coin", () => {
 
   test("is converted by the index of the round before, whatever came first in this one", () => {
     const { witnesses, bitcoin: ticks } = quotes(0.999);
-    const table = new Table().hear(...witnesses);
+    const table = new Table().receive(...witnesses);
     table.mark();
     const later = quotes(0.998, startMs + 1);
-    const round = table.hear(...later.witnesses, ...ticks).round(startMs + 1);
+    const round = table.receive(...later.witnesses, ...ticks).round(startMs + 1);
     expect(summary(round)).toBe("60000 of 8");
-    expect(told(table.aggregator.index("USDT"))).toBe("pegged 0.998");
+    expect(reported(table.aggregator.index("USDT"))).toBe("pegged 0.998");
   });
 
   test("leaves converted quotes out while the witnesses contradict each other, and says so where too few remain", () => {
@@ -106,11 +106,11 @@ describe("a price through a coin", () => {
     const torn = ["1", "0.9", "0.8"].map((price, place) =>
       tickOf(dollars[place] ?? "chain", price, { base: "USDT", asOfMs: atMs }),
     );
-    table.hear(...torn).mark(atMs);
-    expect(told(table.aggregator.index("USDT"))).toBe("unsure");
+    table.receive(...torn).mark(atMs);
+    expect(reported(table.aggregator.index("USDT"))).toBe("unsure");
     // The next mark hears of it without any tick: three venues in dollars remain.
     expect(summary(table.round(atMs + 1))).toBe("60000 of 3");
-    const only = new Table().hear(...quotes(1).bitcoin.filter(({ quote }) => quote === "USDT"));
+    const only = new Table().receive(...quotes(1).bitcoin.filter(({ quote }) => quote === "USDT"));
     expect(summary(only.round())).toBe("depeg of 5");
   });
 
@@ -120,8 +120,8 @@ describe("a price through a coin", () => {
       bitcoin(table, 1, startMs);
       const atMs = startMs + 1_000;
       const lying = dollars.slice(1).map((source) => tickOf(source, `${lie}`, { base: "USDT", asOfMs: atMs }));
-      table.hear(...lying).mark(atMs);
-      const round = table.hear(...quotes(1, atMs).bitcoin).round(atMs + 1);
+      table.receive(...lying).mark(atMs);
+      const round = table.receive(...quotes(1, atMs).bitcoin).round(atMs + 1);
       if (round.kind !== "price") throw new Error(round.reason);
       expect(Math.abs(Number(round.price) / 60_000e18 - 1)).toBeLessThan(0.003);
     }
@@ -136,15 +136,15 @@ describe("a price through a coin", () => {
     const moved = ticks.map((tick) =>
       tick.quote === "USDT" ? { ...tick, price: decimal("60600"), asOfMs: atMs } : tick,
     );
-    expect(summary(table.hear(...moved).round(atMs))).toBe("depeg of 8");
+    expect(summary(table.receive(...moved).round(atMs))).toBe("depeg of 8");
   });
 });
 
 describe("the coins themselves", () => {
   test("USDC has venues in dollars and crosses through USDT's index, one voice an origin", () => {
     const table = new Table();
-    table.hear(...quotes(0.999).witnesses).mark();
-    table.hear(
+    table.receive(...quotes(0.999).witnesses).mark();
+    table.receive(
       tickOf("kraken", "1.0001", { base: "USDC" }),
       tickOf("bitstamp", "1.0001", { base: "USDC" }),
       ...(["kraken", "binance", "okx"] as const).map((source) =>
@@ -160,8 +160,8 @@ describe("the coins themselves", () => {
   test("USDT is also what USDC costs in it, turned round", () => {
     const table = new Table();
     const usdc = (["kraken", "bitstamp"] as const).map((source) => tickOf(source, "1", { base: "USDC" }));
-    table.hear(...usdc).mark();
-    table.hear(
+    table.receive(...usdc).mark();
+    table.receive(
       ...(["binance", "okx", "bybit"] as const).map((source) =>
         tickOf(source, "1.25", { base: "USDC", quote: "USDT" }),
       ),
@@ -172,9 +172,9 @@ describe("the coins themselves", () => {
 
   test("an index whose witnesses fall silent is unsure", () => {
     const table = new Table({ symbols: ["BTC"] });
-    table.hear(...quotes(1).witnesses).mark();
-    expect(told(table.aggregator.index("USDT"))).toBe("pegged 1");
+    table.receive(...quotes(1).witnesses).mark();
+    expect(reported(table.aggregator.index("USDT"))).toBe("pegged 1");
     table.mark(startMs + 60_001);
-    expect(told(table.aggregator.index("USDT"))).toBe("unsure");
+    expect(reported(table.aggregator.index("USDT"))).toBe("unsure");
   });
 });

@@ -20,18 +20,18 @@ test("what streams and requests of a source come to is told, each with its sourc
   // Every other exchange is sent where nothing listens.
   const closed = { rest: "http://127.0.0.1:1", ws: "ws://127.0.0.1:1" };
   const others = Object.fromEntries(Object.keys(market.exchanges).map((id) => [id, closed]));
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const whole = Promise.withResolvers<void>();
   const tell = (fact: string): void => {
-    told.add(fact);
-    const wanted = [
+    reported.add(fact);
+    const expected = [
       "ticked kraken",
       "opened kraken",
       "kraken unknown-market",
       "gate unreachable",
       "ended gate connect-failed",
     ];
-    if (wanted.every((each) => told.has(each))) whole.resolve();
+    if (expected.every((each) => reported.has(each))) whole.resolve();
   };
   const feed = startExchanges(
     { endpoints: { ...others, kraken }, pools: [], node: null },
@@ -52,6 +52,6 @@ test("what streams and requests of a source come to is told, each with its sourc
   );
   await whole.promise;
   await feed[Symbol.asyncDispose]();
-  expect(told).toContain("ended kraken stopped");
-  expect(told).not.toContain("opened gate");
+  expect(reported).toContain("ended kraken stopped");
+  expect(reported).not.toContain("opened gate");
 });

@@ -28,13 +28,13 @@ test("sources run by themselves until they are disposed of, and those that are n
   };
   await using market = startMarket({ ...defaultOptions, tickMs: 0, symbols: ["BTC", "ETH"] }, { clock });
   const ticks: Tick[] = [];
-  let heard = nothing;
+  let received = nothing;
   const onTick = (tick: Tick): void => {
     ticks.push(tick);
-    if (new Set(ticks.map(({ source }) => source)).size === 3) heard();
+    if (new Set(ticks.map(({ source }) => source)).size === 3) received();
   };
   const whole = new Promise<void>((resolve) => {
-    heard = resolve;
+    received = resolve;
   });
   const sources = startSources(
     { endpoints: market.exchanges, symbols: ["BTC", "NOSUCH"], enabled: ["kraken", "okx", "gate", "chain"] },

@@ -135,7 +135,7 @@ export class RestPoller implements AsyncDisposable {
     this.#plan.release(call.request);
     const durationMs = this.#now() - call.startedAtMs;
     try {
-      if (outcome.kind === "answer") this.#judge(call.request, outcome.answer, durationMs);
+      if (outcome.kind === "answer") this.#evaluate(call.request, outcome.answer, durationMs);
       else if (outcome.kind === "oversized") this.#refused(call.request, { kind: "malformed" }, durationMs);
       else this.#failed(call.hasTimedOut ? "timeout" : "unreachable", durationMs);
     } catch (error) {
@@ -144,7 +144,7 @@ export class RestPoller implements AsyncDisposable {
     this.#start();
   }
 
-  #judge(request: RestRequest, answer: RestAnswer, durationMs: number): void {
+  #evaluate(request: RestRequest, answer: RestAnswer, durationMs: number): void {
     const outcome = this.#exchange.rest.read(request, answer);
     if (outcome.kind !== "rows") {
       this.#refused(request, outcome, durationMs);

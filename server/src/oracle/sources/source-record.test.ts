@@ -69,7 +69,7 @@ test("counts of a day are forgotten after it, and those since the start are kept
   record.requestEnded("limited", 40);
   record.streamEnded("silent");
   record.streamEnded("replaced");
-  record.messageHeard();
+  record.messageReceived();
   const health = () => record.health(summary(true, 0), 7);
   expect(health()).toMatchObject({
     ...{ requests24h: 3, messages24h: 1, errors24h: 3, restarts24h: 1, responseMs: 40, pausedForMs: 7 },

@@ -55,7 +55,7 @@ const errorEnds: ReadonlySet<RequestEnd> = new Set([
   "timeout",
 ]);
 /** Ends of connections that are not errors. */
-const wantedEnds: ReadonlySet<StreamEnd> = new Set(["replaced", "stopped"]);
+const expectedEnds: ReadonlySet<StreamEnd> = new Set(["replaced", "stopped"]);
 
 /** Counts the events of one source, for its health and for the metrics. */
 export class SourceRecord {
@@ -77,7 +77,7 @@ export class SourceRecord {
     this.#observedAtMs = dependencies.clock.monotonic();
   }
 
-  messageHeard(): void {
+  messageReceived(): void {
     this.#count("messages");
   }
 
@@ -108,7 +108,7 @@ export class SourceRecord {
   }
 
   streamEnded(reason: StreamEnd): void {
-    if (!wantedEnds.has(reason)) {
+    if (!expectedEnds.has(reason)) {
       this.#count("restarts");
       this.#count("errors");
     }

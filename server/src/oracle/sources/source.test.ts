@@ -328,7 +328,7 @@ test("frames and answers of any size or kind leave a source running", async () =
   await bench.until(() => bench.count("sourceDropped") === 3);
   bench.fake.push(`"${"x".repeat(70_000)}"`);
   await bench.until(() => bench.count("sourceStreamEnded", "oversized") === 1);
-  expect(bench.told.filter(({ event }) => event === "sourceDropped").map(({ detail }) => detail)).toEqual([
+  expect(bench.reported.filter(({ event }) => event === "sourceDropped").map(({ detail }) => detail)).toEqual([
     "binary-frame",
     "not-json",
     "not-json",
@@ -345,9 +345,9 @@ test("an answer that does not end is given up in time, and disposing waits for n
   await bench.reach(() => bench.count("sourceRequestEnded", "timeout") === 1);
   await bench.reach(() => bench.fake.requests.length === 2);
   await bench[Symbol.asyncDispose]();
-  const told = bench.told.length;
+  const reported = bench.reported.length;
   bench.advance(60_000);
-  expect(bench.told.length).toBe(told);
+  expect(bench.reported.length).toBe(reported);
   expect(bench.fake.sockets.length).toBe(0);
 });
 

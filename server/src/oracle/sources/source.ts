@@ -37,7 +37,7 @@ interface Tracked {
   /** Monotonic; the time of the last news on the stream. */
   streamNewsAtMs: number;
   /** Monotonic; when an answer last showed a trade that the stream had not. */
-  untoldTradeAtMs: number;
+  unreportedTradeAtMs: number;
   tickedAtMs: number;
 }
 
@@ -66,7 +66,7 @@ export class Source implements AsyncDisposable {
       market,
       state: new MarketState(market, exchange.id),
       streamNewsAtMs: never,
-      untoldTradeAtMs: never,
+      unreportedTradeAtMs: never,
       tickedAtMs: never,
     }));
     this.#byName = new Map(
@@ -144,9 +144,9 @@ export class Source implements AsyncDisposable {
   #checkStream(now: number): void {
     const since = this.#streams.subscribedAtMs;
     if (since === null || now - since <= noRowsMs) return;
-    const toldAtMs = Math.max(...this.#tracked.map((each) => each.streamNewsAtMs));
-    const untoldAtMs = Math.max(...this.#tracked.map((each) => each.untoldTradeAtMs));
-    if (now - toldAtMs > noRowsMs && now - untoldAtMs <= noRowsMs) this.#streams.restart("no-rows");
+    const reportedAtMs = Math.max(...this.#tracked.map((each) => each.streamNewsAtMs));
+    const unreportedAtMs = Math.max(...this.#tracked.map((each) => each.unreportedTradeAtMs));
+    if (now - reportedAtMs > noRowsMs && now - unreportedAtMs <= noRowsMs) this.#streams.restart("no-rows");
   }
 
   #streamStarted(): void {
@@ -155,7 +155,7 @@ export class Source implements AsyncDisposable {
 
   #receive(message: StreamMessage): void {
     if (this.#isClosed) return;
-    this.#record.messageHeard();
+    this.#record.messageReceived();
     try {
       this.#process(message);
     } catch (error) {
@@ -213,7 +213,7 @@ export class Source implements AsyncDisposable {
     if (way === "stream") {
       tracked.streamNewsAtMs = now;
       this.#poller.markPresent(tracked.market);
-    } else if (verdict.isTrade) tracked.untoldTradeAtMs = now;
+    } else if (verdict.isTrade) tracked.unreportedTradeAtMs = now;
     this.#publish(tracked, now);
     return tracked.market;
   }

@@ -41,7 +41,7 @@ export class StreamSession {
   readonly #socket: WebSocketClient;
   readonly startedAtMs: number;
   #state: "connecting" | "subscribed" | "ended" = "connecting";
-  #heardAtMs: number;
+  #receivedAtMs: number;
   #pingAtMs: number;
   #pings = 0;
   #secondAtMs: number;
@@ -52,7 +52,7 @@ export class StreamSession {
     this.#options = options;
     this.#dependencies = dependencies;
     this.startedAtMs = dependencies.clock.monotonic();
-    this.#heardAtMs = this.startedAtMs;
+    this.#receivedAtMs = this.startedAtMs;
     this.#secondAtMs = this.startedAtMs;
     this.#pingAtMs = this.startedAtMs + (options.pingEveryMs ?? 0);
     this.#socket = new WebSocketClient(options, {
@@ -74,7 +74,7 @@ export class StreamSession {
     if (this.#state === "connecting" && now - this.startedAtMs > (this.#options.connectMsMax ?? connectMs))
       this.#end("connect-timeout");
     if (this.#state !== "subscribed") return;
-    if (now - this.#heardAtMs > this.#options.silenceMs) {
+    if (now - this.#receivedAtMs > this.#options.silenceMs) {
       this.#end("silent");
       return;
     }
@@ -93,7 +93,7 @@ export class StreamSession {
   #receive(data: string | Uint8Array): void {
     if (this.#state === "ended") return;
     const now = this.#dependencies.clock.monotonic();
-    this.#heardAtMs = now;
+    this.#receivedAtMs = now;
     if (this.#isFlood(now)) this.#refuse("flood");
     else if (typeof data !== "string") this.#dependencies.onDropped("binary-frame");
     else if (data.length > frameCharactersMax) this.#refuse("oversized");
@@ -122,8 +122,8 @@ export class StreamSession {
     if (this.#state !== "connecting") return;
     this.#state = "subscribed";
     const { clock } = this.#dependencies;
-    this.#heardAtMs = clock.monotonic();
-    this.#pingAtMs = this.#heardAtMs + (this.#options.pingEveryMs ?? 0);
+    this.#receivedAtMs = clock.monotonic();
+    this.#pingAtMs = this.#receivedAtMs + (this.#options.pingEveryMs ?? 0);
     for (const frame of this.#options.rules.subscribe(this.#options.markets, clock.now())) this.#send(frame);
     this.#dependencies.onSubscribed();
   }

@@ -73,8 +73,8 @@ export class StreamSupervisor implements AsyncDisposable {
     this.#next?.step();
     if (this.#ticket !== null && now - this.#ticketAtMs > ticketMsMax) this.#ticket.abort.abort();
     if (this.#flowingSinceMs !== null && now - this.#flowingSinceMs > healthyMs) this.#attempts = 0;
-    const isWanted = this.#current === null || now >= this.#replaceAtMs;
-    if (isWanted && this.#next === null && this.#ticket === null && now >= this.#attemptAtMs) this.#open();
+    const isRequested = this.#current === null || now >= this.#replaceAtMs;
+    if (isRequested && this.#next === null && this.#ticket === null && now >= this.#attemptAtMs) this.#open();
   }
 
   /** The exchange announced that it will close the connection. */

@@ -5,10 +5,10 @@ import { PriceStore } from "./price-store.ts";
 
 test("a window that begins with a new round serves the one that stood before it, whether or not anybody asked", () => {
   const clock = new ManualClock(600_000);
-  const book = new PriceStore({ clock });
-  const say = (price: string) => book.accept(priced({ atMs: clock.now(), price }));
+  const store = new PriceStore({ clock });
+  const say = (price: string) => store.accept(priced({ atMs: clock.now(), price }));
   const seen = (seconds: number) => {
-    const served = book.served("BTC", seconds);
+    const served = store.served("BTC", seconds);
     return served.kind === "price" ? served.quotation.record.match(/"price":([^,]+)/)?.[1] : served.reason;
   };
   say("1");

@@ -360,9 +360,9 @@ describe("what clients are sent", () => {
     server.clock.advance(250);
     await until(() => socket.types().includes("error"));
     server.clock.advance(120_000);
-    const told = socket.got.filter(({ code }) => code === "PRICE_UNAVAILABLE");
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatchObject({ type: "error", details: { symbol: "SOL", last_price_age_seconds: 120 } });
+    const reported = socket.got.filter(({ code }) => code === "PRICE_UNAVAILABLE");
+    expect(reported).toHaveLength(1);
+    expect(reported[0]).toMatchObject({ type: "error", details: { symbol: "SOL", last_price_age_seconds: 120 } });
   });
 
   test("a client that answers no ping is ended after two, one that does is not", async () => {
@@ -380,7 +380,7 @@ describe("what clients are sent", () => {
   test("1,000 clients that follow all symbols each get every price, and are gone from the books when they leave", async () => {
     const server = await boot();
     const key = server.addKey({ oracle: "ultra" });
-    await using door = new AppListener(
+    await using endpoint = new AppListener(
       { hostname: "127.0.0.1", port: 0 },
       {
         fetch: (request, bindings) => server.oracle.fetch(request, bindings),
@@ -390,7 +390,7 @@ describe("what clients are sent", () => {
         events: { internalError: () => undefined },
       },
     );
-    const clients = await Promise.all(Array.from({ length: 1_000 }, () => follow(door.port, key)));
+    const clients = await Promise.all(Array.from({ length: 1_000 }, () => follow(endpoint.port, key)));
     expect(server.oracle.stream.size).toBe(1_000);
     for (const symbol of oracleSymbols) await server.say(symbol, "1.01");
     await Promise.all(clients.map((client) => client.until(oracleSymbols.length)));
@@ -413,7 +413,7 @@ async function follow(port: number, key: string): Promise<Follower> {
   const seen = new Set<string>();
   const subscribed = Promise.withResolvers<void>();
   const gone = Promise.withResolvers<void>();
-  let wanted = Promise.withResolvers<void>();
+  let enoughSeen = Promise.withResolvers<void>();
   let enough = Number.POSITIVE_INFINITY;
   socket.addEventListener("open", () => socket.send(JSON.stringify({ type: "auth", api_key: key })));
   socket.addEventListener("error", () => subscribed.reject(new Error("the socket failed")));
@@ -428,17 +428,17 @@ async function follow(port: number, key: string): Promise<Follower> {
     } else if (message.type === "subscribed") subscribed.resolve();
     else if (message.type === "price_update") {
       seen.add(message.symbol);
-      if (seen.size >= enough) wanted.resolve();
+      if (seen.size >= enough) enoughSeen.resolve();
     }
   });
   await subscribed.promise;
   return {
     seen,
     until: (symbols) => {
-      wanted = Promise.withResolvers<void>();
+      enoughSeen = Promise.withResolvers<void>();
       enough = symbols;
-      if (seen.size >= enough) wanted.resolve();
-      return wanted.promise;
+      if (seen.size >= enough) enoughSeen.resolve();
+      return enoughSeen.promise;
     },
     close: () => {
       socket.close();

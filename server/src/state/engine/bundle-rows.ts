@@ -2,7 +2,7 @@ import { bundleReasons, bundleStates, mevTypes } from "@sluice/contract/engine";
 import { parseAddress, parseSignature, parseSlot, type Slot } from "@sluice/wire/identifiers";
 import {
   type BundleRecord,
-  type BundleStanding,
+  type BundleStatus,
   type BundleStep,
   bundleIngresses,
   type NewBundle,
@@ -17,7 +17,7 @@ const sealedBytesMax = 64 * 1024;
 const detailLengthMax = 4_096;
 const wordLengthMax = 100;
 
-export type StandingRow = Pick<
+export type BundleStateRow = Pick<
   BundleRow,
   | "state"
   | "reason"
@@ -36,7 +36,7 @@ export type StandingRow = Pick<
 const amountOrNull = (path: string, value: bigint | null): bigint | null =>
   value === null ? null : checkAmount(path, value);
 
-const acceptedStanding: Omit<StandingRow, "changed_at"> = {
+const acceptedState: Omit<BundleStateRow, "changed_at"> = {
   state: "accepted",
   reason: null,
   detail: null,
@@ -64,7 +64,7 @@ export function toBundleRow(bundle: NewBundle): BundleRow {
     accepted_slot: checkAmount("acceptedSlot", bundle.acceptedSlot),
     last_valid_block_height: amountOrNull("lastValidBlockHeight", bundle.lastValidBlockHeight),
     expires_at: checkWhole("expiresAt", bundle.expiresAt),
-    ...acceptedStanding,
+    ...acceptedState,
     changed_at: checkWhole("receivedAt", bundle.receivedAt),
   };
 }
@@ -89,7 +89,7 @@ function detailText(detail: string): string {
   return detail.slice(0, detailLengthMax).toWellFormed().replaceAll("\0", "");
 }
 
-export function toStandingRow({ to, isEnd }: Pick<BundleStep, "to" | "isEnd">): StandingRow {
+export function toBundleStateRow({ to, isEnd }: Pick<BundleStep, "to" | "isEnd">): BundleStateRow {
   const changedAt = checkWhole("changedAt", to.changedAt);
   return {
     state: to.state,
@@ -106,8 +106,8 @@ export function toStandingRow({ to, isEnd }: Pick<BundleStep, "to" | "isEnd">): 
 }
 
 export function toForwardedRow(
-  forwarded: BundleStanding["forwarded"],
-): Pick<StandingRow, "forwarded_times" | "forwarded_slot" | "forwarded_leader"> {
+  forwarded: BundleStatus["forwarded"],
+): Pick<BundleStateRow, "forwarded_times" | "forwarded_slot" | "forwarded_leader"> {
   if (forwarded === null) return { forwarded_times: 0n, forwarded_slot: null, forwarded_leader: null };
   return {
     forwarded_times: checkWhole("forwarded.times", forwarded.times),
@@ -138,11 +138,11 @@ export function toBundle(row: JoinedBundleRow): BundleRecord {
     expiresAt: numberOf(row.expires_at),
     transactions: row.transactions === null ? [] : unpacked("bundle_contents.transactions", row.transactions),
     sealed: row.sealed === null ? null : plain(row.sealed),
-    ...toStanding(row),
+    ...toBundleState(row),
   };
 }
 
-function toStanding(row: BundleRow): BundleStanding {
+function toBundleState(row: BundleRow): BundleStatus {
   return {
     state: oneOf("bundles.state", row.state, bundleStates),
     reason: row.reason === null ? null : oneOf("bundles.reason", row.reason, bundleReasons),

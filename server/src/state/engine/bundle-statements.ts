@@ -2,7 +2,7 @@ import { CompiledQuery } from "kysely";
 import type { BundleContentRow, BundleOutcomeRow, BundleRow } from "../engine-tables.ts";
 import type { StateDriver } from "../records.ts";
 import type { Db } from "../tables.ts";
-import type { StandingRow } from "./bundle-rows.ts";
+import type { BundleStateRow } from "./bundle-rows.ts";
 
 /** Column types as PostgreSQL names them; SQLite needs none. */
 export type CellType = "text" | "bigint" | "bytea";
@@ -83,7 +83,7 @@ function arraySource(types: readonly CellType[]): RowSource {
 type Columns<Row> = Readonly<Record<keyof Row & string, CellType>>;
 
 /** The columns that every step writes. */
-const standingColumns: Columns<Omit<StandingRow, "ended_at">> = {
+const stateColumns: Columns<Omit<BundleStateRow, "ended_at">> = {
   state: "text",
   reason: "text",
   detail: "text",
@@ -108,14 +108,14 @@ const bundleColumns: Columns<BundleRow> = {
   accepted_slot: "bigint",
   last_valid_block_height: "bigint",
   expires_at: "bigint",
-  ...standingColumns,
+  ...stateColumns,
   ended_at: "bigint",
 };
 const contentColumns: Columns<BundleContentRow> = { bundle_id: "text", transactions: "bytea", sealed: "bytea" };
 const outcomeColumns: Columns<BundleOutcomeRow> = { bundle_id: "text", ended_at: "bigint" };
 
 /** Of which bundle, in which state, and what becomes of it. */
-export type StepRow = StandingRow & { readonly id: string; readonly from: string };
+export type StepRow = BundleStateRow & { readonly id: string; readonly from: string };
 /**
  * A step that nothing is the end of leaves the index of ends alone, which SQLite would write anew for the same value.
  */
@@ -125,7 +125,7 @@ export type ForwardedRow = Pick<BundleRow, "id" | "forwarded_times" | "forwarded
 const goingColumns: Columns<GoingRow> = {
   id: "text",
   from: "text",
-  ...standingColumns,
+  ...stateColumns,
 };
 const endColumns: Columns<StepRow> = { ...goingColumns, ended_at: "bigint" };
 const forwardedColumns: Columns<ForwardedRow> = {

@@ -8,7 +8,14 @@ import type { GroupKind } from "../group-commit.ts";
 import { beyond, readPageRequest, toPage } from "../paging.ts";
 import type { Db, Tx } from "../tables.ts";
 import { checkAmount, checkCount, checkOneOf, checkSha256Hex, checkWhole, isIdentifier } from "../values.ts";
-import { signaturesText, toBundle, toBundleRow, toContentRow, toForwardedRow, toStandingRow } from "./bundle-rows.ts";
+import {
+  signaturesText,
+  toBundle,
+  toBundleRow,
+  toBundleStateRow,
+  toContentRow,
+  toForwardedRow,
+} from "./bundle-rows.ts";
 import { BundleStatements, bundleCells, type StepRow } from "./bundle-statements.ts";
 
 export interface NewRows {
@@ -133,7 +140,7 @@ export class Bundles implements BundleStore {
   }
 
   async step(step: BundleStep): Promise<StepResult> {
-    const row = { ...toStandingRow(step), id: checkSha256Hex("id", step.id), from: step.from };
+    const row = { ...toBundleStateRow(step), id: checkSha256Hex("id", step.id), from: step.from };
     return this.#connection.group(this.#steps, row);
   }
 

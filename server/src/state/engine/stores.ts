@@ -14,14 +14,14 @@ export function engineState(connection: Connection): EngineState {
   const free = { searchers: new Searchers(connection), switches: new EngineSwitches(connection) };
   return {
     ...free,
-    ...bookStores(connection),
+    ...poolStores(connection),
     leases: new Leases(connection),
-    under: (lease) => ({ ...free, ...bookStores(new FencedConnection(connection, lease)) }),
+    under: (lease) => ({ ...free, ...poolStores(new FencedConnection(connection, lease)) }),
   };
 }
 
 /** What the keeper of the pool alone writes. */
-function bookStores(connection: StoreConnection): Omit<EngineStores, "searchers" | "switches"> {
+function poolStores(connection: StoreConnection): Omit<EngineStores, "searchers" | "switches"> {
   return {
     bundles: new Bundles(connection),
     reputations: new Reputations(connection),

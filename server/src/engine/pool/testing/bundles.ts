@@ -84,9 +84,9 @@ export class KeptLedger implements OutcomeLedger {
 
   async insert(table: string, rows: readonly object[]): Promise<void> {
     if (table !== "bundle_outcomes") throw new Error(`no table ${table}`);
-    const given = rows.map((row) => ({ ...row }) as Readonly<Record<string, unknown>>);
-    const failure = this.fail?.(given) ?? null;
+    const copies = rows.map((row) => ({ ...row }) as Readonly<Record<string, unknown>>);
+    const failure = this.fail?.(copies) ?? null;
     if (failure !== null) throw failure;
-    this.rows.push(...given);
+    this.rows.push(...copies);
   }
 }

@@ -26,7 +26,7 @@ export class ReportedStory {
   faults: string[] = [];
 
   /** A line that was cut off by the kill is not to be handed in. */
-  hear(line: string): void {
+  receive(line: string): void {
     const [verb = "", id = "", ...words] = line.split(" ");
     const known = this.#bundles.get(id);
     if (verb === "accept") {

@@ -105,7 +105,7 @@ export class PlainClient implements Disposable {
 /** A stream's messages as they come, and how it ended. */
 export class Listening {
   /** Told of each message, where it is set. */
-  heard: ((message: Record<string, unknown>) => void) | null = null;
+  received: ((message: Record<string, unknown>) => void) | null = null;
   readonly messages: Record<string, unknown>[] = [];
   readonly ended: Promise<Ended>;
   readonly #stream: ClientReadableStream<object>;
@@ -116,7 +116,7 @@ export class Listening {
     stream.on("data", (message: object) => {
       this.messages.push({ ...message });
       for (const arrived of this.#arrivals) arrived();
-      this.heard?.({ ...message });
+      this.received?.({ ...message });
     });
     this.ended = new Promise((resolve) => {
       stream.on("error", (error: ServiceError) => resolve(endedBy(error)));

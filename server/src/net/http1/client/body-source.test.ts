@@ -139,23 +139,23 @@ test("bodies that are read slowly hold no more than half of a node's connections
 });
 
 test("a socket is paused while too much waits, and resumed when it was read or the body is over", async () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const flow = {
-    pause: () => void told.push("pause"),
-    resume: () => void told.push("resume"),
-    abandon: () => void told.push("abandon"),
+    pause: () => void reported.push("pause"),
+    resume: () => void reported.push("resume"),
+    abandon: () => void reported.push("abandon"),
   };
   const source = new BodySource(flow);
   source.push(new Uint8Array(256 * 1024));
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   source.push(new Uint8Array(1));
   source.push(new Uint8Array(1));
-  expect(told).toEqual(["pause"]);
+  expect(reported).toEqual(["pause"]);
   await source.next();
-  expect(told).toEqual(["pause", "resume"]);
+  expect(reported).toEqual(["pause", "resume"]);
   source.push(new Uint8Array(600 * 1024));
   source.end();
-  expect(told).toEqual(["pause", "resume", "pause", "resume"]);
+  expect(reported).toEqual(["pause", "resume", "pause", "resume"]);
   source.cancel();
-  expect(told.length).toBe(4);
+  expect(reported.length).toBe(4);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Connection } from "./connection.ts";
-import { EchoOwner, heard } from "./testing/echo-owner.ts";
+import { EchoOwner, receive } from "./testing/echo-owner.ts";
 import { WireSocket } from "./testing/wire-socket.ts";
 
 const times = { idleMs: 60_000, headMs: 10_000, lingerMs: 2_000 };
@@ -25,24 +25,24 @@ function open(): {
 
 test("requests that come together are answered one after the other, those that wait for their body too", async () => {
   const chunked = "POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\ntwo\r\n0\r\n\r\n";
-  const { told, statuses, owner } = await heard([Buffer.from(post("one") + chunked + post("three"))]);
-  expect(told).toEqual(["POST /rpc - one", "POST /c - two", "POST /rpc - three"]);
+  const { reported, statuses, owner } = await receive([Buffer.from(post("one") + chunked + post("three"))]);
+  expect(reported).toEqual(["POST /rpc - one", "POST /c - two", "POST /rpc - three"]);
   expect(statuses).toEqual([200, 200, 200]);
   expect(owner.pending).toBe(0);
 });
 
 test("a head that is sent again is understood as before, and one that differs in a byte as what it is", async () => {
-  const { told } = await heard(
+  const { reported } = await receive(
     [post("1", "X-A: a\r\n"), post("2", "X-A: a\r\n"), post("3", "X-A: b\r\n")].map((text) => Buffer.from(text)),
   );
-  expect(told).toEqual(["POST /rpc a 1", "POST /rpc a 2", "POST /rpc b 3"]);
+  expect(reported).toEqual(["POST /rpc a 1", "POST /rpc a 2", "POST /rpc b 3"]);
 });
 
 test("a body that nobody reads is thrown away before the next request, or ends the connection when it is large", async () => {
-  const { told, statuses } = await heard([
+  const { reported, statuses } = await receive([
     Buffer.from(post("x".repeat(500), "", "POST /unread HTTP/1.1") + post("next")),
   ]);
-  expect([told, statuses]).toEqual([
+  expect([reported, statuses]).toEqual([
     ["POST /unread - unread", "POST /rpc - next"],
     [200, 200],
   ]);
@@ -65,8 +65,8 @@ test("a chunked body that nobody reads and that does not end is not followed for
 
 test("a body that is broken is told to who reads it, and is the last that is read", async () => {
   const bad = "POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
-  const { told, statuses, socket } = await heard([Buffer.from(bad + post("smuggled"))]);
-  expect([told, statuses, socket.closedBy]).toEqual([["POST /c - broken"], [200], "shutdown"]);
+  const { reported, statuses, socket } = await receive([Buffer.from(bad + post("smuggled"))]);
+  expect([reported, statuses, socket.closedBy]).toEqual([["POST /c - broken"], [200], "shutdown"]);
 });
 
 test("what is no request is refused with a status, once, and nothing after it is read", async () => {
@@ -77,7 +77,7 @@ test("what is no request is refused with a status, once, and nothing after it is
     ["GET / HTTP/3.0\r\n\r\n", 505],
     ["\r\n\r\n\r\n\r\n\r\n\r\n", 400],
   ] as const) {
-    const { statuses, socket } = await heard([Buffer.from(text), Buffer.from(post("after"))]);
+    const { statuses, socket } = await receive([Buffer.from(text), Buffer.from(post("after"))]);
     expect([text.slice(0, 20), statuses, socket.closedBy]).toEqual([text.slice(0, 20), [status], "shutdown"]);
   }
 });
@@ -87,16 +87,16 @@ test("a client that waits for leave to send its body is given it when the body i
   await say("POST /rpc HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n");
   expect(socket.written).toBe("HTTP/1.1 100 Continue\r\n\r\n");
   await say("body");
-  expect(owner.told).toEqual(["POST /rpc - body"]);
+  expect(owner.reported).toEqual(["POST /rpc - body"]);
   const other = open();
   await other.say("POST /unread HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n");
   expect(other.socket.written).toStartWith("HTTP/1.1 200 OK\r\nConnection: close");
 });
 
 test("HEAD is answered by a head alone, and HTTP/1.0 by an answer after which the connection ends", async () => {
-  const head = await heard([Buffer.from("HEAD /rpc HTTP/1.1\r\nHost: a\r\n\r\n")]);
+  const head = await receive([Buffer.from("HEAD /rpc HTTP/1.1\r\nHost: a\r\n\r\n")]);
   expect(head.socket.written).toBe("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n");
-  const old = await heard([Buffer.from(post("a", "", "POST /rpc HTTP/1.0"))]);
+  const old = await receive([Buffer.from(post("a", "", "POST /rpc HTTP/1.0"))]);
   expect(old.socket.written).toContain("Connection: close\r\n");
   expect(old.socket.closedBy).toBe("end");
 });
@@ -105,12 +105,12 @@ test("an answer that a client does not take is kept until it does, and holds up 
   const { socket, say, connection, owner } = open();
   socket.takes = 10;
   await say(post("first") + post("second"));
-  expect([socket.written.length, owner.told.length, owner.pending]).toEqual([10, 1, 1]);
+  expect([socket.written.length, owner.reported.length, owner.pending]).toEqual([10, 1, 1]);
   for (let count = 0; count < 40 && owner.pending > 0; count += 1) {
     connection.drained();
     for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
   }
-  expect(owner.told).toEqual(["POST /rpc - first", "POST /rpc - second"]);
+  expect(owner.reported).toEqual(["POST /rpc - first", "POST /rpc - second"]);
   expect(socket.written).toEndWith("\r\n\r\nPOST /rpc - second");
   socket.takes = 0;
   await say(post("third"));
@@ -168,5 +168,5 @@ test("a client that goes away in the middle of its body is told to who reads it,
   expect(owner.pending).toBe(1);
   connection.closed();
   for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
-  expect([owner.pending, owner.told, socket.written]).toEqual([0, ["POST /rpc - broken"], ""]);
+  expect([owner.pending, owner.reported, socket.written]).toEqual([0, ["POST /rpc - broken"], ""]);
 });

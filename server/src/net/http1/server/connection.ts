@@ -165,7 +165,7 @@ export class Connection implements RequestSource {
     if (this.#request === null) return this.#reader.held === 0 ? "idle" : "head";
     if (this.#isAnswered && !this.#reader.isBodyWhole) return "discarding";
     if (this.#writer.isBlocked) return "unread";
-    return this.#reader.isBodyWanted && !this.#flow.isPaused ? "body" : "busy";
+    return this.#reader.isBodyRequested && !this.#flow.isPaused ? "body" : "busy";
   }
 
   takeBody(request: HttpRequest): Uint8Array | null {

@@ -137,7 +137,7 @@ export class RequestReader {
   }
 
   /** Whether a sink takes the body, which has not ended. */
-  get isBodyWanted(): boolean {
+  get isBodyRequested(): boolean {
     return this.#sink !== null;
   }
 

@@ -180,13 +180,13 @@ test("a server that stops answers what is under way, refuses new connections, an
 });
 
 test("a connection that switches gives what the client sent ahead to the other protocol, and its end", async () => {
-  const heard: string[] = [];
+  const receivedText: string[] = [];
   const { promise: gone, resolve: clientGone } = Promise.withResolvers<void>();
   await using server = serve(() => ({
     head: "HTTP/1.1 101 Switching Protocols\r\n\r\n",
     begin: (socket) => ({
       fromClient: (bytes) => {
-        heard.push(bytes.toString());
+        receivedText.push(bytes.toString());
         socket.write("welcome");
       },
       clientDrained: () => {},
@@ -201,7 +201,7 @@ test("a connection that switches gives what the client sent ahead to the other p
     received += bytes.toString();
   });
   await until(() => received.endsWith("welcome"));
-  expect([heard, received]).toEqual([["ahead"], "HTTP/1.1 101 Switching Protocols\r\n\r\nwelcome"]);
+  expect([receivedText, received]).toEqual([["ahead"], "HTTP/1.1 101 Switching Protocols\r\n\r\nwelcome"]);
   socket.destroy();
   await gone;
   await until(() => server.connections === 0);

@@ -1,5 +1,5 @@
 import { seededRandom } from "@sluice/lib";
-import { heard } from "./testing/echo-owner.ts";
+import { receive } from "./testing/echo-owner.ts";
 
 /** Makes streams of requests, most of them good, with a fault now and then. */
 class RequestWriter {
@@ -88,8 +88,8 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
     ];
     const made: string[] = [];
     for (const cut of cuts) {
-      const { told, statuses, socket, owner } = await heard(cut);
-      made.push(JSON.stringify({ told, statuses, closed: socket.closedBy !== null, pending: owner.pending }));
+      const { reported, statuses, socket, owner } = await receive(cut);
+      made.push(JSON.stringify({ reported, statuses, closed: socket.closedBy !== null, pending: owner.pending }));
     }
     const odd = made.findIndex((each) => each !== made[0]);
     if (odd > 0) {

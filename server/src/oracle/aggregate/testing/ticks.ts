@@ -39,7 +39,7 @@ export class Table {
     this.aggregator = new Aggregator({ symbols: ["BTC", "FTT", "USDC", "USDT"], ...options });
   }
 
-  hear(...ticks: Tick[]): this {
+  receive(...ticks: Tick[]): this {
     for (const tick of ticks) this.aggregator.accept({ kind: "tick", tick });
     return this;
   }

@@ -75,7 +75,7 @@ export class FakeExchange implements AsyncDisposable {
   }
 }
 
-export interface Told {
+export interface ReportedEvent {
   readonly event: keyof SourceEvents;
   readonly detail: string;
 }
@@ -85,13 +85,13 @@ export class Bench implements AsyncDisposable {
   readonly fake = new FakeExchange();
   readonly clock: ManualClock;
   readonly ticks: Tick[] = [];
-  readonly told: Told[] = [];
+  readonly reported: ReportedEvent[] = [];
   readonly source: Source;
 
   constructor(exchange: Exchange, options: { readonly bases: readonly string[]; readonly startMs: number }) {
     this.clock = new ManualClock(options.startMs);
     const tell = (event: keyof SourceEvents, ...detail: readonly unknown[]): void => {
-      this.told.push({ event, detail: detail.slice(1).join(" ") });
+      this.reported.push({ event, detail: detail.slice(1).join(" ") });
     };
     const events: SourceEvents = {
       sourceStatusChanged: (...detail) => tell("sourceStatusChanged", ...detail),
@@ -121,7 +121,8 @@ export class Bench implements AsyncDisposable {
 
   /** How often this was told. */
   count(event: keyof SourceEvents, detail?: string): number {
-    return this.told.filter((each) => each.event === event && (detail === undefined || each.detail === detail)).length;
+    return this.reported.filter((each) => each.event === event && (detail === undefined || each.detail === detail))
+      .length;
   }
 
   /** Waits, with the clock standing, until something holds that is under way on a socket. */
@@ -147,9 +148,9 @@ export class Bench implements AsyncDisposable {
 
   /** Sends a frame on every connection and waits until the source has heard it. */
   async push(frame: object | string): Promise<void> {
-    const heard = this.source.health().messages24h;
+    const received = this.source.health().messages24h;
     this.fake.push(frame);
-    await this.until(() => this.source.health().messages24h > heard);
+    await this.until(() => this.source.health().messages24h > received);
   }
 
   async #turn(): Promise<void> {

@@ -89,7 +89,7 @@ function randomJson(random: Random, names: readonly string[], depth: number): st
   return `{${members.join(",")}}`;
 }
 
-export interface Judgement {
+export interface Evaluation {
   /** Rows that were believed. */
   readonly believed: number;
   readonly faults: readonly string[];
@@ -99,7 +99,7 @@ export interface Judgement {
  * Takes one text through an exchange's reading to a tick, as frame and as answer. What may not happen is a fault: a
  * throw, an unknown reason, a price that is not positive or not within its book, a time after receipt.
  */
-export function judge(exchange: Exchange, text: string, status: number): Judgement {
+export function evaluate(exchange: Exchange, text: string, status: number): Evaluation {
   const faults: string[] = [];
   let believed = 0;
   const market = exchange.markets[0];
@@ -148,7 +148,7 @@ export function judge(exchange: Exchange, text: string, status: number): Judgeme
 }
 
 /** `n` changed recordings and as many random values, each through a random exchange's reading. */
-export function judgeMany(
+export function evaluateMany(
   n: number,
   random: Random,
 ): { readonly believed: number; readonly faults: readonly string[] } {
@@ -157,7 +157,7 @@ export function judgeMany(
   const texts = recordings.map((fixtures) => fixtures.flatMap(textsOf));
   // Most changes are made to what gives a price when it is whole.
   const prices = exchanges.map((exchange, index) =>
-    texts[index]?.filter((text) => judge(exchange, text, 200).believed > 0),
+    texts[index]?.filter((text) => evaluate(exchange, text, 200).believed > 0),
   );
   const names = [
     ...new Set(texts.flat().flatMap((text) => [...text.matchAll(/"(\w{1,24})":/g)].map((match) => match[1] ?? ""))),
@@ -172,9 +172,9 @@ export function judgeMany(
     const status = pick(random, [200, 200, 200, 400, 403, 404, 418, 429, 500]);
     const source = random.next() < 0.75 ? (prices[index] ?? own) : own;
     for (const text of [mutated(pick(random, source), random), randomJson(random, names, 5)]) {
-      const judgement = judge(exchange, text, status);
-      believed += judgement.believed;
-      faults.push(...judgement.faults);
+      const evaluation = evaluate(exchange, text, status);
+      believed += evaluation.believed;
+      faults.push(...evaluation.faults);
     }
   }
   return { believed, faults };

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { type Address, addressOfBytes, type Signature, type Slot, signatureOfBytes } from "@sluice/wire/identifiers";
 import fc from "fast-check";
-import type { BundleRecord, BundleStanding, BundleStep, BundleStore } from "../../bundle-records.ts";
+import type { BundleRecord, BundleStatus, BundleStep, BundleStore } from "../../bundle-records.ts";
 import { int64Max } from "../../values.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
@@ -36,7 +36,7 @@ export function newBundle(changes: Partial<BundleRecord> = {}): BundleRecord {
   };
 }
 
-function accepted(changedAt: number): BundleStanding {
+function accepted(changedAt: number): BundleStatus {
   return {
     state: "accepted",
     reason: null,
@@ -384,8 +384,8 @@ function against({ replicas }: ConformanceSubject, store: () => BundleStore): vo
         expect(stands).toBe(furthest === undefined ? null : last[furthest]);
       }
       const ended = results.filter(({ what, done }) => done && (what === "finalize" || what === "drop"));
-      const untold = (await store().unreported(1_000)).map(({ id }) => id);
-      expect(untold.toSorted()).toEqual(ended.map(({ id }) => id).toSorted());
+      const unreported = (await store().unreported(1_000)).map(({ id }) => id);
+      expect(unreported.toSorted()).toEqual(ended.map(({ id }) => id).toSorted());
     });
     await fc.assert(property, { numRuns: 15, seed: 11 });
   });

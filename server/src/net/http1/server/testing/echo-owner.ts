@@ -13,12 +13,12 @@ export class EchoOwner implements ConnectionOwner {
   pending = 0;
   isEnded = false;
   /** What was understood, in order. */
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
 
   handle(request: HttpRequest): Handled | Promise<Handled> {
     const head = `${request.method} ${request.target} ${request.headers.get("x-a") ?? "-"}`;
     const answer = (body: string): HttpAnswer => {
-      this.told.push(`${head} ${body}`);
+      this.reported.push(`${head} ${body}`);
       return answerOf(200, `${head} ${body}`);
     };
     // Where it is asked to, it reads nothing.
@@ -33,7 +33,7 @@ export class EchoOwner implements ConnectionOwner {
   }
 
   refusal(fault: HeadFault): HttpAnswer {
-    this.told.push(`refused ${fault.status}`);
+    this.reported.push(`refused ${fault.status}`);
     return answerOf(fault.status, fault.message);
   }
 
@@ -51,8 +51,8 @@ export class EchoOwner implements ConnectionOwner {
 }
 
 /** What a connection makes of bytes that come in the given pieces. */
-export async function heard(pieces: readonly Uint8Array[]): Promise<{
-  readonly told: readonly string[];
+export async function receive(pieces: readonly Uint8Array[]): Promise<{
+  readonly reported: readonly string[];
   readonly statuses: readonly number[];
   readonly socket: WireSocket;
   readonly owner: EchoOwner;
@@ -67,5 +67,5 @@ export async function heard(pieces: readonly Uint8Array[]): Promise<{
   // A body that was waited for is answered in a later turn.
   for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
   const statuses = [...socket.written.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
-  return { told: owner.told, statuses, socket, owner };
+  return { reported: owner.reported, statuses, socket, owner };
 }

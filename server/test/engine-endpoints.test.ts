@@ -93,10 +93,12 @@ describe("a bundle that is wrong", () => {
       const headers = { "x-api-key": keys[index % keys.length] ?? "" };
       const answer = await client.call("SubmitBundle", message, headers);
       expect(answer).toMatchObject({ status: "OK", message: { status: "rejected", tip_floor: "1000" } });
-      const told = "message" in answer ? String(answer.message["reason"]) : "";
+      const reported = "message" in answer ? String(answer.message["reason"]) : "";
       if (reason === "simulation_failed") {
-        expect(told).toMatch(/^simulation_failed: transaction 0: (\{"InstructionError"|AddressLookupTableNotFound$)/);
-      } else expect(told).toBe(reason);
+        expect(reported).toMatch(
+          /^simulation_failed: transaction 0: (\{"InstructionError"|AddressLookupTableNotFound$)/,
+        );
+      } else expect(reported).toBe(reason);
     }
   });
 });
@@ -105,15 +107,15 @@ describe("a request that is wrong", () => {
   test("names a page that opens from the door that named it, and is the gateway's", async () => {
     const { type } = (await searcher.ask("/nothing")).body;
     const pubsub = `${world.network.dev.doors["pubsub"]}`.replace("ws:", "http:");
-    for (const door of [world.rest, pubsub]) {
-      const page = await fetch(new URL(type, door));
+    for (const endpoint of [world.rest, pubsub]) {
+      const page = await fetch(new URL(type, endpoint));
       expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
       expect(new URL(page.url).origin).toBe(new URL(world.network.rpcUrl).origin);
     }
   });
 
   test("is refused by REST with its status, its code and the whole of a problem", async () => {
-    const nobody = new RestSearcher(world.rest, "sk_dev_nobody");
+    const stranger = new RestSearcher(world.rest, "sk_dev_nobody");
     const readOnly = new RestSearcher(world.rest, reader);
     const bundle = { transactions: [{ data: "AQ==" }], tip: 1_000 };
     const unsigned = await fetch(`${world.rest}/api/v1/bundles/x`);
@@ -121,7 +123,7 @@ describe("a request that is wrong", () => {
       { status: unsigned.status, headers: unsigned.headers, body: await unsigned.json() },
       { status: 401, code: "MISSING_API_KEY" },
     );
-    expectProblem(await nobody.post(bundle), { status: 403, code: "INVALID_API_KEY" });
+    expectProblem(await stranger.post(bundle), { status: 403, code: "INVALID_API_KEY" });
     expectProblem(await readOnly.post(bundle), { status: 403, code: "PERMISSION_DENIED" });
     expectProblem(await readOnly.ask("/bundles/00"), { status: 404, code: "BUNDLE_NOT_FOUND" });
     expectProblem(await searcher.ask("/nothing"), { status: 404, code: "NOT_FOUND" });
@@ -159,10 +161,10 @@ describe("a request that is wrong", () => {
 
 describe("a key", () => {
   /** One of an account of its own, with what the command was told beside. */
-  async function keyWith(name: string, ...given: readonly string[]): Promise<string> {
+  async function keyWith(name: string, ...options: readonly string[]): Promise<string> {
     const { id = "" } = await world.sluice("accounts", "create", "--name", name);
     const rights = ["--permission", "read", "--permission", "bundles:write"];
-    const made = await world.sluice("keys", "create", "--account", id, "--environment", "dev", ...rights, ...given);
+    const made = await world.sluice("keys", "create", "--account", id, "--environment", "dev", ...rights, ...options);
     return made["key"] ?? "";
   }
 

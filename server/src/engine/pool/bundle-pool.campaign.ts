@@ -17,15 +17,15 @@ import { ReportedStory } from "./testing/reported-story.ts";
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const random = seededRandom(seed);
-  const directory = mkdtempSync(join(tmpdir(), "sluice-bundle-book-"));
+  const directory = mkdtempSync(join(tmpdir(), "sluice-bundle-pool-"));
   const story = new ReportedStory();
   let ended = 0;
   try {
     for (let kill = 0; kill < n && story.faults.length === 0; kill += 1) {
-      await hearUntilKilled(story, directory, seed * 10_000 + kill, 20 + random.next() * 150);
+      await receiveUntilKilled(story, directory, seed * 10_000 + kill, 20 + random.next() * 150);
       await using state = await openHere(directory);
       story.compare(await everyBundle(state));
-      await compareBook(story, state, kill === n - 1);
+      await comparePool(story, state, kill === n - 1);
     }
     ended = story.compareLedger().ended;
   } finally {
@@ -37,7 +37,12 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
 }
 
 /** Starts the child, kills it that long after its first word, and hears what it had said by then. */
-async function hearUntilKilled(story: ReportedStory, directory: string, run: number, afterMs: number): Promise<void> {
+async function receiveUntilKilled(
+  story: ReportedStory,
+  directory: string,
+  run: number,
+  afterMs: number,
+): Promise<void> {
   const child = Bun.spawn([process.execPath, import.meta.path, "--child", directory, String(run)], {
     stdout: "pipe",
     stderr: "inherit",
@@ -52,7 +57,7 @@ async function hearUntilKilled(story: ReportedStory, directory: string, run: num
   if (timer !== null) clearTimeout(timer);
   await child.exited;
   // What comes after the last line end was cut off in the middle and acknowledges nothing.
-  for (const line of text.split("\n").slice(0, -1)) story.hear(line);
+  for (const line of text.split("\n").slice(0, -1)) story.receive(line);
 }
 
 async function everyBundle(state: State): Promise<ReadonlyMap<string, BundleRecord>> {
@@ -70,7 +75,7 @@ async function everyBundle(state: State): Promise<ReadonlyMap<string, BundleReco
 }
 
 /** A pool on the disk of a killed one holds what can still change, as it stands; the last one tells every outcome. */
-async function compareBook(story: ReportedStory, state: State, isLast: boolean): Promise<void> {
+async function comparePool(story: ReportedStory, state: State, isLast: boolean): Promise<void> {
   const disk = await everyBundle(state);
   const ledger = new KeptLedger();
   const dependencies = {

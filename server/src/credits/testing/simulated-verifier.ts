@@ -14,7 +14,7 @@ const heldMax = 2 * blockMax + 2_000;
 const unreportedMax = 2_000;
 
 /** Knows what callers got, and judges by it what the store charges. */
-export class Judge {
+export class Verifier {
   readonly #store: SimulatedStore;
   /** Credits granted to callers, less refunds: of each account, and where it is certain of which month they are. */
   readonly #granted = new Map<string, number>();

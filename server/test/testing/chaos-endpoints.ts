@@ -5,13 +5,13 @@ import { authClient, makeIdentity, signIn } from "../../src/engine/testing/signe
 import { type Ended, type Headers, PlainClient } from "../../src/net/grpc/testing/grpc-client.ts";
 import type { DrawnBundle } from "./chaos-bundles.ts";
 import type { SealingKey } from "./chaos-sealed.ts";
-import type { BundleStanding, Handed } from "./chaos-standing.ts";
-import { ConfirmationStream, ResultsStream, type ToldStories } from "./chaos-streams.ts";
+import type { BundleStatus, Handed } from "./chaos-status.ts";
+import { ConfirmationStream, type ReportedStories, ResultsStream } from "./chaos-streams.ts";
 import type { Network } from "./network.ts";
 
 /** `jito-base58` and `jito-base64` are Jito's JSON-RPC, `jito-grpc` its SearcherService. */
-export const chaosDoors = ["rest", "grpc", "stream", "jito-grpc", "jito-base58", "jito-base64"] as const;
-export type ChaosDoor = (typeof chaosDoors)[number];
+export const chaosEndpoints = ["rest", "grpc", "stream", "jito-grpc", "jito-base58", "jito-base64"] as const;
+export type ChaosEndpoint = (typeof chaosEndpoints)[number];
 
 /** A bundle as it is handed in. */
 export interface HandedBundle {
@@ -28,7 +28,7 @@ const addresses = 200;
 export interface SearcherOptions {
   readonly key: string;
   /** What this searcher's streams tell, over all lives of the server. */
-  readonly told: ToldStories;
+  readonly reported: ReportedStories;
   /** Whether it signs in to Jito's doors with a key pair of its own. */
   readonly signsIn: boolean;
 }
@@ -55,10 +55,10 @@ export class ChaosSearcher implements Disposable {
     this.#jito = new PlainClient(this.#port, { file: protoFiles.searcher, service: "searcher.SearcherService" });
   }
 
-  async submit(door: ChaosDoor, handed: HandedBundle): Promise<Handed> {
+  async submit(endpoint: ChaosEndpoint, handed: HandedBundle): Promise<Handed> {
     // A client whose server was killed begins no call.
     if (this.#isClosed) return { said: "unknown", reason: "the client is closed" };
-    switch (door) {
+    switch (endpoint) {
       case "rest":
         return this.#overRest(handed);
       case "grpc":
@@ -70,7 +70,7 @@ export class ChaosSearcher implements Disposable {
       case "jito-grpc":
         return this.#overJitoGrpc(handed);
       default:
-        return this.#overJitoRpc(handed, door === "jito-base58" ? "base58" : "base64");
+        return this.#overJitoRpc(handed, endpoint === "jito-base58" ? "base58" : "base64");
     }
   }
 
@@ -84,19 +84,19 @@ export class ChaosSearcher implements Disposable {
     this.#ourStream();
     if (this.#results?.isOpen !== true) {
       const stream = this.#jito.subscribe("SubscribeBundleResults", {}, { "x-api-key": this.#options.key });
-      this.#results = new ResultsStream(stream, this.#options.told);
+      this.#results = new ResultsStream(stream, this.#options.reported);
     }
   }
 
   /** Bundles whose end its open streams have still to tell, by what each is said to be. */
-  untold(standings: ReadonlyMap<string, BundleStanding>): readonly string[] {
-    return [...(this.#stream?.untold(standings) ?? []), ...(this.#results?.untold(standings) ?? [])];
+  unreported(states: ReadonlyMap<string, BundleStatus>): readonly string[] {
+    return [...(this.#stream?.unreported(states) ?? []), ...(this.#results?.unreported(states) ?? [])];
   }
 
   #ourStream(): ConfirmationStream {
     if (this.#stream?.isOpen === true) return this.#stream;
     const stream = this.#grpc.duplex("SubmitBundleStream", { "x-api-key": this.#options.key });
-    this.#stream = new ConfirmationStream(stream, this.#options.told);
+    this.#stream = new ConfirmationStream(stream, this.#options.reported);
     return this.#stream;
   }
 
@@ -199,11 +199,11 @@ export class ChaosSearcher implements Disposable {
   }
 
   /** Null where nobody knows the id. Throws when the server does not answer. */
-  async standing(id: string): Promise<BundleStanding | null> {
+  async state(id: string): Promise<BundleStatus | null> {
     const response = await this.#fetch(`/bundles/${id}`, {});
     if (response.status === 404) return null;
     if (response.status !== 200) throw new Error(`the standing of ${id} is answered ${response.status}`);
-    return (await response.json()) as BundleStanding;
+    return (await response.json()) as BundleStatus;
   }
 
   /** The newest key that bundles may be sealed with. Throws when the server does not answer. */

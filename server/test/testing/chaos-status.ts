@@ -8,7 +8,7 @@ export type Handed =
   | { readonly said: "rejected"; readonly reason: string }
   | { readonly said: "refused" | "unknown" | "faulty"; readonly reason: string };
 
-export interface BundleStanding {
+export interface BundleStatus {
   readonly status: "accepted" | "included" | "dropped" | "expired";
   readonly slot: number | null;
   readonly signatures: readonly string[];
