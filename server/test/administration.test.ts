@@ -84,7 +84,7 @@ describe("administration over REST", () => {
     ]);
   });
 
-  test("what a key has sent is told until it is final or can no longer land; other keys are told nothing of it", async () => {
+  test("what a key has sent is reported until it is final or can no longer land; other keys receive nothing of it", async () => {
     const { developer: key } = network.dev.keys;
     const result = async (method: string, params: unknown[]) =>
       (await post(url, call(method, params), { "x-api-key": key })).body.result;
@@ -181,7 +181,7 @@ describe("reading the configuration again", () => {
     socket.close();
   });
 
-  test("a file with a fault changes nothing and is told, fault by fault", async () => {
+  test("a file with a fault changes nothing and is reported, fault by fault", async () => {
     const before = (await ask("GET", "/admin/upstreams")).body.items.length;
     writeFileSync(
       settings,
@@ -201,7 +201,7 @@ const shared = databaseUrl !== "" && redisUrl !== "";
 if (!shared) console.warn("NOT RUN: administration over two replicas (DATABASE_URL and REDIS_URL are not set)");
 
 (shared ? describe : describe.skip)("two replicas that share PostgreSQL and Redis", () => {
-  test("what one replica is told of keys, accounts and nodes holds on the other at once", async () => {
+  test("what one replica learns of keys, accounts and nodes holds on the other at once", async () => {
     await using schema = await newSchema(databaseUrl);
     const env = { DATABASE_URL: schema.url, REDIS_URL: redisUrl, ORACLE: "off" };
     await using one = await startNetwork({ env });

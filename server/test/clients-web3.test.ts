@@ -132,7 +132,7 @@ describe("an unmodified @solana/web3.js 1.x through the gateway", () => {
     for (const target of targets) expect(await connection.getBalance(target)).toBe(rent);
   }, 90_000);
 
-  test("a failing transaction tells its logs", async () => {
+  test("a failing transaction reports its logs", async () => {
     const [poor, bob] = [await funded(1), Keypair.generate()];
     const transfer = SystemProgram.transfer({
       fromPubkey: poor.publicKey,
@@ -164,7 +164,7 @@ describe("an unmodified @solana/web3.js 1.x through the gateway", () => {
     expect(seen.map((each) => each?.transaction.signatures[0])).toEqual(signatures);
   }, 60_000);
 
-  test("account and log listeners hear of a transfer", async () => {
+  test("account and log listeners receive a transfer", async () => {
     const [alice, bob] = [await funded(), Keypair.generate()];
     const received = new Promise<number>((resolve) => {
       const id = connection.onAccountChange(

@@ -11,7 +11,7 @@ const reported = (counts: Readonly<Record<string, number>>): string =>
 const seconds = (ms: number): string => `${Math.round(ms / 1_000)} s`;
 
 /**
- * Hands `n` bundles to a whole server at every door (REST, gRPC, its stream, Jito's SearcherService and JSON-RPC,
+ * Hands `n` bundles to a whole server at every endpoint (REST, gRPC, its stream, Jito's SearcherService and JSON-RPC,
  * encrypted and not) from several searchers, before a development chain of short slots: sound ones, ones that fight
  * over an account or share a transaction, come twice, fail, expire, pay too little, are sealed wrongly or are no
  * bundles. Meanwhile the server, its simulators, its ledger's engine and the leaders' machine are killed, the leaders'
@@ -31,7 +31,7 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
     `reasons: ${reported(reasons)}`,
     `kills: ${reported(kills)}; ${slots} slots, ${streams} streams`,
     `mishaps: ${reported(happened)}`,
-    `${lostWithForks} told to be in a block that a fork took`,
+    `${lostWithForks} reported in a block that a fork took`,
     `${taken} in the chain in part by another way, ${broughtBack} brought back by a fork after their end`,
     `${seconds(took.handing)} of handing in, ${seconds(took.down)} of them without a server, and ${seconds(took.ending)}`,
     `${faults.length} faults`,

@@ -21,7 +21,7 @@ function chainOf(places: Readonly<Record<string, readonly Place[]>>, beside: Par
 }
 
 describe("the verdict on bundles", () => {
-  test("has nothing against bundles that are whole in the slot that is told, or nowhere", () => {
+  test("has nothing against bundles that are whole in the slot that is reported, or nowhere", () => {
     const chain = chainOf({ a: [at(5, 1)], b: [at(5, 2)] });
     const stories = [story(["a", "b"], stateOf("included", 5)), story(["c"], stateOf("expired"))];
     expect(verify(stories, chain)).toMatchObject({ faults: [], outcomes: { included: 1, expired: 1 } });
@@ -46,7 +46,7 @@ describe("the verdict on bundles", () => {
       chainOf({ a }),
     ],
     "landed 2 times": [[story(["a"], stateOf("included", 5))], chainOf({ a: [at(5, 1), at(7, 1)] })],
-    "was sent by nobody": [[], chainOf({ a })],
+    "was not sent by any client": [[], chainOf({ a })],
   };
   for (const [text, [stories, chain]] of Object.entries(planted)) {
     test(`sees one that ${text}`, () => expect(verify(stories, chain).faults.join()).toContain(text));
@@ -93,7 +93,7 @@ describe("the verdict on the ledger", () => {
 });
 
 describe("the verdict on streams", () => {
-  /** What is held against streams that have told these messages of bundles that were handed in once. */
+  /** What is held against streams that have reported these messages of bundles that were handed in once. */
   function received(
     kind: "ours" | "results",
     said: readonly string[],
@@ -127,18 +127,18 @@ describe("the verdict on streams", () => {
 
   const accepted = ours("a", "accepted");
   const planted: Readonly<Record<string, string>> = {
-    "a was told as accepted twice": received("ours", ["a"], accepted, accepted, inBlock),
+    "a was reported as accepted twice": received("ours", ["a"], accepted, accepted, inBlock),
     "and never handed in there": received("ours", [], accepted, accepted, inBlock),
-    "a was told as accepted after included 5": received("ours", ["a"], accepted, inBlock, accepted),
-    "a was told as expired after nothing": received("ours", [], ours("a", "expired")),
-    "b was told as expired after included 4": received(
+    "a was reported as accepted after included 5": received("ours", ["a"], accepted, inBlock, accepted),
+    "a was reported as expired after nothing": received("ours", [], ours("a", "expired")),
+    "b was reported as expired after included 4": received(
       "ours",
       ["b"],
       ours("b", "included", { slot: "4" }),
       ours("b", "expired"),
     ),
-    "a was told to end as expired and is included": received("ours", ["a"], accepted, ours("a", "expired")),
-    "a was told as accepted by a stream that is open, and is included 5": received("ours", ["a"], accepted),
+    "a was reported to end as expired and is included": received("ours", ["a"], accepted, ours("a", "expired")),
+    "a was reported as accepted by a stream that is open, and is included 5": received("ours", ["a"], accepted),
     "a is a result finalized after accepted": received(
       "results",
       [],
@@ -153,24 +153,24 @@ describe("the verdict on streams", () => {
     ),
     "a is outbid after accepted": received("results", [], result("a", "accepted"), outbid, outbid),
     "a is outbid after processed 5": received("results", [], result("a", "processed", { slot: "5" }), outbid),
-    "b was told as accepted by results that are open": received("results", [], result("b", "accepted")),
+    "b was reported as accepted by results that are open": received("results", [], result("b", "accepted")),
   };
   for (const [text, faults] of Object.entries(planted)) {
     test(`sees that ${text}`, () => expect(faults).toContain(text));
   }
 
-  test("sees that one was told to be in a block and has another end than by a fork", () => {
+  test("sees that one was reported to be in a block and has another end than by a fork", () => {
     const reported = noStories();
     reported.included.set("b", 4);
     const expired = story(["b"], stateOf("expired"));
     expect(verifyReports(storiesOf(expired), [reported]).faults.join()).toContain(
-      "b was told to be in a block and is expired",
+      "b was reported to be in a block and is expired",
     );
     expect(verifyReports(storiesOf(lost), [reported])).toEqual({ faults: [], lostWithForks: 1 });
   });
 });
 
-test("bundles at every door among kills of everything and forks: each that was accepted has the end that the chain bears out", async () => {
+test("bundles at every endpoint among kills of everything and forks: each that was accepted has the end that the chain bears out", async () => {
   const { kills, verdict, happened } = await runChaos({ n: 132, seed: 7, slotMs: 50, atATime: 8, roundBundles: 12 });
   expect(verdict.faults).toEqual([]);
   expect(verdict.outcomes["included"]).toBeGreaterThan(0);

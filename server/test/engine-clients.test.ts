@@ -34,7 +34,7 @@ async function one(text: string, lamports = 10_000) {
 }
 
 describe("a stream of bundles", () => {
-  test("tells each change of the status of each bundle once, from its acceptance to its place", async () => {
+  test("reports each change of the status of each bundle once, from its acceptance to its place", async () => {
     using client = world.client();
     const key = { "x-api-key": world.network.dev.keys.free };
     const stream = client.duplex("SubmitBundleStream", key);
@@ -58,7 +58,7 @@ describe("a stream of bundles", () => {
     expect(stream.messages).toHaveLength(6);
   });
 
-  test("that is opened again begins with what is in flight, and tells its end", async () => {
+  test("that is opened again begins with what is in flight, and reports its end", async () => {
     using client = world.client();
     const key = { "x-api-key": world.network.dev.keys.developer };
     const sent = await one("resumed");
@@ -134,7 +134,7 @@ describe("an unmodified jito-js-rpc", () => {
 });
 
 describe("an unmodified jito-ts over TLS", () => {
-  test("signs in, reads tip accounts and leaders, sends a bundle and hears of it until it is final", async () => {
+  test("signs in, reads tip accounts and leaders, sends a bundle and follows it until it is final", async () => {
     const { port } = new URL(`${world.network.dev.doors["engineGrpcTls"]}`);
     const path = join(root, "clients/testing/jito-searcher.ts");
     await using searching = await jitoSearcher(path, `localhost:${port}`, join(world.network.directory, "dev-ca.pem"));
@@ -185,7 +185,7 @@ async function rival(account: PublicKey, at: number) {
 
 interface JitoSearcher extends AsyncDisposable {
   readonly pubkey: string;
-  /** What became of its bundles, as it hears of it. */
+  /** What became of its bundles, as it receives it. */
   readonly results: readonly Record<string, unknown>[];
   ask(line: string): Promise<unknown>;
 }

@@ -104,7 +104,7 @@ describe("a bundle that is wrong", () => {
 });
 
 describe("a request that is wrong", () => {
-  test("names a page that opens from the door that named it, and is the gateway's", async () => {
+  test("names a page that opens from the endpoint that named it, and is the gateway's", async () => {
     const { type } = (await searcher.ask("/nothing")).body;
     const pubsub = `${world.network.dev.doors["pubsub"]}`.replace("ws:", "http:");
     for (const endpoint of [world.rest, pubsub]) {
@@ -160,7 +160,7 @@ describe("a request that is wrong", () => {
 });
 
 describe("a key", () => {
-  /** One of an account of its own, with what the command was told beside. */
+  /** One of an account of its own, with what the command received beside. */
   async function keyWith(name: string, ...options: readonly string[]): Promise<string> {
     const { id = "" } = await world.sluice("accounts", "create", "--name", name);
     const rights = ["--permission", "read", "--permission", "bundles:write"];
@@ -168,7 +168,7 @@ describe("a key", () => {
     return made["key"] ?? "";
   }
 
-  test("of another network may nothing here, at any door", async () => {
+  test("of another network may nothing here, at any endpoint", async () => {
     const key = await keyWith("elsewhere", "--network", "mainnet");
     const answer = await new RestSearcher(world.rest, key).ask("/bundles/tip_floor");
     expectProblem(answer, { status: 403, code: "PERMISSION_DENIED" });
@@ -179,7 +179,7 @@ describe("a key", () => {
 });
 
 describe("one who asks too often", () => {
-  test("is told by REST when to come again, and is served then", async () => {
+  test("is informed by REST when to come again, and is served then", async () => {
     const answers = await Promise.all(Array.from({ length: 70 }, () => searcher.post({ tip: 1_000 })));
     const refused = answers.filter(({ status }) => status === 429);
     expect(answers.filter(({ status }) => status === 400).length + refused.length).toBe(70);
@@ -188,7 +188,7 @@ describe("one who asks too often", () => {
     await eventually("a token again", async () => (await searcher.post({ tip: 1_000 })).status === 400);
   });
 
-  test("is told by gRPC with a RetryInfo, a searcher of bronze after ten at once", async () => {
+  test("is informed by gRPC with a RetryInfo, a searcher of bronze after ten at once", async () => {
     const key = await world.account("hasty", "read", "bundles:write");
     const calls = Array.from({ length: 30 }, () => client.call("SubmitBundle", {}, { "x-api-key": key }));
     const answers: readonly Ended[] = await Promise.all(calls);

@@ -59,7 +59,7 @@ async function pair(text: string, payer?: Keypair): Promise<Pair> {
 }
 
 describe("when the chain goes wrong", () => {
-  test("a bundle whose block is abandoned before it is confirmed lands again, and is told where it stayed", async () => {
+  test("a bundle whose block is abandoned before it is confirmed lands again, and is reported with the block where it stayed", async () => {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       const bundle = await pair(`forked ${attempt}`);
       const id = await searcher.accepted(bundle);
@@ -87,7 +87,7 @@ describe("when the chain goes wrong", () => {
     expect(await slotOf(kept)).toBe(slot);
   });
 
-  test("behind a node that lags nothing is told that is not so, and what was taken lands when it is back", async () => {
+  test("behind a node that lags nothing false is reported, and what was taken lands when it is back", async () => {
     await world.chain.admin("devnet_lag", 20);
     const bundle = await pair("lagging");
     const { status, body } = await searcher.submit(bundle);
@@ -137,7 +137,7 @@ test("an identity that leads no slot is let in neither as a validator nor, signe
   }
 });
 
-test("in maintenance every door refuses what is new and says so, what is in flight goes on, and then all is as before", async () => {
+test("in maintenance every endpoint refuses what is new and says so, what is in flight goes on, and then all is as before", async () => {
   using client = world.client();
   using watching = new PlainClient(world.grpcPort, healthService);
   const key = { "x-api-key": world.network.dev.keys.business };
@@ -147,7 +147,7 @@ test("in maintenance every door refuses what is new and says so, what is in flig
   const targetSlot = (await chain.slot()) + 30;
   const id = await searcher.accepted(inFlight, { targetSlot });
   await world.sluice("engine", "maintenance", "on");
-  await eventually("health tells", async () => Reflect.get(await health(), "message")?.status === "NOT_SERVING");
+  await eventually("health reports it", async () => Reflect.get(await health(), "message")?.status === "NOT_SERVING");
   expect(await served()).toMatchObject({ service: "sluice-block-engine", status: "maintenance" });
   const answer = await searcher.submit(refused);
   expect([answer.status, answer.body.code]).toEqual([503, "maintenance"]);
@@ -170,12 +170,12 @@ test("in maintenance every door refuses what is new and says so, what is in flig
     (await slotOf(inFlight)) === null ? ["expired", null] : ["included", targetSlot],
   );
   await world.sluice("engine", "maintenance", "off");
-  await eventually("health tells", async () => Reflect.get(await health(), "message")?.status === "SERVING");
+  await eventually("health reports it", async () => Reflect.get(await health(), "message")?.status === "SERVING");
   expect(await served()).toMatchObject({ status: "ok" });
   await searcher.until(await searcher.accepted(refused), "included");
 });
 
-test("a server that is killed tells each bundle that it accepted one end, the one that the chain knows", async () => {
+test("a server that is killed reports one end of each bundle that it accepted, the one that the chain knows", async () => {
   const [payer] = await chain.wallets(1);
   const bundles: { readonly id: string; readonly bundle: readonly VersionedTransaction[] }[] = [];
   // All of them write the payer's account, so that they are sold one after the other and the end comes among them.

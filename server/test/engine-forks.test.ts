@@ -13,7 +13,7 @@ import { RestSearcher } from "./testing/searcher.ts";
 
 setDefaultTimeout(60_000);
 
-/** A fork has the time between the two to take back what was told to be confirmed. */
+/** A fork has the time between the two to take back what was reported to be confirmed. */
 const [confirmedAfter, finalizedAfter] = [2, 60];
 /** So many blocks make every blockhash too old, and that final. */
 const endSlots = 150 + finalizedAfter + 10;
@@ -57,7 +57,7 @@ async function abandon(slot: number, landAgain: boolean): Promise<number> {
   return Number(fork["openSlot"]);
 }
 
-/** What is told of one bundle, in words. */
+/** What is reported about one bundle, in words. */
 const storyIn = ({ messages }: Listening, id: string): readonly string[] =>
   messages
     .filter(({ bundle_id }) => bundle_id === id)
@@ -110,23 +110,23 @@ test("a bundle whose confirmed block is abandoned is dropped with the reason for
   expect(nowhere).toEqual([null]);
   const inFlight = (await reported.rpc.getInFlightBundleStatuses([[id]])).result?.value;
   expect(inFlight).toMatchObject([{ bundle_id: id, status: "Failed", landed_slot: null }]);
-  await eventually("the stream has told it", () => storyIn(reported.stream, id).length === 3);
+  await eventually("the stream has reported it", () => storyIn(reported.stream, id).length === 3);
   const [, , reason = ""] = storyIn(reported.stream, id);
   expect(storyIn(reported.stream, id).slice(0, 2)).toEqual(["accepted", `included ${slot}`]);
   expect(reason).toStartWith("dropped fork");
-  await eventually("the results have told it", () => resultsIn(reported.results, id).length === 3);
+  await eventually("the results have reported it", () => resultsIn(reported.results, id).length === 3);
   expect(resultsIn(reported.results, id)).toEqual(["accepted", `processed ${slot}`, "dropped NotFinalized"]);
   expect(await chain.landed(signatureOf(bundle[0]))).toBeNull();
   ends.push({ id, state: "dropped", reason: "fork", slot: null });
 });
 
-test("a bundle whose transactions land again on the branch that won is told where it is now, once, and never as lost", async () => {
+test("a bundle whose transactions land again on the branch that won is reported with its new block, once, and never as lost", async () => {
   using reported = await followed();
   const bundle = await pair();
   const id = await searcher.accepted(bundle);
   const { slot: before } = await searcher.until(id, "included");
   const open = await abandon(before, true);
-  const moved = await eventually("it is told in the other block", async () => {
+  const moved = await eventually("it is reported in the other block", async () => {
     const shown = await searcher.status(id);
     expect(shown.status).toBe("included");
     return shown.slot !== before && shown;
@@ -141,7 +141,7 @@ test("a bundle whose transactions land again on the branch that won is told wher
     return status?.slot === moved.slot && status?.confirmation_status === "finalized";
   });
   expect(await searcher.status(id)).toEqual(moved);
-  await eventually("the results have told it", () => resultsIn(reported.results, id).at(-1) === "finalized");
+  await eventually("the results have reported it", () => resultsIn(reported.results, id).at(-1) === "finalized");
   expect(storyIn(reported.stream, id)).toEqual(["accepted", `included ${before}`, `included ${moved.slot}`]);
   const processed = [before, moved.slot].map((slot) => `processed ${slot}`);
   expect(resultsIn(reported.results, id)).toEqual(["accepted", ...processed, "finalized"]);
@@ -150,13 +150,13 @@ test("a bundle whose transactions land again on the branch that won is told wher
 
 test("the ledger has each of them once, with the same end", async () => {
   expect(ends).toHaveLength(2);
-  const outcomes = await eventually("the ledger is told", async () => {
+  const outcomes = await eventually("the ledger is reported", async () => {
     await world.network.end("SIGTERM");
     const reported = (await ledgerOutcomes(world.network.directory)).filter((each) =>
       ends.some(({ id }) => id === each.id),
     );
     if (reported.length >= ends.length) return reported;
-    // What was not told before the end is told by the next server.
+    // What was not reported before the end is reported by the next server.
     await world.restart("SIGTERM");
     return null;
   });

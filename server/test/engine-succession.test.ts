@@ -72,7 +72,7 @@ async function pair(text: string, first: Keypair): Promise<Pair> {
   ];
 }
 
-/** The end that is told of a bundle is the one that the chain knows. */
+/** The end that is reported of a bundle is the one that the chain knows. */
 async function expectTrueEnd(searcher: RestSearcher, id: string, bundle: Pair): Promise<string> {
   const shown = await eventually(
     `the end of ${id}`,
@@ -127,7 +127,7 @@ if (databaseUrl !== "") {
     await schema?.[Symbol.asyncDispose]();
   }, 60_000);
 
-  test("the second one stands by, and every door of it says so", async () => {
+  test("the second one stands by, and every endpoint of it says so", async () => {
     expect(await statusOf(other)).toMatchObject({ role: "standby", status: "maintenance" });
     const refused = await new RestSearcher(other.rest, key).post({ transactions: [], tip: 1 });
     expect([refused.status, refused.body.code]).toEqual([503, "maintenance"]);
@@ -155,7 +155,7 @@ if (databaseUrl !== "") {
     expect(await new Promise((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)))).toBe(4503);
   });
 
-  test("when the first is killed the second takes over, and tells each accepted bundle the end that the chain knows", async () => {
+  test("when the first is killed the second takes over, and reports for each accepted bundle the end that the chain knows", async () => {
     const bundles = await accepted(new RestSearcher(one.rest, key), "killed");
     await one.network.end("SIGKILL");
     await lead(other);

@@ -152,7 +152,7 @@ describe("a bundle", () => {
     expect((await searcher.submit([again])).status).toBe(400);
   });
 
-  test("that is encrypted lands in its slot, and nobody is shown what it holds before", async () => {
+  test("that is encrypted lands in its slot, and what it holds is not shown before", async () => {
     const [payer] = await chain.wallets(1);
     const { body } = await searcher.ask("/encryption-keys");
     const [key] = body.keys;

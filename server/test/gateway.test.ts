@@ -41,7 +41,7 @@ function expectRefused(answer: RpcAnswer, code: keyof typeof errorTable): void {
 }
 
 describe("the development network", () => {
-  test("dev.json names a key for each tier and the doors, and nobody else may read it", async () => {
+  test("dev.json names a key for each tier and the endpoints, and no other user may read it", async () => {
     expect(Object.keys(network.dev.keys)).toEqual(["free", "developer", "business", "professional", "enterprise"]);
     expect(network.dev.key).toBe(network.dev.keys.enterprise);
     const gatewayEndpoints = ["rpc", "pubsub", "ws", "yellowstone", "metrics"];
@@ -94,7 +94,7 @@ describe("each check, in the specified order", () => {
     expect(answer.status).toBe(200);
   });
 
-  test("a key's restrictions hold at the console as at every other door", async () => {
+  test("a key's restrictions hold at the console as at every other endpoint", async () => {
     const { accountId, key } = await freshAccount("business");
     const elsewhere = ["--account", accountId, "--name", "r", "--environment", "dev", "--ip", "203.0.113.0/24"];
     const restricted = await sluice("keys", "create", ...elsewhere);
@@ -232,7 +232,7 @@ describe("answers", () => {
     expect(large.status).toBe(413);
   });
 
-  test("GET on the RPC door is 405 with Allow; OPTIONS needs no key", async () => {
+  test("GET on the RPC endpoint is 405 with Allow; OPTIONS needs no key", async () => {
     const get = await fetch(url);
     expect([get.status, get.headers.get("allow")?.includes("POST")]).toEqual([405, true]);
     const preflight = await fetch(url, {

@@ -112,7 +112,7 @@ if (isRun) {
   }, 120_000);
 
   afterAll(async () => {
-    // Asked and not killed, so that nobody writes to the directories any more when they are removed.
+    // Asked and not killed, so that no process writes to the directories any more when they are removed.
     await Promise.all([first?.end(), second?.end()]);
     await resources.disposeAsync();
   }, 30_000);
@@ -165,7 +165,7 @@ if (isRun) {
     }
   }, 60_000);
 
-  test("what was sent through one gateway is told by the other", async () => {
+  test("what was sent through one gateway is reported by the other", async () => {
     const { key, keyId } = await freshKey(first, 1_000);
     const send = { ...call, method: "sendTransaction", params: ["AQ==", { encoding: "base64" }] };
     expect((await post(second.url, send, { "x-api-key": key })).body.result).toBe("5".repeat(88));

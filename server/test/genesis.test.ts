@@ -20,7 +20,7 @@ async function account(rpcUrl: string, address: string) {
   return ((await response.json()) as any).result.value;
 }
 
-test("`sluice dev` begins its chain with a genesis file and programs of its own, and tells what is wrong with them", async () => {
+test("`sluice dev` begins its chain with a genesis file and programs of its own, and reports what is wrong with them", async () => {
   const directory = mkdtempSync(join(tmpdir(), "sluice-genesis-"));
   const [good, bad, so] = ["good.json", "bad.json", "own.so"].map((name) => join(directory, name));
   const asm = new Assembler();

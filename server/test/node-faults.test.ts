@@ -45,7 +45,7 @@ function ask(method: string, params: unknown[] = [], on = "devnet", id: unknown 
   return post(network.rpcUrl, { jsonrpc: "2.0", id, method, params }, { "x-network": on });
 }
 
-/** A call that no earlier answer serves: it names an account that nobody has asked for. */
+/** A call that no earlier answer serves: it names an account that was not asked for. */
 function askAfresh(on = "devnet", id: unknown = 7): Promise<RpcAnswer> {
   return ask("getBalance", [Keypair.generate().publicKey.toBase58(), { commitment: "processed" }], on, id);
 }
@@ -76,7 +76,7 @@ async function recovers(on = "devnet"): Promise<void> {
   expectWhole(await askAfresh(on));
 }
 
-test("nobody reaches devnet_* through the gateway: not by a call, nor in a batch, nor over PubSub", async () => {
+test("no client reaches devnet_* through the gateway: not by a call, nor in a batch, nor over PubSub", async () => {
   for (const method of ["devnet_info", "devnet_clear", "devnet_freeze", "devnet_advance"]) {
     const answer = await ask(method);
     expect({ status: answer.status, code: answer.body.error.code, id: answer.body.id }).toEqual({
@@ -120,7 +120,7 @@ describe("a node that goes wrong", () => {
     });
   }
 
-  test("a bit turned over is 502 where it breaks the answer's form; within a value nobody can see it, yet ids stay right", async () => {
+  test("a bit turned over is 502 where it breaks the answer's form; within a value it cannot be detected, yet ids stay right", async () => {
     await chain.admin("devnet_corrupt", { kind: "bitflip" });
     const answers = await Promise.all(Array.from({ length: 60 }, () => askAfresh()));
     for (const answer of answers) {
@@ -165,12 +165,12 @@ describe("a node that goes wrong", () => {
     const answer = await askAfresh();
     expectWhole(answer);
     expect(answer.body.result.context.slot).toBeWithin(shownSlot, shownSlot + 20);
-    // One node alone is the best one known: nobody can tell that it is behind, and it says itself that it is well.
+    // One node alone is the best one known: no one can detect that it is behind, and it says itself that it is well.
     expect((await ask("getHealth")).body).toEqual({ jsonrpc: "2.0", id: 7, result: "ok" });
     await recovers();
   });
 
-  test("a node that closes its PubSub connections is connected to again, and the client hears on", async () => {
+  test("a node that closes its PubSub connections is connected to again, and the client continues to receive", async () => {
     const receives = async (socket: WebSocket) => {
       await new Promise<void>((resolve) => {
         socket.addEventListener("message", ({ data }) => {

@@ -107,7 +107,7 @@ async function subscribe() {
   return { socket, asked, received, closes, number: received[0]?.result };
 }
 
-test("a development key opens nothing, the socket for commands is the operator's alone, and methods nobody knows pass when he says so", async () => {
+test("a development key opens nothing, the socket for commands is the operator's alone, and unknown methods pass when the operator allows it", async () => {
   const development = { "x-api-key": await keyOf("dev") };
   expect((await post(gateway.url, call("getSlot"), development)).status).toBe(401);
   expect((await post(`${gateway.url}/api/v1/admin/reload`, "", development)).status).toBe(401);
@@ -141,7 +141,7 @@ test("SIGHUP has the file read again: a call in flight is answered, a socket sta
   await eventually("the new node serves", async () => (await statusAt("testnet")) === 200);
   writeFileSync(settings, "[upstreams]\ncordon_slots = 0\n");
   gateway.process.kill("SIGHUP");
-  await eventually("the fault is told", () => gateway.said().includes("nothing was changed"));
+  await eventually("the fault is reported", () => gateway.said().includes("nothing was changed"));
   expect([await statusAt("devnet"), await statusAt("testnet")]).toEqual([200, 200]);
   letGo();
   expect((await answer).body.result).toBe("held");
@@ -163,7 +163,7 @@ test("a node that is added over REST serves at once, and the call that added it 
   expect(await gateway.metric("sluice_requests_total", series)).toBe(1);
 }, 30_000);
 
-test("SIGTERM tells balancers first and goes on taking calls, then waits for one in flight; orders and added nodes hold after the restart", async () => {
+test("SIGTERM notifies balancers first and goes on taking calls, then waits for one in flight; orders and added nodes hold after the restart", async () => {
   configure({ isLateIn: true });
   expect((await post(`${gateway.url}/api/v1/admin/reload`, "", { "x-api-key": key })).status).toBe(200);
   expect([(await order("devnet/one", "cordon")).status, (await order("testnet/late", "drain")).status]).toEqual([
@@ -181,7 +181,7 @@ test("SIGTERM tells balancers first and goes on taking calls, then waits for one
   await inFlight.promise;
   const ending = gateway.end();
   const health = () => fetch(`${gateway.url}/health`, { headers: { connection: "close" } });
-  await eventually("the end is told", async () => (await health()).status === 503);
+  await eventually("the end is reported", async () => (await health()).status === 503);
   expect(((await (await health()).json()) as { status: string }).status).toBe("down");
   expect(await statusAt("mainnet")).toBe(200);
   letGo();
@@ -205,7 +205,7 @@ test("SIGTERM tells balancers first and goes on taking calls, then waits for one
   await eventually("the drained one too", async () => (await statusAt("testnet")) === 200);
 }, 90_000);
 
-test("a PubSub client whose node is lost hears on from another, under the number that it knows", async () => {
+test("a PubSub client whose node is lost continues to receive from another, under the number that it knows", async () => {
   const client = await subscribe();
   const [first] = client.asked;
   first?.notify("from the first");

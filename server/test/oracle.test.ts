@@ -46,7 +46,7 @@ const command = (pid: number): string => Bun.spawnSync(["ps", "-o", "args=", "-p
 const marketPid = (): number | undefined =>
   descendants(network.process.pid).find((pid) => command(pid).includes("devnet/market/main.ts"));
 
-describe("the oracle's door of a development network", () => {
+describe("the oracle's endpoint of a development network", () => {
   test("prices every symbol in both variants, from sources that the list names", async () => {
     // A pool's price is a mean over slots, and there have to be some first.
     const pooled = await eventually("the pool has a price", async () => {
@@ -136,12 +136,12 @@ describe("the oracle's door of a development network", () => {
     expect(client.got.at(-1)).toMatchObject({ type: "error", code: "INVALID_API_KEY" });
   });
 
-  test("loses its prices with the market and tells how old the last ones are; finds them again when it is back", async () => {
+  test("loses its prices with the market and reports how old the last ones are; finds them again when it is back", async () => {
     // The exchanges that list BNB all speak every few seconds, so their silence is noticed soonest.
     const pid = marketPid() ?? 0;
     expect(pid).toBeGreaterThan(0);
     const before = await get("/api/v1/price/BNB");
-    // Stopped, not ended: connections stay open and bring nothing, and nobody starts another.
+    // Stopped, not ended: connections stay open and bring nothing, and no other is started.
     process.kill(pid, "SIGSTOP");
     try {
       const lost = await eventually(

@@ -53,7 +53,7 @@ if (redisUrl !== "") {
   }, 30_000);
 }
 
-/** A process that takes all the credits it can get, one by one, until it is told to end. */
+/** A process that takes all the credits it can get, one by one, until it is instructed to end. */
 function startTaker(directory: string, url: string, accountId: string, allowance: number) {
   const script = join(import.meta.dir, "testing/credit-taker.ts");
   const child = Bun.spawn([process.execPath, script, directory, url, accountId, String(allowance)], {

@@ -19,8 +19,8 @@ async function get(base: string, path: string) {
   return { status: response.status, headers: response.headers, body: (await response.json()) as any };
 }
 
-describe("the resolver's door of a development network", () => {
-  test("resolves handles, domains and sub-domains of the chain, and tells absent from ambiguous", async () => {
+describe("the resolver's endpoint of a development network", () => {
+  test("resolves handles, domains and sub-domains of the chain, and distinguishes absent from ambiguous", async () => {
     const handle = await get(resolver, "/resolve/%40alice");
     expect(handle).toMatchObject({
       status: 200,

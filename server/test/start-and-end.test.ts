@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { eventually } from "@sluice/lib/testing";
 import { descendants, isAlive, type Network, post, runSluice, startNetwork } from "./testing/network.ts";
 
-/** The processes that live as long as the server: whoever bundles the console is waited for. */
+/** The processes that live as long as the server: the one that bundles the console is waited for. */
 async function lastingChildren(network: Network): Promise<number[]> {
   expect((await fetch(`${new URL(`${network.dev.doors["rpc"]}`).origin}/`)).status).toBe(200);
   // The ledger's engine, the chain with its virtual machine, the market, and two that simulate bundles.
@@ -64,7 +64,7 @@ describe("starting", () => {
     rmSync(directory, { recursive: true, force: true });
   }, 30_000);
 
-  test("every fault of the configuration is told at once", async () => {
+  test("every fault of the configuration is reported at once", async () => {
     const env = { PORT_OFFSET: "many", UPSTREAMS_MAINNET: "nothing", LOG_LEVEL: "loud" };
     const { code, out, err } = await runSluice(["config", "check"], { directory: tmpdir(), env });
     expect(code).toBe(1);
@@ -113,7 +113,7 @@ describe("ending", () => {
     }
   }, 120_000);
 
-  test("kill -9 of each child under load: it comes back and the doors stay open", async () => {
+  test("kill -9 of each child under load: it comes back and the endpoints stay open", async () => {
     await using network = await startNetwork();
     const { length } = await lastingChildren(network);
     for (let index = 0; index < length; index++) {

@@ -10,7 +10,7 @@ test("each route has a name in metrics, and each name a route", async () => {
   expect(routes.toSorted()).toEqual([...administrationMethods].toSorted());
 });
 
-test("an answered call is counted under its pattern with what it took in and gave; one of nobody is a refusal", async () => {
+test("an answered call is counted under its pattern with what it took in and gave; one without a caller is a refusal", async () => {
   const reported: unknown[] = [];
   await using stand = await openStand(({ clock }) => ({
     events: {

@@ -20,7 +20,7 @@ let accountId: string;
 let operator: { id: string; key: string };
 let reader: string;
 let running: EngineFigures | null;
-/** What the switches were each time the engine was told to follow them. */
+/** What the switches were each time the engine was instructed to follow them. */
 let followed: string[];
 let forgotten: string[];
 let standsBy = false;
@@ -106,7 +106,7 @@ describe("the engine's switches", () => {
 });
 
 describe("searchers", () => {
-  test("201, 204: a key is linked and unlinked, told to the trail, and open streams ask again", async () => {
+  test("201, 204: a key is linked and unlinked, recorded in the trail, and open streams ask again", async () => {
     const wish = { pubkey, account_id: accountId };
     const made = await stand.ask("POST", searchers, operator.key, wish);
     expect([made.status, made.body.account_id]).toEqual([201, accountId]);
@@ -159,7 +159,7 @@ describe("searchers", () => {
     ]);
   });
 
-  test("400, 404: a limit of nothing, or for nobody", async () => {
+  test("400, 404: a limit of nothing, or for an unknown searcher", async () => {
     const set = async (id: string, body: object) =>
       (await stand.ask("PUT", `${searchers}/limits/${encodeURIComponent(id)}`, operator.key, body)).status;
     const limit = { bundles_per_second: 5, burst: 5 };

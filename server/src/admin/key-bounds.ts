@@ -14,9 +14,9 @@ export type KeyPowers = Pick<
 >;
 
 /**
- * The member by which `wanted` goes beyond what `granting` has, or null: no key grants more than it has. An operator's
- * key (`admin`) grants everything but another operator's key that is wider than itself, so that one that is bound to an
- * address cannot make itself one that is not.
+ * The member by which `requested` goes beyond what `granting` has, or null: no key grants more than it has. An
+ * operator's key (`admin`) grants everything but another operator's key that is wider than itself, so that one that is
+ * bound to an address cannot make itself one that is not.
  */
 export function excessOf(granting: KeyPowers, requested: KeyPowers): keyof KeyPowers | null {
   if (granting.permissions.includes("admin")) {

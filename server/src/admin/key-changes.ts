@@ -162,7 +162,7 @@ export class KeyAdministration {
     const own = await this.#own(stores, caller);
     const before = await stores.keys.lock(id);
     if (before === null || (before.accountId !== caller.accountId && !caller.isOperator)) throw noSuch("key");
-    // Whoever may not have made a key may not change it either: a rotation would hand over its powers.
+    // A caller that could not have made a key cannot change it either: a rotation would hand over its powers.
     if (!caller.isOperator) requireWithin(own, before);
     return { own, before };
   }

@@ -77,7 +77,7 @@ const actions = async () =>
   (await stand.state.audit.list({})).items.map(({ action, subject }) => `${action} ${subject}`);
 
 describe("nodes at run time", () => {
-  test("200: cordon, drain and uncordon are kept in state, followed and told to the trail", async () => {
+  test("200: cordon, drain and uncordon are kept in state, followed and recorded in the trail", async () => {
     const orders = [];
     for (const action of ["cordon", "drain", "uncordon", "uncordon"]) {
       const { status, body } = await stand.ask("POST", `${path}/devnet/a/${action}`, operator);
@@ -167,7 +167,7 @@ describe("nodes at run time", () => {
     expect(nodes[0]?.order).toBe("open");
   });
 
-  test("200: the live view tells the present again and again, and ends when the key does or the server drains", async () => {
+  test("200: the live view sends the present state repeatedly, and ends when the key does or the server drains", async () => {
     const asked = await stand.app.fetch(
       new Request(`http://127.0.0.1:8899${path}/live`, { headers: { "x-api-key": operator } }),
       { requestId: "r", socketAddress: "127.0.0.1" },

@@ -120,7 +120,7 @@ describe("GET /api/v1/usage", () => {
     expect([other.status, other.body.code, other.body.errors[0].path]).toEqual([400, "INVALID_INPUT", "cursor"]);
   });
 
-  test("200: an account without an allowance has none left to tell", async () => {
+  test("200: an account without an allowance has none left to report", async () => {
     const key = await stand.key(await stand.account("big", { platform: "enterprise" }), ["read"]);
     const { body } = await stand.ask("GET", "/api/v1/usage", key.key);
     expect([body.month.allowance, body.month.remaining]).toEqual([null, null]);

@@ -31,7 +31,7 @@ test("what one process keeps another one finds, to the byte", async () => {
   expect(reported).toEqual(["miss", "kept", "hit"]);
 });
 
-test("a store that hangs is waited for three times, then by nobody, and is found well by a try beside the calls", async () => {
+test("a store that hangs is waited for three times, then not at all, and is found well by a try beside the calls", async () => {
   const { answers, clock, kept, state } = boot({ waitMs: 1 });
   kept.set("a", bytes);
   state.hangs = true;

@@ -6,7 +6,7 @@ import { loadConfig } from "../config/index.ts";
 import { openManagement } from "./management-client.ts";
 import { CommandFailure } from "./terminal.ts";
 
-test("stores that cannot be opened are told in one sentence, without a stack", async () => {
+test("stores that cannot be opened are reported in one sentence, without a stack", async () => {
   const parent = mkdtempSync(join(tmpdir(), "sluice-management-"));
   const directory = join(parent, "file");
   writeFileSync(directory, "");

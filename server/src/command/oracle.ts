@@ -42,7 +42,7 @@ function filesOf(directory: string): string[] {
     const files = tickLogFiles(directory);
     if (files.length > 0) return files;
   } catch {
-    // Told below in the same words: there is nothing to replay.
+    // Reported below in the same words: there is nothing to replay.
   }
   throw new CommandFailure(`there is no tick log in ${directory}`);
 }

@@ -10,7 +10,7 @@ function explained(code: string): string {
   }
 }
 
-test("a door that cannot listen says why: a taken port, an address of another machine, a port of the system", () => {
+test("an endpoint that cannot listen says why: a taken port, an address of another machine, a port of the system", () => {
   expect(explained("EADDRINUSE")).toContain("port 8899 (gateway) is taken");
   expect(explained("EADDRINUSE")).toContain("--port-offset");
   for (const code of ["EINVAL", "EADDRNOTAVAIL", "ENOTFOUND"]) {

@@ -271,7 +271,7 @@ describe("precedence", () => {
 });
 
 describe("faults", () => {
-  test("all of them are told at once", () => {
+  test("all of them are reported at once", () => {
     const faults = faultsOf({
       mode: "serve",
       env: { BIND: "a b", LOG_LEVEL: "loud", ROLES: "gateway", SLUICE_CONFG: "x" },
@@ -315,7 +315,7 @@ describe("faults", () => {
     expect(faultsOf({ env: { PATH: "/bin", HOME: "/", SLUICE_TEST_POSTGRES_URL: "x", DATABASE: "y" } })).toEqual([]);
   });
 
-  test("a file that is not TOML is told by its place, without quoting it", () => {
+  test("a file that is not TOML is reported by its place, without quoting it", () => {
     const faults = faultsOf({ tomlText: '[server]\nmaster_key = "hunter2hunter2\n' });
     expect(faults).toMatchObject([{ key: "SLUICE_CONFIG", source: "file" }]);
     expect(faults[0]?.given).toMatch(/line 2/);
@@ -352,7 +352,7 @@ describe("rules", () => {
     expect(faultsOf({ env: { CLICKHOUSE_CLUSTER: "c" } }).map(({ key }) => key)).toEqual(["CLICKHOUSE_URL"]);
   });
 
-  test("no two doors share a port, and none lies past the last", () => {
+  test("no two endpoints share a port, and none lies past the last", () => {
     expect(faultsOf({ env: { METRICS_BIND: "127.0.0.1:8899" } })).toMatchObject([{ key: "METRICS_BIND" }]);
     expect(faultsOf({ env: { API_BIND: "127.0.0.1:60000", PORT_OFFSET: "6000" } })).toMatchObject([
       { key: "API_BIND" },

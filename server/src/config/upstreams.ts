@@ -45,7 +45,7 @@ const rateParser = integer(1, 1_000_000);
 
 const form = "label=url;ws=url;groups=read+archive+send;weight=n;rps=n;header=Name: value";
 
-/** A fault inside an entry, thrown within this file and caught by the parser below; its text holds no secret. */
+/** A fault inside an entry, thrown within this file and handled by the parser below; its text holds no secret. */
 class EntryFault extends Error {}
 
 function demand<T>(value: T | undefined, fault: string): T {

@@ -31,7 +31,7 @@ export interface CreditAccount {
   isLeasing: boolean;
   /** Reports under way. */
   reports: number;
-  /** True when few credits are left, so that idle ones are wanted elsewhere. */
+  /** True when few credits are left, so that idle ones are needed elsewhere. */
   isScarce: boolean;
   /** Until then the store is not asked under `heldOffAllowance`; 0 when it may be. */
   heldOffUntilMs: number;
@@ -104,7 +104,7 @@ export function serve(account: CreditAccount, isFinal: boolean): void {
   if (account.waiters.length === 0) stopDeadline(account);
 }
 
-/** Nobody waits any more: the deadline of waiting is off. */
+/** Nothing waits any more: the deadline of waiting is off. */
 export function stopDeadline(account: CreditAccount): void {
   account.deadline?.cancel();
   account.deadline = null;

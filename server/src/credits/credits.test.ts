@@ -300,7 +300,7 @@ test("without room in the tally nothing is given that could not be counted", asy
   expect(meter.months).toEqual(new Map([["a 2026-11", 1n]]));
 });
 
-test("what an account has spent is told exactly, whatever is leased and however it is counted", async () => {
+test("what an account has spent is reported exactly, whatever is leased and however it is counted", async () => {
   const { credits } = bootCredits();
   for (let take = 0; take < 7; take++) await credits.take("limited", 1_000n, 3);
   credits.refund("limited", 3);

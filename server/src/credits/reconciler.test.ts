@@ -37,7 +37,7 @@ function newDirectory(): Disposable & { readonly path: string } {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** Reconcilers of a meter in memory on one directory, and what they have told. */
+/** Reconcilers of a meter in memory on one directory, and what they have reported. */
 function bootReconcilers(directory: string, bootId: string | null = readBootId()) {
   const clock = new ManualClock(Date.UTC(2026, 10, 22));
   const meter = new MeterInMemory();
@@ -128,7 +128,7 @@ for (const [driver, newPlace] of drivers) {
 }
 
 describe("what a dead process left", () => {
-  test("is settled by its tally once, whoever looks and however often", async () => {
+  test("is settled by its tally once, regardless of which process looks and how often", async () => {
     using directory = newDirectory();
     const boot = bootReconcilers(directory.path);
     await die(boot, holderOf("1"), 100n, 30);

@@ -109,7 +109,7 @@ export function takeDeadTally(place: TallyPlace, holder: string): FoundTally | n
   try {
     return { left: readLeft(place, path), remove, [Symbol.dispose]: dispose };
   } catch (error) {
-    // Whoever had it in hand before may have removed it meanwhile.
+    // The process that had it in hand before may have removed it meanwhile.
     if (error instanceof Error && "code" in error && error.code === "ENOENT") remove();
     else dispose();
     return missing(error);

@@ -203,7 +203,7 @@ describe("the gateway", () => {
       expect(response.headers.get("x-request-id")).toMatch(/^req_/);
     }));
 
-  test("tells balancers that it serves, and no longer when it drains", () =>
+  test("reports to balancers that it serves, and no longer when it drains", () =>
     withGateway(async (booted) => {
       const healthy = await fetch(`${booted.url}/health`);
       expect([healthy.status, ((await healthy.json()) as { status: string }).status]).toEqual([200, "ok"]);
@@ -260,7 +260,7 @@ describe("calls", () => {
       expect(((await response.json()) as FailureBody).error.message).toContain("address");
     }));
 
-  test("an account without credits is told so before its parameters are judged", () =>
+  test("an account without credits is reported as such before its parameters are evaluated", () =>
     withGateway(async (booted) => {
       booted.fakes.creditsLeft = 0;
       const response = await booted.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["0"]}');
@@ -295,7 +295,7 @@ describe("calls", () => {
       expect(node.calls.length).toBe(2);
     }));
 
-  test("each grant's tier decides nothing here: the same key is judged by the grant it has at that moment", () =>
+  test("each grant's tier decides nothing here: the same key is evaluated by the grant it has at that moment", () =>
     withGateway(async (booted) => {
       booted.fakes.authenticate = () => ({ ...testGrant, accountId: "acc_2", keyId: "key_2" });
       await booted.post(slotCall);
@@ -344,7 +344,7 @@ describe("nodes", () => {
     expect(node.calls.length).toBe(0);
   });
 
-  test("getHealth is -32005 when no node is heard of", async () => {
+  test("getHealth is -32005 when no node is known", async () => {
     await using booted = await bootGateway({
       upstreams: { devnet: { url: "http://127.0.0.1:1", ws: "ws://127.0.0.1:1" } },
     });

@@ -21,7 +21,7 @@ export interface Attacked {
   readonly port: number;
   /** Posts a body with the good key. */
   readonly post: (body: string) => Promise<Response>;
-  /** What it caught that was no fault of its callers. */
+  /** Failures that were no fault of its callers. */
   readonly faults: readonly unknown[];
 }
 
@@ -81,7 +81,7 @@ export function answersIn(text: string): { readonly status: number; readonly bod
   return answers;
 }
 
-/** What the node answers tells what it was asked, so that an answer can be traced to the call that it belongs to. */
+/** The node's answer shows what it was asked, so that an answer can be traced to the call that it belongs to. */
 const echoOf = (account: string): string => createHash("sha256").update(account).digest("hex").slice(0, 16);
 
 /** What must hold of one case's connection, whatever the gateway made of its bytes; null when it does. */
@@ -97,7 +97,7 @@ function faultIn(wire: Wire, text: string): string | null {
   for (const { body } of called) {
     const index = wire.calls.findIndex(({ id }) => body.includes(`"id":"${id}"`));
     const own = wire.calls[index];
-    if (own === undefined) return `an answer to somebody else: ${body.slice(0, 200)}`;
+    if (own === undefined) return `an answer to another client: ${body.slice(0, 200)}`;
     if (seen.has(own.id)) return `two answers to ${own.id}`;
     if (index < last) return `${own.id} was answered after a call that was made later`;
     seen.add(own.id);
@@ -117,7 +117,7 @@ async function checkNormal(gateway: Attacked, id: number, account: string): Prom
   return isRight ? null : `a normal call was answered ${response.status} ${text.slice(0, 200)}`;
 }
 
-/** The node of an attack: its answers tell what it was asked, and it notes what nobody openly asked for. */
+/** The node of an attack: its answers show what it was asked, and it notes what was not openly asked for. */
 export class WatchingNode implements Disposable {
   readonly writer: HostileWriter;
   readonly stub: StubNode;
@@ -188,8 +188,8 @@ export async function attack(
 
 /**
  * Hostile HTTP: `n` connections of a seeded corpus (smuggling, slow and huge heads, early closes, pipelining, halves)
- * while a normal client is served. Passes when nobody was given another's answer, two, or one out of turn, no smuggled
- * call reached a node, the normal client never noticed, and memory stayed bounded.
+ * while a normal client is served. Passes when no client was given another's answer, two, or one out of turn, no
+ * smuggled call reached a node, the normal client never noticed, and memory stayed bounded.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   using node = new WatchingNode(seed);

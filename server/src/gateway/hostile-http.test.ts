@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { answersIn, attack, run, WatchingNode } from "./hostile-http.campaign.ts";
 import { openSmuggledGateway } from "./testing/smuggled-gateway.ts";
 
-test("hostile connections get nobody else's answer, smuggle no call to a node, and cost a normal client nothing", async () => {
+test("hostile connections get no other client's answer, smuggle no call to a node, and cost a normal client nothing", async () => {
   const { passed, summary } = await run({ n: 250, seed: 5 });
   expect(summary).toContain("normal calls were answered");
   expect(passed).toBe(true);
@@ -17,7 +17,7 @@ test("a gateway that lets smuggled calls through is found out, even when nothing
   expect(faults).toEqual([`${node.smuggled.length} smuggled calls reached the node`]);
 }, 60_000);
 
-test("what comes back on a connection is cut into answers, and anything else is told from them", () => {
+test("what comes back on a connection is cut into answers, and anything else is distinguished from them", () => {
   const one = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
   expect(answersIn(one + one)).toEqual([
     { status: 200, body: "{}" },

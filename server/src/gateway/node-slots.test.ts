@@ -33,7 +33,7 @@ test("a subscription is made again after the node's socket was lost", async () =
   await settle(() => booted.slotOf("confirmed") === 150n);
 });
 
-test("nothing that moves with the head is kept while nobody tells of slots", async () => {
+test("nothing that moves with the head is kept while no node reports slots", async () => {
   using node = new StubNode(answerFive);
   const mute = new StubNode(() => "");
   mute[Symbol.dispose]();
@@ -44,7 +44,7 @@ test("nothing that moves with the head is kept while nobody tells of slots", asy
   expect(await (await booted.post('{"jsonrpc":"2.0","id":1,"method":"getHealth"}')).text()).toContain("-32005");
 });
 
-test("a node that nobody answers at is not well from the first call that found that out", async () => {
+test("a node that does not answer is not well from the first call that found that out", async () => {
   const node = new StubNode(answerFive);
   await using booted = await bootGateway({ upstreams: { devnet: node } });
   const health = async () => await (await booted.post('{"jsonrpc":"2.0","id":1,"method":"getHealth"}')).text();

@@ -58,7 +58,7 @@ test("a compressed body is refused for what it is", () =>
     expect((await postTo(booted, body, { "content-encoding": "identity" })).status).toBe(200);
   }));
 
-test("health answers GET and HEAD, tells other methods which it takes, and says when to come back", () =>
+test("health answers GET and HEAD, names the allowed methods for others, and says when to come back", () =>
   withGateway(async (booted) => {
     const answer = async (method: string) => await fetch(`${booted.url}/health`, { method });
     expect((await answer("GET")).status).toBe(200);
@@ -107,7 +107,7 @@ test("a call to a network without nodes is refused under its own id", () =>
     expect(await refusal('{"jsonrpc":"2.0","id":"mine","method":"getSlot"}')).toEqual([429, "mine"]);
   }));
 
-test("a batch over the burst is told that waiting does not help", () =>
+test("a batch over the burst is answered that waiting does not help", () =>
   withGateway(async (booted) => {
     booted.fakes.take = () => ({ allowed: false, burst: 2, retryAfterSeconds: 1 });
     const messageOf = async (content: string) => (await (await booted.post(content)).json()).error.message;
@@ -115,7 +115,7 @@ test("a batch over the burst is told that waiting does not help", () =>
     expect(await messageOf(`[${body},${body}]`)).not.toContain("burst");
   }));
 
-test("a method that nobody knows has no name of its own in the ledger, whatever it was refused for", () =>
+test("an unknown method has no name of its own in the ledger, whatever it was refused for", () =>
   withGateway(async (booted) => {
     const invented = '{"jsonrpc":"2.0","id":1,"method":"invented"}';
     await booted.post(invented);

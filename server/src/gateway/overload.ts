@@ -9,8 +9,8 @@ export interface OverloadOptions {
 
 /**
  * Room for the goal of 10,000 calls alike in flight; each holds its body, 256 KiB at most, so that this bounds memory
- * before anything else. Whoever is begun after a turn of five seconds has waited as long already; 2,000 new connections
- * at once make one of more than a second on a busy machine, which is no reason to refuse a request.
+ * before anything else. A request that is begun after a turn of five seconds has waited as long already; 2,000 new
+ * connections at once make one of more than a second on a busy machine, which is no reason to refuse a request.
  */
 export const overloadDefaults: OverloadOptions = { inFlightMax: 16_384, turnMsMax: 5_000 };
 

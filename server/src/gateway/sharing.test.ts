@@ -73,7 +73,7 @@ test("a caller that leaves does not cancel the call for the others", () =>
     expect(node.calls.length).toBe(1);
   }));
 
-test("callers of one call that fails all hear of it, and the next call asks again", () =>
+test("callers of one call that fails all receive the failure, and the next call asks again", () =>
   withGateway(async (booted, node) => {
     node.answer = () => "garbage";
     const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';

@@ -28,7 +28,7 @@ async function askThrough(node: StubNode, environment: Record<string, string>): 
   }
 }
 
-test("a node over TLS answers and tells its slots to who trusts its authority, and is told nothing otherwise", async () => {
+test("a node over TLS answers and reports its slots to a client that trusts its authority, and receives nothing otherwise", async () => {
   const directory = mkdtempSync(join(tmpdir(), "sluice-tls-"));
   try {
     const file = join(directory, "authority.pem");

@@ -235,7 +235,7 @@ describeWithServer("cluster", () => {
   }
 
   describeHotConformance("a Redis cluster of two", async () => {
-    // Each view is told of another node only, so messages and keys have to find their way through the cluster.
+    // Each view is given another node only, so messages and keys have to find their way through the cluster.
     const [hot, other] = [await openCluster(ports[0] ?? 0), await openCluster(ports[1] ?? 0)];
     return {
       hot,

@@ -40,7 +40,7 @@ test("need is granted as far as tokens are there, and ahead of it only a part of
   expect(lease(0, { holder: "c", needed: 1, want: 5 })).toEqual({ granted: 0, thousandths: 0 });
 });
 
-test("a bucket does not fill while its tokens lie in somebody's hands, and does when they are given back", () => {
+test("a bucket does not fill while its tokens are held by a process, and does when they are given back", () => {
   const lease = bucketAt();
   lease(0, { needed: 10, want: 10 });
   expect(lease(2_000, { holder: "b" }).thousandths).toBe(10_000);

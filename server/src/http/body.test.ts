@@ -55,7 +55,7 @@ test("JSON content types are recognised and everything else is UNSUPPORTED_MEDIA
   expect(() => requireJson(new Headers())).toThrow("Content-Type");
 });
 
-test("readInput lists what is wrong by path, and tells bad JSON from bad fields", async () => {
+test("readInput lists what is wrong by path, and distinguishes bad JSON from bad fields", async () => {
   const schema = z.strictObject({ name: z.string(), tags: z.array(z.string()) });
   const json = { "content-type": "application/json" };
   const wide = { limitBytes: 1_000, timeoutMs: 1_000 };

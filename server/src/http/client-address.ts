@@ -6,7 +6,7 @@ const forwardedEntriesMax = 32;
 /**
  * The address that IP restrictions and per-address limits are about: the socket's, unless that is a trusted proxy; then
  * the right-most entry of X-Forwarded-For that is not itself a trusted proxy. An entry that is no address ends the walk
- * at the proxy that handed it on, since what stands left of it was written by nobody we trust.
+ * at the proxy that handed it on, since what stands left of it was not written by a trusted proxy.
  * IPv4-mapped IPv6 becomes IPv4. `socketAddress` that is no address (a Unix socket) is returned as it is.
  */
 export function clientAddress(socketAddress: string, forwardedFor: string | null, trustedProxies: AddressSet): string {

@@ -1,9 +1,9 @@
 import { errorDocsPage } from "@sluice/contract/errors";
 
 /**
- * The page that explains codes stands on the gateway's port alone, and problems of other doors name it by a path:
- * whoever follows that path at such a door is sent on, to the gateway of the host that was asked; clients keep the
- * code's fragment. Null for any other request.
+ * The page that explains codes stands on the gateway's port alone, and problems of other endpoints name it by a path: a
+ * client that follows that path at such an endpoint is redirected, to the gateway of the host that was asked; clients
+ * keep the code's fragment. Null for any other request.
  */
 export function docsRedirect(request: Request, gatewayPort: number): Response | null {
   if (request.method !== "GET" && request.method !== "HEAD") return null;

@@ -98,7 +98,7 @@ test("a preflight echoes requested headers, allows any origin, never credentials
   expect(preflightResponse("a<b", [], "r").headers.has("access-control-allow-headers")).toBe(false);
 });
 
-test("two Host headers are told from one", () => {
+test("two Host headers are distinguished from one", () => {
   expect(hasSingleHost(new Headers({ host: "a:1" }))).toBe(true);
   expect(hasSingleHost(new Headers({ host: "a, b" }))).toBe(false);
   expect(hasSingleHost(new Headers())).toBe(false);

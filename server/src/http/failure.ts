@@ -60,7 +60,7 @@ export function stringify(value: unknown): string {
 }
 
 /**
- * A caught value as what the caller may know of it: ours as it is, anything else as an internal error without a word.
+ * A thrown value as what the caller may know of it: ours as it is, anything else as an internal error without a word.
  */
 export function failureOf(thrown: unknown): SluiceError {
   return thrown instanceof SluiceError ? thrown : new SluiceError("INTERNAL_ERROR", { cause: thrown });

@@ -25,7 +25,7 @@ function bootApp(options: Partial<RestAppOptions> = {}) {
   return { app, logged };
 }
 
-test("an answer carries its request id and open CORS headers, and a door in front may give the id", async () => {
+test("an answer carries its request id and open CORS headers, and a proxy in front may give the id", async () => {
   const { app } = bootApp();
   const response = await app.request("/things/7");
   expect(await response.json()).toEqual({ id: "7", request: "req_1" });
@@ -92,7 +92,7 @@ test("OPTIONS on an open path needs no handler, and a same-origin application an
   }
 });
 
-test("a door with an error body of its own writes it", async () => {
+test("an endpoint with an error body of its own writes it", async () => {
   const { app } = bootApp({
     failure: (error, context) => context.json({ success: false, error_code: error.code }, 418),
   });

@@ -29,7 +29,7 @@ export interface RestAppOptions {
 
 export interface RestAppDependencies {
   readonly requestId: () => string;
-  /** Told of faults of this system only. */
+  /** Reported for faults of this system only. */
   readonly log: Pick<Log, "error">;
 }
 

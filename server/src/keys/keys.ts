@@ -185,7 +185,7 @@ class KeyRing implements Keys {
         return this.#withoutStore(stale !== null && this.#cache.known(presented) === stale ? stale : null);
       }
       if (!flight.isOutdated) return this.#remember(presented, flight, found);
-      // Whoever came after the last change may be waiting too, and must not be granted what was before it.
+      // A caller that came after the last change may be waiting too, and must not be granted what was before it.
       if (read >= readsMax) return overloaded;
     }
   }

@@ -1,9 +1,9 @@
 import { type Course, Revocations } from "./testing/revocations.ts";
 
 /**
- * Keys and accounts change on three replicas that keep keys in memory and tell each other by notices, over a store that
- * answers late and in any order: whoever has been told grants nothing by what was before, and who cannot be told stops
- * within the time for which a key is kept. `n` is the number of steps in all.
+ * Keys and accounts change on three replicas that keep keys in memory and notify each other, over a store that answers
+ * late and in any order: a replica that was notified grants nothing by what was before, and one that cannot be notified
+ * stops within the time for which a key is kept. `n` is the number of steps in all.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const calm = { lossChance: 0, killChance: 0, failureChance: 0 };

@@ -12,7 +12,7 @@ interface Tally {
   restartMs: number[];
 }
 
-/** One writer: batches of its own account, each a few hundred rows, until told to stop. */
+/** One writer: batches of its own account, each a few hundred rows, until it is instructed to stop. */
 async function write(
   ledger: Ledger,
   name: string,

@@ -55,7 +55,7 @@ interface Course {
 
 const tiers = [10, 50, 200, 500, 1_000];
 
-/** One course of takes; a fault is told as text, the counts otherwise. */
+/** One course of takes; a fault is reported as text, the counts otherwise. */
 function compare(course: Course): string | { allowed: number; refused: number } {
   const random = seededRandom(course.seed);
   const upTo = (limit: number): number => Math.floor(random.next() * limit);

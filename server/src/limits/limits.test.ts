@@ -37,7 +37,7 @@ test("over an hour of takes at odd moments exactly burst + rate x time is given"
   expect(allowed).toBe(14 + 7 * 3_600 - 1);
 });
 
-test("a decision tells limit, burst, remaining, reset and how long to wait", () => {
+test("a decision reports limit, burst, remaining, reset and how long to wait", () => {
   const { clock, limits } = boot();
   expect(limits.take("a", 10, 20)).toEqual({
     allowed: true,
@@ -65,7 +65,7 @@ test("a refused take takes nothing, and one over the burst is never allowed", ()
   expect(limits.take("a", 10, 20, 20).allowed).toBe(true);
 });
 
-test("waiting the told time is always enough, and a second less never is when more than one is told", () => {
+test("waiting the reported time is always enough, and a second less never is when more than one is requested", () => {
   for (const cost of [1, 3, 7, 20]) {
     const { clock, limits } = boot();
     limits.take("a", 3, 20, 20);

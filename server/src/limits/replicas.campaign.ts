@@ -137,7 +137,7 @@ class Simulation {
         this.refused += 1;
         return;
       }
-      // What a killed process would have answered, nobody got.
+      // What a killed process would have answered was not received.
       if (!this.#workers.some((worker) => worker.holder === holder)) return;
       this.allowed += 1;
       const level = reference.grant(this.#clock.monotonic(), cost);
@@ -171,7 +171,7 @@ class Simulation {
     if (this.#upTo(2) === 0) this.#store.aheadMs -= this.#upTo(500);
   }
 
-  /** Demand is beyond every rate: what flowed in was given, but for a thousandth and what is in somebody's hands. */
+  /** Demand is beyond every rate: what flowed in was given, but for a thousandth and what is held by a process. */
   #unused(): string | null {
     for (const { rate, burst, granted, atMs, sinceMs } of this.#references) {
       const flowed = burst + ((atMs - sinceMs) * rate) / 1_000;

@@ -46,7 +46,7 @@ export class Replicas implements AsyncDisposable {
     return this.#isLost;
   }
 
-  /** Somebody waited for what is shared in vain. It is tried again by the next heartbeat, not by requests. */
+  /** A caller waited for what is shared in vain. It is tried again by the next heartbeat, not by requests. */
   lost(): void {
     this.#fewerBeats = 0;
     if (this.#isLost) return;

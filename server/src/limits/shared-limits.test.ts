@@ -62,7 +62,7 @@ test("while a lease lasts the decision is synchronous, and a bucket known to be 
   expect((await limits.take("b", 1, 2)).allowed).toBe(true);
 });
 
-test("what a decision tells counts down as in a bucket of one's own", async () => {
+test("what a decision reports counts down as in a bucket of one's own", async () => {
   const { gateway } = boot();
   const limits = gateway("first");
   for (let left = 19; left >= 0; left -= 1) {
@@ -76,7 +76,7 @@ test("what a decision tells counts down as in a bucket of one's own", async () =
   });
 });
 
-test("without Redis each process serves its share, the debt is told afterwards, and both are logged", async () => {
+test("without Redis each process serves its share, the debt is reported afterwards, and both are logged", async () => {
   const { clock, store, reported, gateway } = boot();
   const [first, second] = [gateway("first"), gateway("second")];
   await Promise.all([first.tick(), second.tick()]);

@@ -128,7 +128,7 @@ class LeasedLimits implements SharedLimits {
     return promise;
   }
 
-  /** Nobody waits any longer: what is held, and then this process's own share, decides. */
+  /** The wait is over: what is held, and then this process's own share, decides. */
   #decideWaiting(bucket: SharedBucket): void {
     for (const waiter of bucket.waiters.splice(0)) {
       const isHeld = bucket.held >= waiter.cost && bucket.heldUntilMs > this.#clock.monotonic();

@@ -39,7 +39,7 @@ export interface ChainReaderOptions {
 }
 
 /**
- * The way out, which is the platform's `fetch` handed in by whoever composes. chain's own call is not used: it takes an
+ * The way out, which is the platform's `fetch` handed in by the composition. chain's own call is not used: it takes an
  * answer whatever its HTTP status and reads it whole before it looks at its size, and a name is money.
  */
 export type PostJson = (url: string, init: RequestInit) => Promise<Response>;

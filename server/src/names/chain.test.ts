@@ -261,7 +261,7 @@ describe("a chain that does not answer is 502, and nothing of it is kept", () =>
     });
   }
 
-  test("nobody there", async () => {
+  test("no account there", async () => {
     await using world = new World({ rpcUrl: "http://127.0.0.1:1/" });
     expect(await of(world, "alice.x1")).toEqual([502, "rpc unreachable"]);
     expect(await of(world, "@alice.x1")).toEqual([409, "ambiguous: both a handle and a domain shape"]);

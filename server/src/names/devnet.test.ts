@@ -53,13 +53,13 @@ describe("each name of the development chain", () => {
     else expect([status, body.owner]).toEqual([200, nameOwner(entry.owner).address]);
   });
 
-  test("every flawed one is judged by a line of its own", () => {
+  test("every flawed one is evaluated by a line of its own", () => {
     const flawed = all.filter(([, entry]) => entry.flaw !== undefined).map(([name]) => name);
     expect(Object.keys(expectations)).toEqual(expect.arrayContaining(flawed));
   });
 });
 
-test("a name nobody has is absent", async () => {
+test("a name without an owner is absent", async () => {
   expect((await answer("nobody.x1")).body).toEqual({ error: "domain not registered", input: "nobody.x1" } as never);
 });
 

@@ -21,7 +21,7 @@ describe.skipIf(cases.length === 0)("the public corpus", () => {
   test.each(cases.map((each) => [each.group, JSON.stringify(each.input), each] as const))("%s: %s", (_g, _i, each) => {
     const reading = readHandle(each.input);
     expect(reading).toEqual(
-      each.result === "ok" ? { ok: true, handle: each.canonical ?? "" } : ({ ok: false, fault: each.reason } as never),
+      each.result === "ok" ? { ok: true, handle: each.canonical ?? "" } : ({ ok: false, reason: each.reason } as never),
     );
   });
 });

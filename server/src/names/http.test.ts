@@ -24,7 +24,7 @@ describe("405 comes before everything", () => {
       });
     }
   }
-  test("the input is told where there is one", async () => {
+  test("the input is reported where there is one", async () => {
     await using world = unasked();
     const post = async (path: string): Promise<unknown> => (await world.get(path, { method: "POST" })).body;
     expect(await post("/resolve/%40alice")).toEqual({ error: "method not allowed", input: "@alice" });
@@ -44,7 +44,7 @@ describe("404 for unknown routes, with this body exactly", () => {
   );
 });
 
-describe("shapes are judged before the chain is asked", () => {
+describe("shapes are evaluated before the chain is asked", () => {
   const ambiguous = "ambiguous: both a handle and a domain shape";
   test.each([
     ["%40alice.x1", 409, ambiguous, "@alice.x1"],
@@ -78,7 +78,7 @@ test("health answers from the process alone", async () => {
   expect(world.node.calls.length).toBe(0);
 });
 
-test("every answer is JSON, open to any origin, kept by nobody, and has an id", async () => {
+test("every answer is JSON, open to any origin, not cached, and has an id", async () => {
   await using world = new World();
   for (const path of ["/health", "/version", "/resolve/alice.x1", "/resolve/x", "/nowhere"]) {
     const { headers } = await world.get(path);
@@ -120,7 +120,7 @@ describe("200", () => {
     });
   });
 
-  test("an owner off the curve is told in body and header, from the chain and from memory", async () => {
+  test("an owner off the curve is reported in body and header, from the chain and from memory", async () => {
     await using world = new World();
     world.domain(["vault"], "xnt", strangers);
     for (let time = 0; time < 2; time++) {
@@ -132,7 +132,7 @@ describe("200", () => {
 });
 
 describe("version", () => {
-  test("tells the node's core version and its URL without secrets, in whichever part they are", async () => {
+  test("reports the node's core version and its URL without secrets, in whichever part they are", async () => {
     await using world = new World();
     await using secretive = new World({
       rpcUrl: `${world.node.url.replace("http://", "http://user:p%40ss@")}/v2/0123456789abcdefghijk?api-key=hidden#x`,
@@ -169,7 +169,7 @@ describe("version", () => {
   );
 });
 
-test("a fault of ours is 500 without a word of it, and is told to the operator", async () => {
+test("an internal error is 500 without a word of it, and is reported to the operator", async () => {
   await using world = new World();
   Object.defineProperty(world.clock, "monotonic", {
     value: () => {

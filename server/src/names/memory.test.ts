@@ -55,7 +55,7 @@ describe("how long an answer holds", () => {
   });
 });
 
-test("many who ask for one name at once cost one call, and all are told the same", async () => {
+test("many who ask for one name at once cost one call, and all receive the same answer", async () => {
   await using world = new World();
   world.domain(["alice"], "x1", alice);
   const asked = Array.from({ length: 500 }, (_, at) => ownerOf(world, at % 2 === 0 ? "alice.x1" : "Alice.x1"));

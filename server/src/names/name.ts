@@ -134,6 +134,6 @@ export interface Resolution {
 export type NameOutcome =
   | { readonly kind: "resolved"; readonly resolution: Resolution }
   | { readonly kind: "refused"; readonly error: ShapeError }
-  /** Nobody has registered it. `programMissing`: the chain carries no program that could hold it. */
+  /** It is not registered. `programMissing`: the chain carries no program that could hold it. */
   | { readonly kind: "absent"; readonly of: "handle" | "domain"; readonly programMissing: boolean }
   | { readonly kind: "failed"; readonly error: "malformed account" | "rpc unreachable" };

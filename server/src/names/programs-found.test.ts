@@ -23,7 +23,7 @@ describe("which programs apply", () => {
     },
   );
 
-  test("are learnt by the same call as the first name, when nobody asked before", async () => {
+  test("are learnt by the same call as the first name, when it was not asked before", async () => {
     await using world = new World({}, [devnet.nameProgram, handleProgram]);
     world.domain(["alice"], "x1", alice);
     expect(await ownerOf(world, "alice.x1")).toBe(alice);
@@ -50,7 +50,7 @@ describe("which programs apply", () => {
     expect(await ownerOf(world, "alice.x1")).toBe(alice);
   });
 
-  test("of several the first known one counts, always the same, and the operator is told", async () => {
+  test("of several the first known one counts, always the same, and the operator is informed", async () => {
     await using world = new World({}, [devnet.nameProgram, mainnet.nameProgram]);
     world.domain(["alice"], "x1", bob, devnet.nameProgram);
     world.domain(["alice"], "x1", alice, mainnet.nameProgram);

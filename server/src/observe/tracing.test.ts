@@ -12,7 +12,7 @@ interface Recorded {
   ended: number;
 }
 
-/** A provider that keeps what is told to it; it builds on the API's own span that does nothing. */
+/** A provider that keeps what it receives; it builds on the API's own span that does nothing. */
 function recorder(): { provider: TracerProvider; spans: Recorded[] } {
   const spans: Recorded[] = [];
   const start = (name: string, options: { attributes?: Attributes }): Span => {

@@ -22,7 +22,7 @@ test("a call's parts are slices of the text, whatever the order and white space"
   });
 });
 
-test("params null is as good as none, an object is the method's to judge, other kinds are refused by name", () => {
+test("params null is as good as none, an object is checked by the method, other kinds are refused by name", () => {
   const withParams = (params: string) => single(`{"jsonrpc":"2.0","id":1,"method":"m","params":${params}}`);
   expect(withParams("null")).toMatchObject({ ok: true, params: null });
   expect(withParams('{ "a":[1,"}"] }')).toMatchObject({ ok: true, params: '{ "a":[1,"}"] }' });

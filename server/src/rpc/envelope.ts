@@ -121,7 +121,7 @@ function readMembers(text: string, start: number, members: Members): "proved" | 
 }
 
 /**
- * False when the member was not proved to be JSON by looking at it. Names are told apart by their length with quotes
+ * False when the member was not proved to be JSON by looking at it. Names are distinguished by their length with quotes
  * and compared in place.
  */
 function takeMember(

@@ -97,7 +97,7 @@ test("a range of more than 500,000 blocks never reaches a node", () => {
   expect(faultOf("getBlocks", "[1,500002]")).toContain("end slot");
 });
 
-test("members that nobody knows are ignored and stay in the call", () => {
+test("unknown members are ignored and stay in the call", () => {
   expect(planOf("getSlot", '[{"later":1,"commitment":"confirmed"}]').params).toBe(
     '[{"commitment":"confirmed","later":1}]',
   );

@@ -14,7 +14,7 @@ const transaction = (signature: string, sentAtMs: number, changes: Partial<SentT
   ...changes,
 });
 
-/** Processes that hear each other's messages at once, unless `isAway`. */
+/** Processes that receive each other's messages at once, unless `isAway`. */
 function world() {
   const handlers = new Map<string, Set<(message: string) => void>>();
   const resources = new AsyncDisposableStack();
@@ -58,7 +58,7 @@ function world() {
   return { state, join, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
-test("what went through other processes is told in one order, page by page, and each transaction once", async () => {
+test("what went through other processes is reported in one order, page by page, and each transaction once", async () => {
   await using processes = world();
   const one = await processes.join([
     transaction("a", 10),
@@ -79,7 +79,7 @@ test("what went through other processes is told in one order, page by page, and 
   expect(all[2]?.slot).toBe(18446744073709551615n);
 });
 
-test("while the shared store is away the answer is of this process alone, and without one nobody is asked", async () => {
+test("while the shared store is away the answer is of this process alone, and without one no process is asked", async () => {
   await using processes = world();
   const one = await processes.join([transaction("a", 10)]);
   await processes.join([transaction("b", 20)]);

@@ -5,7 +5,7 @@ import { SentTransactions } from "./sent-transactions.ts";
 
 const signature = "5".repeat(88);
 
-/** A chain that says what a test tells it to, and keeps what it was sent. */
+/** A chain that says what a test instructs it to, and keeps what it was sent. */
 function fakeChain() {
   const chain = {
     clock: new ManualClock(1_800_000_000_000),
@@ -116,7 +116,7 @@ test("once a fork has left its block behind, it goes out again", async () => {
   expect(sent.of("key", 1)).toMatchObject([{ state: "sent", slot: null, resends: 1 }]);
 });
 
-test("one that failed in its block is told as failed", async () => {
+test("one that failed in its block is reported as failed", async () => {
   const world = fakeChain();
   using sent = world.sent;
   sent.taken(by, params({ maxRetries: 5 }), taken);

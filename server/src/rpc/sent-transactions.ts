@@ -55,7 +55,7 @@ const resendsMax = 60;
 export interface SentTransactionsDependencies {
   readonly clock: Clock;
   readonly pool: (network: Network) => Pick<UpstreamPool, "call"> | null;
-  /** Told once when what became of a transaction is known. */
+  /** Reported once when what became of a transaction is known. */
   readonly settled: (network: Network, state: SentState) => void;
 }
 

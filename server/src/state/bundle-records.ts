@@ -55,7 +55,7 @@ export interface BundleStatus {
   readonly changedAt: number;
 }
 
-/** A bundle and its standing. */
+/** A bundle and its status. */
 export interface BundleRecord extends NewBundle, BundleStatus {}
 
 /** A transition from a state; `isEnd` marks a final one. */
@@ -77,7 +77,7 @@ export interface BundleStore {
   accept(bundle: NewBundle): Promise<AcceptResult>;
   /**
    * Makes a step if the bundle still is in the state it starts from. The step that ends it takes its content away and
-   * notes, in the same transaction, that its outcome has to be told. Shares its commit with other steps.
+   * notes, in the same transaction, that its outcome has to be reported. Shares its commit with other steps.
    */
   step(step: BundleStep): Promise<StepResult>;
   /**
@@ -98,10 +98,10 @@ export interface BundleStore {
     readonly limit: number;
     readonly cursor: string | null;
   }): Promise<{ readonly items: readonly BundleRecord[]; readonly nextCursor: string | null }>;
-  /** Bundles that have ended and whose outcome has not been told, the first to end first. Limit 1 to 1000. */
+  /** Bundles that have ended and whose outcome has not been reported, the first to end first. Limit 1 to 1000. */
   unreported(limit: number): Promise<readonly BundleRecord[]>;
-  /** Notes that outcomes have been told. At most 1000. */
+  /** Notes that outcomes have been reported. At most 1000. */
   markReported(ids: readonly string[]): Promise<void>;
-  /** Forgets up to 500 bundles that ended before then and whose outcome has been told; says how many. */
+  /** Forgets up to 500 bundles that ended before then and whose outcome has been reported; says how many. */
   forget(endedBefore: number): Promise<number>;
 }

@@ -37,7 +37,7 @@ async function openBoth(directory: string): Promise<{ opened: OpenedSqlite; stat
 const thrownBy = (work: Promise<unknown>): Promise<unknown> => work.then(() => null).catch((error: unknown) => error);
 
 describe("the data directory", () => {
-  test("a second process is refused at once, told the directory and the process that holds it", async () => {
+  test("a second process is refused at once with the directory and the process that holds it", async () => {
     const directory = temporaryDirectory();
     await using _held = await openState({ directory, databaseUrl: null }, dependencies);
     const script = `
@@ -82,7 +82,7 @@ describe("the data directory", () => {
     expect(await state.ping()).toBe(true);
   });
 
-  test("it is free again after closing, and a number left in state.pid holds nobody up", async () => {
+  test("it is free again after closing, and a number left in state.pid blocks no start", async () => {
     const directory = temporaryDirectory();
     await (await openState({ directory, databaseUrl: null }, dependencies))[Symbol.asyncDispose]();
     writeFileSync(join(directory, "state.pid"), "1\n");
@@ -135,11 +135,11 @@ describe("faults", () => {
   test("a file that is no database is CORRUPT at opening, and is not overwritten", async () => {
     const directory = temporaryDirectory();
     const path = join(directory, "state.sqlite");
-    writeFileSync(path, "this is somebody's letter, not a database".repeat(200));
+    writeFileSync(path, "this is another user's letter, not a database".repeat(200));
     const error = await thrownBy(openState({ directory, databaseUrl: null }, dependencies));
     expect(stateErrorCodeOf(error)).toBe("CORRUPT");
     expect(String(error)).toContain(path);
-    expect(readFileSync(path, "utf8")).toStartWith("this is somebody's letter");
+    expect(readFileSync(path, "utf8")).toStartWith("this is another user's letter");
   });
 
   test("a row that no version of ours can have written is CORRUPT, not a guess", async () => {

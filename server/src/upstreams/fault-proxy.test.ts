@@ -3,7 +3,9 @@ import type { UpstreamOutcome } from "./index.ts";
 import { answerOf, bootCluster, type Cluster, read } from "./testing/cluster.ts";
 import { FaultProxy, type ProxyFault } from "./testing/fault-proxy.ts";
 
-/** Two nodes, the first of which is asked first, through a proxy; its slots are told past it, so that it looks well. */
+/**
+ * Two nodes, the first of which is asked first, through a proxy; its slots are reported past it, so that it looks well.
+ */
 async function withProxy(use: (cluster: Cluster, proxy: FaultProxy) => Promise<void>): Promise<void> {
   let proxy: FaultProxy | null = null;
   await using cluster = await bootCluster(

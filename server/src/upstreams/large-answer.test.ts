@@ -46,7 +46,7 @@ interface Opened {
   readonly cuts: string[];
 }
 
-/** The answer as a node's call makes it: judged by its first piece. Null when it has to be gathered. */
+/** The answer as a node's call makes it: evaluated by its first piece. Null when it has to be gathered. */
 function open(
   text: string,
   lengths: readonly number[],

@@ -95,7 +95,7 @@ test("the same configuration again exchanges nothing; nodes that were added at r
   ]);
 });
 
-test("nodes that were added go when they are no longer named, once their calls have ended; what cannot be sent to is told", async () => {
+test("nodes that were added go when they are no longer named, once their calls have ended; what cannot be sent to is reported", async () => {
   await using cluster = await bootCluster(2);
   const [first] = configured(cluster);
   if (first === undefined) throw new Error("no options");

@@ -144,7 +144,7 @@ describe("what an operator orders", () => {
     expect(cluster.pool.health().map(({ label }) => label)).toEqual(["b"]);
   });
 
-  test("a node that is added serves as soon as it is heard of", async () => {
+  test("a node that is added serves as soon as it is known", async () => {
     await using cluster = await bootCluster(1);
     const { url, ws } = nodeAt(cluster, 0);
     const added = { label: "new", url, ws, headers: {}, groups: ["read"] as const, weight: 1, requestsPerSecond: null };
@@ -185,7 +185,7 @@ describe("a read that goes wrong", () => {
     },
   );
 
-  test("is told the node's own error when all nodes have the same", async () => {
+  test("receives the node's own error when all nodes have the same", async () => {
     await using cluster = await bootCluster(3);
     for (const node of cluster.nodes) node.answer = errorOf(-32007);
     const outcome = await cluster.pool.call(read());

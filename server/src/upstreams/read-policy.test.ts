@@ -138,7 +138,7 @@ test.each([
   expect([a.isCancelled(), b.isCancelled()]).toEqual([isACancelled, isBCancelled]);
 });
 
-test("the large answer of a trial is judged by its beginning and cancelled", async () => {
+test("the large answer of a trial is evaluated by its beginning and cancelled", async () => {
   const clock = new ManualClock();
   const node = nodeOf("a", clock);
   node.isOnTrial = true;

@@ -107,7 +107,7 @@ describe("connections", () => {
       { inFlightMax: 1 },
     ));
 
-  test("are not used again after Connection: close, surplus bytes or bytes that nobody asked for", async () => {
+  test("are not used again after Connection: close, surplus bytes or bytes that were not asked for", async () => {
     for (const surplus of ["", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"]) {
       const answer: RawAnswer = ({ socket }, body) =>
         void socket.write(answerOf(body, surplus === "" ? "Connection: close\r\n" : "") + surplus);
@@ -229,7 +229,7 @@ describe("a node that", () => {
     }
   });
 
-  test("answers before it has read all is heard, on a connection that is not used again", async () => {
+  test("answers before it has read all is received, on a connection that is not used again", async () => {
     const body = "x".repeat(20_000_000);
     let connections = 0;
     using node = Bun.listen({

@@ -41,7 +41,7 @@ interface Process {
   notice(): void;
 }
 
-/** A process that is configured with node `a`; it hears of nothing but what a test tells it. */
+/** A process that is configured with node `a`; it receives nothing but what a test sends it. */
 async function boot(key: string | null = masterKey): Promise<Process> {
   const stack = new AsyncDisposableStack();
   resources.push(stack);
@@ -128,7 +128,7 @@ test("a node that was added is there after a restart with all that it was, and l
   expect(Buffer.from(stored?.options ?? []).includes(secret)).toBe(false);
 });
 
-test("a node that this master key did not seal is left out and told once; the others serve", async () => {
+test("a node that this master key did not seal is left out and reported once; the others serve", async () => {
   await add(await boot());
   const other = await boot("5e".repeat(32));
   await other.admin.recall();
@@ -136,7 +136,7 @@ test("a node that this master key did not seal is left out and told once; the ot
   expect(other.warnings).toEqual(["an added node cannot be read with this master key and is left out"]);
 });
 
-test("what cannot be read from state changes nothing, and is told once for as long as it lasts", async () => {
+test("what cannot be read from state changes nothing, and is reported once for as long as it lasts", async () => {
   const process = await boot();
   await add(process);
   const list = state.upstreamNodes.list.bind(state.upstreamNodes);

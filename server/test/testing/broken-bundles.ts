@@ -98,7 +98,7 @@ function throughTable(
   return transaction.serialize();
 }
 
-/** A lookup table of a tip account and somebody's, which the chain has confirmed. */
+/** A lookup table of a tip account and another one, which the chain has confirmed. */
 async function lookupTable(chain: ChainReader, payer: Keypair): Promise<PublicKey> {
   const recentSlot = await chain.call("getSlot", { commitment: "finalized" });
   const authority = payer.publicKey;

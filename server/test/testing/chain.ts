@@ -1,4 +1,4 @@
-/** A development chain of a test's own, in a process of its own, that can be told to go wrong. */
+/** A development chain of a test's own, in a process of its own, that can be instructed to go wrong. */
 import { join } from "node:path";
 import { post, root } from "./network.ts";
 
@@ -6,7 +6,7 @@ export interface FaultyChain extends AsyncDisposable {
   readonly rpc: string;
   readonly ws: string;
   readonly pid: number;
-  /** Calls a devnet_* method at the chain's admin door, which no fault reaches. */
+  /** Calls a devnet_* method at the chain's admin endpoint, which no fault reaches. */
   admin(method: string, ...params: readonly unknown[]): Promise<Record<string, unknown>>;
 }
 

@@ -1,4 +1,6 @@
-/** Hands bundles in at the doors of a block engine that may be killed at any moment, and asks what became of them. */
+/**
+ * Hands bundles in at the endpoints of a block engine that may be killed at any moment, and asks what became of them.
+ */
 import { protoFiles } from "@sluice/contract/proto";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { authClient, makeIdentity, signIn } from "../../src/engine/testing/signed-in.ts";
@@ -27,13 +29,13 @@ const addresses = 200;
 
 export interface SearcherOptions {
   readonly key: string;
-  /** What this searcher's streams tell, over all lives of the server. */
+  /** What this searcher's streams report, over all lives of the server. */
   readonly reported: ReportedStories;
-  /** Whether it signs in to Jito's doors with a key pair of its own. */
+  /** Whether it signs in to Jito's endpoints with a key pair of its own. */
   readonly signsIn: boolean;
 }
 
-/** One searcher at the doors of one life of the server. */
+/** One searcher at the endpoints of one life of the server. */
 export class ChaosSearcher implements Disposable {
   readonly #rest: string;
   readonly #options: SearcherOptions;
@@ -88,7 +90,7 @@ export class ChaosSearcher implements Disposable {
     }
   }
 
-  /** Bundles whose end its open streams have still to tell, by what each is said to be. */
+  /** Bundles whose end its open streams have still to report, by what each is said to be. */
   unreported(states: ReadonlyMap<string, BundleStatus>): readonly string[] {
     return [...(this.#stream?.unreported(states) ?? []), ...(this.#results?.unreported(states) ?? [])];
   }
@@ -179,7 +181,7 @@ export class ChaosSearcher implements Disposable {
     return (await signIn(auth, "SEARCHER", makeIdentity())).headers;
   }
 
-  /** Bytes that need be no message, at each door. */
+  /** Bytes that need be no message, at each endpoint. */
   async submitRaw(bytes: Uint8Array): Promise<void> {
     if (this.#isClosed) return;
     const body = Buffer.from(bytes);
@@ -198,7 +200,7 @@ export class ChaosSearcher implements Disposable {
     await Promise.allSettled(calls);
   }
 
-  /** Null where nobody knows the id. Throws when the server does not answer. */
+  /** Null where the id is unknown. Throws when the server does not answer. */
   async state(id: string): Promise<BundleStatus | null> {
     const response = await this.#fetch(`/bundles/${id}`, {});
     if (response.status === 404) return null;
@@ -248,7 +250,7 @@ function messageOf({ bundle: { transactions, tip, targetSlot }, envelope }: Hand
   };
 }
 
-/** Said while the leaders' links are cut: the bundle is taken by nobody, for certain. */
+/** Said while the leaders' links are cut: the bundle is certainly not taken. */
 const noLeader = "Bundle Dropped, no connected leader up soon.";
 
 const messageIn = (ended: Ended | null): Record<string, unknown> =>

@@ -1,15 +1,15 @@
-/** Compares what streams and the ledger tell of bundles with how the engine says that they stand in the end. */
+/** Compares what streams and the ledger report about bundles with how the engine says that they stand in the end. */
 import type { ReportedStories } from "./chaos-streams.ts";
 import type { BundleStory } from "./chaos-verdict.ts";
 import type { LedgerOutcome } from "./ledger-outcomes.ts";
 
 export interface ReportVerdict {
   readonly faults: readonly string[];
-  /** Bundles that streams told to be in a block and that were lost with it. */
+  /** Bundles that streams reported to be in a block and that were lost with it. */
   readonly lostWithForks: number;
 }
 
-/** Everything that streams told and that is not so. */
+/** Everything false that streams reported. */
 export function verifyReports(
   stories: ReadonlyMap<string, BundleStory>,
   reported: readonly ReportedStories[],
@@ -20,7 +20,7 @@ export function verifyReports(
   }
   for (const [id, end] of reported.flatMap(({ ends }) => [...ends])) {
     const found = stories.get(id)?.state;
-    if (found?.status !== end.split(" ")[0]) faults.push(`${id} was told to end as ${end} and is ${found?.status}`);
+    if (found?.status !== end.split(" ")[0]) faults.push(`${id} was reported to end as ${end} and is ${found?.status}`);
   }
   const lost = new Set<string>();
   for (const [id] of reported.flatMap(({ included }) => [...included])) {
@@ -28,7 +28,7 @@ export function verifyReports(
     if (found?.status === "included") continue;
     lost.add(id);
     const isRight = found?.status === "dropped" && found.reason === "fork";
-    if (!isRight) faults.push(`${id} was told to be in a block and is ${found?.status}, ${found?.reason}`);
+    if (!isRight) faults.push(`${id} was reported to be in a block and is ${found?.status}, ${found?.reason}`);
   }
   return { faults, lostWithForks: lost.size };
 }

@@ -26,7 +26,7 @@ export interface ChaosOptions {
 
 export interface ChaosFigures {
   readonly handed: Readonly<Record<string, number>>;
-  /** Accepted bundles by their door, `sealed` beside it for those that were encrypted. */
+  /** Accepted bundles by their endpoint, `sealed` beside it for those that were encrypted. */
   readonly endpoints: Readonly<Record<string, number>>;
   readonly kills: Readonly<Record<Victim, number>>;
   readonly happened: Readonly<Record<Mishap, number>>;
@@ -123,7 +123,9 @@ export class ChaosRun implements Disposable {
     return reasons;
   }
 
-  /** Some bundles from all searchers at all doors, and at most one thing that goes wrong while they are under way. */
+  /**
+   * Some bundles from all searchers at all endpoints, and at most one thing that goes wrong while they are under way.
+   */
   async #round(size: number, mishap: Mishap | null): Promise<void> {
     const moment = await this.#chain.look();
     const bundles = Array.from({ length: size }, () => this.#mill.next(moment));
@@ -139,7 +141,7 @@ export class ChaosRun implements Disposable {
         if (index === at && mishap !== null) happening = this.#happen(mishap, nth);
         const [bundle, endpoint] = [bundles[index], endpoints[index]];
         if (bundle !== undefined && endpoint !== undefined) await this.#submit(bundle, endpoint, index);
-        // Those that were under way at a kill are enough; nobody needs to hear that there is no server.
+        // Those that were under way at a kill are enough; it need not be reported that there is no server.
         await this.#stage.up();
       }
     };
@@ -263,15 +265,15 @@ export class ChaosRun implements Disposable {
     }).then(({ found }) => found);
   }
 
-  /** What streams that are open have told to the end, what all streams ever told, and what the ledger has. */
+  /** What streams that are open have reported to the end, what all streams ever reported, and what the ledger has. */
   async #verifyReports(): Promise<{ readonly faults: readonly string[]; readonly lostWithForks: number }> {
     const states = new Map<string, BundleStatus>();
     for (const { id, state, handed } of this.#stories.values()) {
-      // Of one that several have handed in only the first hears the end.
+      // Of one that several have handed in only the first receives the end.
       if (state !== null && handed === 1) states.set(id, state);
     }
     const unreported = (): string[] => this.#stage.searchers.flatMap((searcher) => [...searcher.unreported(states)]);
-    await eventually("the last ends are told", () => unreported().length === 0).catch(() => null);
+    await eventually("the last ends are reported", () => unreported().length === 0).catch(() => null);
     const late = unreported();
     const { faults, lostWithForks } = verifyReports(this.#stories, this.#stage.reported);
     const ended = [...this.#stories.values()].filter(({ state }) => state !== null).length;

@@ -7,7 +7,7 @@ import { PlainClient } from "../../src/net/grpc/testing/grpc-client.ts";
 export const sealings = ["sound", "unknown key", "other claim", "used key", "bad padding", "no request"] as const;
 export type Sealing = (typeof sealings)[number];
 
-/** A key of the engine's, as it tells them. */
+/** A key of the engine's, as it publishes them. */
 export interface SealingKey {
   readonly network: string;
   readonly id: string;

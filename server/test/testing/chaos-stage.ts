@@ -37,7 +37,7 @@ const confirmedAfter = 6;
 const finalizedAfter = 20;
 /** Blocks a campaign may make before the first of them are forgotten. */
 const slotsKept = 1_000_000;
-/** How long leaders find nobody when their connections are cut: shorter and longer than a leader's four slots. */
+/** How long leaders find no engine when their connections are cut: shorter and longer than a leader's four slots. */
 const awayMs = [0, 150, 500] as const;
 /** Bundles a second over gRPC, so that a searcher's tier does not slow the campaign down. */
 const searcherRate = 1_000;
@@ -142,11 +142,11 @@ export class ChaosStage implements AsyncDisposable {
     await this.#starting;
   }
 
-  /** What the ledger says became of bundles, once it has been told of so many. Ends the server. */
+  /** What the ledger says became of bundles, once it has so many. Ends the server. */
   async outcomes(count: number): Promise<readonly LedgerOutcome[]> {
     let reported: readonly LedgerOutcome[] = [];
     for (let attempt = 0; attempt < outcomeAttempts && reported.length < count; attempt += 1) {
-      // What was not told before the end is told by the next server.
+      // What was not reported before the end is reported by the next server.
       if (attempt > 0) await this.restart("SIGTERM");
       await this.#network.end("SIGTERM");
       reported = await ledgerOutcomes(this.#directory);

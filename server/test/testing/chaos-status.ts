@@ -1,7 +1,8 @@
 /** What a block engine answers to a bundle that is handed in, and how it says that one stands. */
 
 /**
- * How a door answered: `unknown` where the answer did not come, or says that it is not known whether it is accepted.
+ * How an endpoint answered: `unknown` where the answer did not come, or says that it is not known whether it is
+ * accepted.
  */
 export type Handed =
   | { readonly said: "accepted"; readonly id: string }

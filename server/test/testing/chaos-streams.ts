@@ -1,18 +1,19 @@
 /**
- * Listens to the streams that tell of bundles, and holds against them what they tell twice, too late or out of order.
+ * Listens to the streams that report on bundles, and holds against them what they report twice, too late or out of
+ * order.
  */
 import { competingText } from "../../src/engine/grpc/jito/bundle-results.ts";
 import type { BundleStatus, Handed } from "./chaos-status.ts";
 
-/** What a searcher's streams have told over all lives of the server, as far as the verdict needs it. */
+/** What a searcher's streams have reported over all lives of the server, as far as the verdict needs it. */
 export interface ReportedStories {
-  /** Ends that were told: of each bundle the status, with its reason. */
+  /** Ends that were reported: of each bundle the status, with its reason. */
   readonly ends: Map<string, string>;
-  /** Bundles that were told to be in a block, with the slot told last. */
+  /** Bundles that were reported to be in a block, with the slot reported last. */
   readonly included: Map<string, number>;
-  /** What may not be told, whatever else has happened. */
+  /** What may not be reported, whatever else has happened. */
   readonly faults: string[];
-  /** The same of bundles that were handed in once; others may be told again as an answer. */
+  /** The same of bundles that were handed in once; others may be reported again as an answer. */
   readonly suspects: { readonly id: string; readonly fault: string }[];
   /** Streams that were begun. */
   streams: number;
@@ -40,13 +41,13 @@ export interface Spoken extends MessageSource {
 
 const answerWithinMs = 10_000;
 
-/** One of our own streams: takes bundles, and tells each change of the searcher's bundles. */
+/** One of our own streams: takes bundles, and reports each change of the searcher's bundles. */
 export class ConfirmationStream {
   readonly #stream: Spoken;
   readonly #reported: ReportedStories;
-  /** What was told last of each bundle in this stream. */
+  /** What was reported last of each bundle in this stream. */
   readonly #last = new Map<string, string>();
-  /** How often each was handed in here, less how often it was answered by being told again. */
+  /** How often each was handed in here, less how often it was answered by being reported again. */
   readonly #said = new Map<string, number>();
   /** In the order in which they were said. */
   readonly #waiting = new Map<string, Set<(handed: Handed) => void>>();
@@ -85,13 +86,13 @@ export class ConfirmationStream {
     });
   }
 
-  /** Bundles that this stream has said to be on their way, and whose end it has not told. */
+  /** Bundles that this stream has said to be on their way, and whose end it has not reported. */
   unreported(states: ReadonlyMap<string, BundleStatus>): readonly string[] {
     return [...this.#last].flatMap(([id, last]) => {
       const state = states.get(id);
       if (state === undefined || last === "rejected") return [];
       const shown = state.status === "included" ? `included ${state.slot}` : state.status;
-      return last === shown ? [] : [`${id} was told as ${last} by a stream that is open, and is ${shown}`];
+      return last === shown ? [] : [`${id} was reported as ${last} by a stream that is open, and is ${shown}`];
     });
   }
 
@@ -109,7 +110,7 @@ export class ConfirmationStream {
       if (oldest !== undefined) this.#answer(oldest, { said: "refused", reason: String(reason) });
       return;
     }
-    // One that nobody waits for any more is an answer all the same.
+    // One that is not waited for any more is an answer all the same.
     const isAnswer = this.#waiting.has(id) || (this.#said.get(id) ?? 0) > 0;
     const last = this.#last.get(id);
     const isOver = last === undefined || last === "rejected" || isEnd(last);
@@ -130,17 +131,17 @@ export class ConfirmationStream {
     if (last === reported) {
       const said = this.#said.get(id) ?? 0;
       // The first time that it was said was answered by the first message.
-      if (said <= 1) suspects.push({ id, fault: `${id} was told as ${reported} twice by one stream` });
-      if (said === 0) faults.push(`${id} was told as ${reported} twice by one stream, and never handed in there`);
+      if (said <= 1) suspects.push({ id, fault: `${id} was reported as ${reported} twice by one stream` });
+      if (said === 0) faults.push(`${id} was reported as ${reported} twice by one stream, and never handed in there`);
       this.#said.set(id, said - 1);
       return;
     }
-    if (!mayFollow(last, reported, whole)) faults.push(`${id} was told as ${whole} after ${last ?? "nothing"}`);
+    if (!mayFollow(last, reported, whole)) faults.push(`${id} was reported as ${whole} after ${last ?? "nothing"}`);
     this.#last.set(id, reported);
     if (reported.startsWith("included")) included.set(id, Number(reported.slice("included ".length)));
     if (!isEnd(reported)) return;
     const before = ends.get(id);
-    if (before !== undefined && before !== whole) faults.push(`${id} was told to end as ${before} and as ${whole}`);
+    if (before !== undefined && before !== whole) faults.push(`${id} was reported to end as ${before} and as ${whole}`);
     ends.set(id, whole);
   }
 
@@ -153,7 +154,7 @@ export class ConfirmationStream {
 
 const isEnd = (reported: string): boolean => reported === "dropped" || reported === "expired";
 
-/** Whether a stream may tell this after that. What was told first may be how a bundle in flight stands. */
+/** Whether a stream may report this after that. What was reported first may be how a bundle in flight stands. */
 function mayFollow(last: string | undefined, reported: string, whole: string): boolean {
   if (last === undefined || last === "rejected") return !isEnd(reported);
   if (isEnd(last)) return false;
@@ -192,7 +193,7 @@ export class ResultsStream {
       const state = states.get(id);
       if (state === undefined) return [];
       const isReported = state.status === "included" ? last === "finalized" : last === "rejected" || last === "dropped";
-      return isReported ? [] : [`${id} was told as ${last} by results that are open, and is ${state.status}`];
+      return isReported ? [] : [`${id} was reported as ${last} by results that are open, and is ${state.status}`];
     });
   }
 
@@ -208,7 +209,7 @@ export class ResultsStream {
     const { slot } = { ...(message["processed"] as { slot?: string } | undefined) };
     const last = this.#last.get(id);
     if (isOutbid(message)) {
-      // A bid that lost its first slot, which is told once while the bundle competes on.
+      // A bid that lost its first slot, which is reported once while the bundle competes on.
       if (this.#outbid.has(id) || last !== "accepted")
         this.#reported.faults.push(`${id} is outbid after ${last ?? "nothing"}`);
       this.#outbid.add(id);

@@ -1,4 +1,4 @@
-/** Judges what became of bundles by the blocks of the chain alone, and compares it with what the engine says. */
+/** Verifies what became of bundles by the blocks of the chain alone, and compares it with what the engine says. */
 import type { BundleStatus } from "./chaos-status.ts";
 
 /** Everything that is known of one bundle, however often it was handed in. */
@@ -8,7 +8,7 @@ export interface BundleStory {
   readonly drawn: string;
   /** Of its transactions; empty for one that is encrypted in a wrong way, of which nothing may land. */
   readonly signatures: readonly string[];
-  /** Whether a client was told that it is accepted. */
+  /** Whether a client was informed that it is accepted. */
   isAccepted: boolean;
   /** How often it was handed in. */
   handed: number;
@@ -34,7 +34,7 @@ export interface ChainStory {
 
 export interface Verdict {
   readonly faults: readonly string[];
-  /** Bundles by what the engine says, of those that a client was told are accepted. */
+  /** Bundles by what the engine says, of those that a client was informed are accepted. */
   readonly outcomes: Readonly<Record<string, number>>;
   /** Bundles of which some transactions came into the chain by another way. */
   readonly taken: number;
@@ -128,13 +128,13 @@ function includedFaults(
   return faults;
 }
 
-/** Transactions that landed twice, or that nobody has sent. */
+/** Transactions that landed twice, or that were not sent. */
 function strangers(stories: readonly BundleStory[], { places, sentAlone }: ChainStory): string[] {
   const known = new Set(sentAlone);
   for (const { signatures } of stories) for (const signature of signatures) known.add(signature);
   return [...places].flatMap(([signature, at]) => [
     ...(at.length > 1 ? [`${signature} landed ${at.length} times`] : []),
-    ...(known.has(signature) ? [] : [`${signature} was sent by nobody`]),
+    ...(known.has(signature) ? [] : [`${signature} was not sent by any client`]),
   ]);
 }
 

@@ -15,7 +15,7 @@ export interface EngineNetwork extends AsyncDisposable {
   readonly chain: FaultyChain;
   /** The server as it runs now. */
   readonly network: Network;
-  /** The REST door's address. */
+  /** The REST endpoint's address. */
   readonly rest: string;
   readonly grpcPort: number;
   /** A plain client of the block engine's own service. */

@@ -22,7 +22,7 @@ interface Row {
   readonly landed_slot: string | null;
 }
 
-/** Every row of the directory's ledger, each bundle's told once; the server must have ended. */
+/** Every row of the directory's ledger, each bundle once; the server must have ended. */
 export async function ledgerOutcomes(directory: string): Promise<readonly LedgerOutcome[]> {
   const options = { directory: join(directory, "ledger"), clickhouseUrl: null, cluster: null };
   await using ledger = await openLedger(options, { clock: systemClock, log: silent });

@@ -16,7 +16,7 @@ const events = { sharingLost, sharingRestored: () => {}, replicasCounted: () => 
 const holder = Buffer.from(systemRandom.bytes(8)).toString("hex");
 const limits = createSharedLimits({ holder, waitMs: 5_000 }, { clock: systemClock, store: hot, events });
 
-/** The wall clock, since the shared bucket fills by it; how far it was set back meanwhile is told too. */
+/** The wall clock, since the shared bucket fills by it; how far it was set back meanwhile is reported too. */
 let newestMs = Date.now();
 function wallMs(): number {
   const nowMs = Date.now();

@@ -17,7 +17,7 @@ export interface DevFile {
 
 export interface Network extends AsyncDisposable {
   readonly dev: DevFile;
-  /** The RPC door's address with the Enterprise key in its query. */
+  /** The RPC endpoint's address with the Enterprise key in its query. */
   readonly rpcUrl: string;
   readonly webSocketUrl: string;
   readonly directory: string;
@@ -25,7 +25,7 @@ export interface Network extends AsyncDisposable {
   readonly process: Bun.Subprocess<"ignore", "pipe", "pipe">;
   /** What it has printed so far. */
   said(): string;
-  /** Ends it by the signal and tells the exit code. */
+  /** Ends it by the signal and reports the exit code. */
   end(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<number>;
 }
 
@@ -38,12 +38,13 @@ async function isFree(port: number): Promise<boolean> {
 }
 
 /**
- * The system gives ports from here on to whoever connects or asks for any, at any moment (Linux; others begin higher).
+ * The system gives ports from here on to any process that connects or asks for one, at any moment (Linux; others begin
+ * higher).
  */
 const ephemeralFrom = 32_768;
 const offsetMin = 2_000;
 
-/** An offset at which every door's port is free now, and stays so while a server that ended there starts again. */
+/** An offset at which every endpoint's port is free now, and stays so while a server that ended there starts again. */
 export async function freePortOffset(): Promise<number> {
   const offsets = ephemeralFrom - Math.max(...endpointPorts) - offsetMin;
   for (let attempt = 0; attempt < 200; attempt++) {
@@ -159,7 +160,7 @@ export interface RpcAnswer {
   readonly text: string;
 }
 
-/** One POST to the RPC door with full control of headers and body. */
+/** One POST to the RPC endpoint with full control of headers and body. */
 export async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<RpcAnswer> {
   const response = await fetch(url, {
     method: "POST",

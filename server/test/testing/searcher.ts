@@ -1,4 +1,4 @@
-/** A searcher that speaks to the block engine's REST door with a key. */
+/** A searcher that speaks to the block engine's REST endpoint with a key. */
 import { eventually } from "@sluice/lib/testing";
 import type { VersionedTransaction } from "@solana/web3.js";
 import { textOf } from "./bundles.ts";
@@ -46,7 +46,7 @@ export class RestSearcher {
     return body.bundleId;
   }
 
-  /** How a bundle stands. Throws where that is not told, as when it was asked too often. */
+  /** How a bundle stands. Throws where the answer does not say, as when it was asked too often. */
   async status(id: string): Promise<RestAnswer["body"]> {
     const { status, body } = await this.ask(`/bundles/${id}`);
     if (status !== 200) throw new Error(`refused with ${status}: ${body.code} ${body.detail}`);

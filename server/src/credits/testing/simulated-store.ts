@@ -11,14 +11,14 @@ interface StoreCall {
   /** What is lost when the call is never carried out: a refund, which is said once. */
   readonly refund: { readonly accountId: string; readonly credits: number } | null;
   isDone: boolean;
-  /** Nobody waits for it any more. */
+  /** Nothing waits for it any more. */
   isOrphan: boolean;
 }
 
 export interface StoreFaults {
   /** Of each step of a call: before its work or after it. */
   readonly failureChance: number;
-  /** Whether the database may carry out a call long after its caller has died or was told that it failed. */
+  /** Whether the database may carry out a call long after its caller has died or was informed that it failed. */
   readonly isLate: boolean;
 }
 
@@ -85,13 +85,13 @@ export class SimulatedStore {
   }
 
   /**
-   * Whoever called is dead: its calls are carried out, now or later, or lost on their way, and none is ever answered.
+   * The caller is dead: its calls are carried out, now or later, or lost on their way, and none is ever answered.
    */
   orphan(caller: string): void {
     for (const call of this.#calls.filter((each) => each.caller === caller)) this.#abandon(call);
   }
 
-  /** Carries out all that is still under way for nobody. */
+  /** Carries out all that is still under way without a caller. */
   finishLate(): void {
     for (const call of this.#calls.filter((each) => each.isOrphan)) {
       call.carryOut();

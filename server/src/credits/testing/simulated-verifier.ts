@@ -13,7 +13,7 @@ const heldMax = 2 * blockMax + 2_000;
 /** Of an unlimited account, what a killed process had not reported for the first time. */
 const unreportedMax = 2_000;
 
-/** Knows what callers got, and judges by it what the store charges. */
+/** Knows what callers got, and verifies what the store charges. */
 export class Verifier {
   readonly #store: SimulatedStore;
   /** Credits granted to callers, less refunds: of each account, and where it is certain of which month they are. */

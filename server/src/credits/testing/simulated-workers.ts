@@ -81,14 +81,14 @@ export class SimulatedWorkers {
     else this.#leave(worker, worker.cells.slice());
   }
 
-  /** Somebody finds what a dead process left, if nobody has it in hand. */
+  /** A process finds what a dead one left, if no other has it in hand. */
   startSettling(): void {
     const latest = this.#remains.slice(-8);
     const remains = latest[Math.floor(this.#random.next() * latest.length)];
     if (remains !== undefined && remains.settler === null) void this.#settle(remains);
   }
 
-  /** Kills whoever is settling something. */
+  /** Kills a process that is settling something. */
   killSettler(): void {
     const remains = this.#remains.find(({ settler }) => settler !== null);
     if (remains === undefined || remains.settler === null) return;

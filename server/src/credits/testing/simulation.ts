@@ -133,7 +133,7 @@ export class Simulation {
     }
   }
 
-  /** A call that nobody could answer costs nothing: what it took comes back later, perhaps in another month. */
+  /** A call that could not be answered costs nothing: what it took comes back later, perhaps in another month. */
   #refund(): void {
     const [refund] = this.#refunds.splice(this.#upTo(this.#refunds.length), 1);
     if (refund === undefined || !refund.worker.isAlive) return;

@@ -141,7 +141,7 @@ test("a transaction is taken as bytes and as base64 text alike", async () => {
   expect(accepted[0]?.transactions).toEqual([tipping()]);
 });
 
-test("what a door has decoded is bytes, even where it looks like text", async () => {
+test("what an endpoint has decoded is bytes, even where it looks like text", async () => {
   const text = new Uint8Array(Buffer.from(Buffer.from(tipping()).toString("base64")));
   for (const ingress of ["rest", "jito-rpc"] as const) {
     expect(await reasonOf(submission([text], { ingress }))).toBe("malformed_transaction");

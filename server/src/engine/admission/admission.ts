@@ -36,7 +36,7 @@ export interface AdmissionDependencies {
   readonly tipAccounts: ReadonlySet<Address>;
   /** Lamports that a bundle has to pay at this moment. */
   readonly tipFloor: () => bigint;
-  /** What a simulation said of a searcher's bundle; not told of those that could not be simulated. */
+  /** What a simulation said of a searcher's bundle; not reported for those that could not be simulated. */
   readonly simulated: (searcherId: string, ok: boolean) => void;
   /** What a bundle did that has been accepted, so that it need not be run again before it competes. */
   readonly seen: (record: BundleRecord, effects: BundleEffects) => void;
@@ -63,7 +63,7 @@ type ReadBundle =
 
 type Check = { readonly ok: true; readonly checked: Checked } | (Rejection & { readonly id: string });
 
-/** Doors that have decoded texts themselves: what they hand in is bytes, even where it looks like text. */
+/** Endpoints that have decoded texts themselves: what they hand in is bytes, even where it looks like text. */
 const bytesOnly: ReadonlySet<BundleIngress> = new Set(["rest", "jito-rpc"]);
 
 interface Origin {
@@ -127,7 +127,7 @@ export class Admission {
   checkClaim({ tip, targetSlot }: Claim, transactionCount: number): Rejection | null {
     const { leaders, tipFloor, chain } = this.#dependencies;
     const slot = chain.slot();
-    // Before the chain has told its slot nobody knows who leads.
+    // Before the chain has reported its slot the leader is unknown.
     if (slot === null) return rejection("no_leader", "the chain's slot is not known yet");
     if (targetSlot !== null) {
       if (targetSlot < slot) return rejection("target_slot_past", `the chain is at slot ${slot}`);

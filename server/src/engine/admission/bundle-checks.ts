@@ -159,7 +159,7 @@ function checkTipProgram(transactions: readonly Transaction[]): Rejection | null
 
 /**
  * Some transaction has to write a tip account that it names itself. Whether one that comes from a lookup table stands
- * in its place is only known with the table, so the run tells that from a bundle that names none.
+ * in its place is only known with the table, so the run distinguishes that from a bundle that names none.
  */
 function checkTipAccount(transactions: readonly Transaction[], { tipAccounts }: StaticRules): Rejection | null {
   const mayWriteOne = transactions.some(

@@ -45,7 +45,7 @@ const bidOf = (id: string, slot: bigint): LostBid => {
   return { id, slot: slot as Slot, lost: "state_auction", auctionId: "first", bid: 5n };
 };
 
-test("the first slot that a bundle loses is told to its searcher alone, and the last is remembered", async () => {
+test("the first slot that a bundle loses is reported to its searcher alone, and the last is remembered", async () => {
   const [mine, other] = [await bundle("me", 1), await bundle("other", 2)];
   const reported: LostBid[] = [];
   const following = lostBids.follow("me", (bid) => reported.push(bid));
@@ -66,7 +66,7 @@ test("a bundle that is in a block, or has ended, loses nothing", async () => {
   expect([reported, lostBids.of(id), lostBids.of("unknown")]).toEqual([[], null, null]);
 });
 
-test("what a bundle lost by is there while its end is told, and forgotten then", async () => {
+test("what a bundle lost by is there while its end is reported, and forgotten then", async () => {
   const id = await bundle("me", 1);
   lostBids.report([bidOf(id, 1n)]);
   become(id, "expired");

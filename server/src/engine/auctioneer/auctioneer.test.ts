@@ -263,7 +263,7 @@ test("a bundle on which machines end is not run again for the same block", async
   expect(blocks.flatMap(({ attempted }) => attempted)).toEqual(["hostile"]);
 });
 
-test("a fault in the middle of a tick takes nobody's chance in the block", async () => {
+test("a fault in the middle of a tick takes no bundle's chance in the block", async () => {
   const { auctioneer, add, blocks, delivered, faults, dependencies } = room();
   add("one", effectsOf(2_000n, ["pool"]));
   const { simulated } = dependencies.pool;
@@ -310,7 +310,7 @@ test("what is seen of a bundle that has ended already is not kept", async () => 
   expect(blocks[0]?.attempted).toEqual(["gone"]);
 });
 
-test("of what the chain has not told enough about nothing is run, and nothing is held against it", async () => {
+test("of what the chain has not reported enough about nothing is run, and nothing is held against it", async () => {
   const { auctioneer, add, blocks, delivered, state } = room();
   add("one", effectsOf(2_000n, ["pool"]));
   state.unsimulatable.add("one");

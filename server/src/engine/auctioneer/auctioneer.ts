@@ -16,7 +16,7 @@ const unknownMax = 512;
 /** Winners that are run before it is looked whether there is time for more. */
 const appliedInOneGo = 64;
 /**
- * A tick that has lasted longer delivers what ran so far, and whoever won and has not run competes at the next one.
+ * A tick that has lasted longer delivers what ran so far, and a winner that has not run competes at the next one.
  * With 2,000 winners on busy cores ticks took over 400 ms else, came after their slot, and all of it was for nothing.
  */
 const fillingMsMax = 100;
@@ -35,7 +35,7 @@ export interface AuctioneerDependencies {
   readonly tipAccounts: readonly Address[];
   /** Opens the sealed bundles whose tick this is. */
   readonly openSealed: (target: BuildTarget) => Promise<void>;
-  /** Those of the bundles that can be run now; of the others the chain has not told enough yet. */
+  /** Those of the bundles that can be run now; of the others the chain has not reported enough yet. */
   readonly simulatable: (bundles: readonly BundleRecord[]) => Promise<readonly BundleRecord[]>;
   readonly losses: Pick<AuctionLosses, "lost" | "taken" | "slotOver">;
   readonly nowMs: () => number;
@@ -97,7 +97,7 @@ export class Auctioneer implements AsyncDisposable {
     this.#dependencies.events.ticked({ candidates: eligible.length, winners, revenue, gap, durationMs });
   }
 
-  /** Once the slot that was filled is over, or another one is filled, nobody wins it any more. */
+  /** Once the slot that was filled is over, or another one is filled, no bundle wins it any more. */
   #endSlot(target: BuildTarget | null): void {
     const slot = this.#plan?.slot;
     if (slot === undefined || target?.slot === slot || (target === null && !this.#dependencies.isOver(slot))) return;
@@ -177,7 +177,7 @@ export class Auctioneer implements AsyncDisposable {
     return { winners, revenue, gap };
   }
 
-  /** Null where nobody competes. */
+  /** Null where no bundle competes. */
   #auction(
     plan: BlockPlan,
     eligible: readonly BundleRecord[],

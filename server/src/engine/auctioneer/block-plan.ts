@@ -48,7 +48,7 @@ export class BlockPlan implements AsyncDisposable {
     return this.#session;
   }
 
-  /** What this tick has taken and nobody was handed yet. */
+  /** What this tick has taken and that was not handed over yet. */
   get pending(): readonly Taken[] {
     return this.#pending;
   }
@@ -90,7 +90,7 @@ export class BlockPlan implements AsyncDisposable {
     this.#pending = [];
   }
 
-  /** Nobody has what was pending: it may compete again. */
+  /** What was pending was not delivered: it may compete again. */
   takeBack(): void {
     if (this.#pending.length === 0) return;
     for (const { candidate } of this.#pending) this.settled.delete(candidate.id);

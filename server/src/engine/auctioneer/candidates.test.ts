@@ -15,7 +15,7 @@ const bidsOf = (...all: readonly (readonly [searcherId: string, tips: readonly n
 const many = (count: number, tip: number): number[] => Array.from({ length: count }, () => tip);
 const few = { total: 10, perSearcher: 6 };
 
-test("whoever sends many at whatever tips keeps nobody else's bundles out", () => {
+test("a searcher that sends many at any tips keeps no other's bundles out", () => {
   const bids = bidsOf(["flood", many(1_000, 9_999)], ["one", [5, 7, 6]], ["two", [1]]);
   const kept = withinPlaces(bids, few);
   expect(kept.filter(({ searcherId }) => searcherId !== "flood").map(({ tip }) => tip)).toEqual([5n, 7n, 6n, 1n]);
@@ -32,7 +32,7 @@ test("where searchers are more than places, the highest claims have them", () =>
   expect(withinPlaces(bids, few).map(({ tip }) => Number(tip))).toEqual([20, 21, 22, 23, 24, 25, 26, 27, 28, 29]);
 });
 
-test("places are bounded, in order, the same each time, and none is empty that somebody's share could fill", () => {
+test("places are bounded, in order, the same each time, and none is empty that a searcher's share could fill", () => {
   const bid = fc.record({ searcherId: fc.constantFrom("a", "b", "c", "d"), tip: fc.bigInt({ min: 0n, max: 9n }) });
   fc.assert(
     fc.property(fc.array(bid, { maxLength: 40 }), (made) => {

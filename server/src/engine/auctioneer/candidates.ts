@@ -114,8 +114,8 @@ type Bid = Pick<BundleRecord, "searcherId" | "tip">;
 /**
  * Those that compete in this tick when more would than an auction takes in its time: each searcher has the same number
  * of places, what one does not need goes to the others, and its highest claims have them, the older of equal ones
- * first. So nobody keeps another's bundles out by sending many, whatever they claim: one that loses costs its sender
- * nothing. Where there are more searchers than places, the highest claims have them. Keeps the order.
+ * first. So no searcher keeps another's bundles out by sending many, whatever they claim: one that loses costs its
+ * sender nothing. Where there are more searchers than places, the highest claims have them. Keeps the order.
  */
 export function withinPlaces<B extends Bid>(bids: readonly B[], places: Places = placesMax): readonly B[] {
   const bySearcher = Map.groupBy(bids, ({ searcherId }) => searcherId);

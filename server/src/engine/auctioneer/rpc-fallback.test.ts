@@ -10,7 +10,7 @@ const at = (slot: bigint): Slot => slot as Slot;
 async function recordOf(tag: number, options: Partial<BundleRecord> = {}): Promise<BundleRecord> {
   const bytes = { transactions: [Uint8Array.of(tag)], tip: 1n, mevType: "unknown", targetSlot: null } as const;
   const outcome = await new FakeBlockEngineService().submit({ ...bytes, sealed: null, ingress: "rest" }, searcher);
-  if (!outcome.ok) throw new Error("the desk refuses");
+  if (!outcome.ok) throw new Error("the engine refuses");
   return { ...outcome.record, ...options };
 }
 
@@ -66,7 +66,7 @@ test("what is about to be sent is noted before, since it may land though no node
   expect(forwarded).toEqual(records.map(({ id }) => id));
 });
 
-test("a bundle for one slot is not sent, since nobody can say in which slot it would land", async () => {
+test("a bundle for one slot is not sent, since it is unknown in which slot it would land", async () => {
   const { records, sent, send } = room();
   records.push(await recordOf(1, { targetSlot: at(10n) }));
   expect(await send(10n)).toBe(0);

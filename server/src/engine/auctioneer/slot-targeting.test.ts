@@ -27,7 +27,7 @@ test("the open slot is built for while there is time, then the next", () => {
   expect(shown()).toBe("11 leader 5 false");
 });
 
-test("slots pass although no notice of the next one comes, and nobody is handed anything when too many have", () => {
+test("slots pass although no notice of the next one comes, and nothing is handed over when too many have", () => {
   const { clock, building, shown } = room();
   building.slotOpened(10n);
   clock.advance(701);

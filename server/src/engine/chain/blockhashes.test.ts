@@ -26,7 +26,7 @@ function room(options: { readonly fails?: boolean } = {}) {
   return { hashes, clock, asked, state };
 }
 
-test("a hash that nobody has asked for is asked for before a bundle is judged by it", async () => {
+test("an unknown hash is requested before a bundle is evaluated by it", async () => {
   const { hashes, asked } = room();
   const known = bundle(1, 2);
   expect(hashes.has(hash(1))).toBe(false);
@@ -34,7 +34,7 @@ test("a hash that nobody has asked for is asked for before a bundle is judged by
   expect([hashes.has(hash(1)), asked.length]).toEqual([true, 2]);
 });
 
-test("a bundle of which no node tells anything is not judged, and is asked for again", async () => {
+test("a bundle about which no node answers is not evaluated, and is asked for again", async () => {
   const { hashes, state } = room({ fails: true });
   expect(await hashes.simulatable([bundle(1)])).toEqual([]);
   state.fails = false;

@@ -163,12 +163,12 @@ export class ValidBlockhashes {
 
   /**
    * Those of the bundles whose blockhashes are all known, good or not, having asked for as many as are requested at
-   * once. Nobody has asked for those of bundles that were taken in before a restart.
+   * once. Those were not requested for bundles that were taken in before a restart.
    */
   async simulatable<B extends { readonly transactions: readonly Uint8Array[] }>(bundles: readonly B[]): Promise<B[]> {
     const hashes = bundles.map(blockhashesOf);
     const unknown = [...new Set(hashes.flat())].filter((each) => !this.#isKnown(each)).slice(0, asksMax);
-    // What no node tells now is asked again the next time.
+    // What no node answers now is asked again the next time.
     await Promise.allSettled(unknown.map((each) => this.ask(each)));
     return bundles.filter((_, index) => hashes[index]?.every((each) => this.#isKnown(each)));
   }

@@ -89,7 +89,7 @@ describe("blockhashes", () => {
     chain.on("isBlockhashValid", () => ({ value: "yes" }));
     await expect(state.blockhash(addressNamed("unknown"))).rejects.toThrow("not understood");
   });
-  test("of a chain begun anew are judged by its own height", async () => {
+  test("of a chain begun anew are evaluated by its own height", async () => {
     const { state, at } = world();
     await at(1_000n);
     state.forget();
@@ -97,7 +97,7 @@ describe("blockhashes", () => {
     expect(state.blockHeight()).toBe(5n);
     expect(await state.blockhash(hashOf(5n))).toEqual({ valid: true, lastValidBlockHeight: 155n });
   });
-  test("a failed look at the newest is told of and made good at the next slot", async () => {
+  test("a failed look at the newest is reported and made good at the next slot", async () => {
     const { chain, state, faults, at } = world();
     const sound = chain.answers.get("getLatestBlockhash");
     chain.on("getLatestBlockhash", () => {

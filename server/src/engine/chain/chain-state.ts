@@ -166,7 +166,7 @@ export class ChainState implements Disposable {
     return this.#blockhashes.height;
   }
 
-  /** Whether a transaction with this recent blockhash may still land. Throws EngineChainError where no node tells. */
+  /** Whether a transaction with this recent blockhash may still land. Throws EngineChainError where no node answers. */
   async blockhash(blockhash: Address): Promise<BlockhashLifetime> {
     return await this.#blockhashes.lifetime(blockhash);
   }

@@ -166,7 +166,7 @@ function check(world: SimulatedWorld, process: Process, losesConfirmed: boolean)
   const lost = world.lostBlocks();
   let excused = 0;
   let failure: string | null = null;
-  if (!losesConfirmed && process.lost > 0) failure = "a block was taken for lost that nobody lost";
+  if (!losesConfirmed && process.lost > 0) failure = "a block was taken for lost that was not lost";
   for (const record of all) {
     const wrong = wrongEnd(record, world, all);
     if (wrong === null) continue;

@@ -101,7 +101,7 @@ describe("the leader schedule", () => {
       expect(schedule.leaderAt(slot)).toBe(leaderOf(slot));
     }
   });
-  test("tells of failures and comes to know in spite of them", async () => {
+  test("reports failures and comes to know in spite of them", async () => {
     const { chain, schedule, faults, at } = world();
     const sound = chain.answers.get("getEpochInfo");
     chain.on("getEpochInfo", () => {

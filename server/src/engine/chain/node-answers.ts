@@ -109,7 +109,7 @@ export interface BlockTransaction {
   /** The first signature. */
   readonly signature: Signature;
   readonly failed: boolean;
-  /** Units that it took of the block's: those of the cost model where the node tells them, else what it consumed. */
+  /** Units that it took of the block's: those of the cost model where the node reports them, else what it consumed. */
   readonly units: number;
   /** Lamports that tip accounts gained by it. */
   readonly tip: bigint;
@@ -166,7 +166,7 @@ export class TipAccounts {
 
 const signatureBytes = 64;
 
-/** Null for bytes of a version that nobody knows yet; no bundle holds such a transaction. */
+/** Null for bytes of a version that is not known yet; no bundle holds such a transaction. */
 function readTransaction(value: ChainValue, tips: TipAccounts): BlockTransaction | null {
   const meta = memberOf(value, "meta");
   const [text] = listOf(memberOf(value, "transaction"), "a transaction in base64");

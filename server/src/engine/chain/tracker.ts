@@ -7,7 +7,7 @@ import { BundleWatch, ForkWindow, seenBlock, type WatchedPool } from "./bundle-w
 import type { ChainState } from "./chain-state.ts";
 import { type BlockLink, BlockReader, type ChainBlock, TipAccounts } from "./node-answers.ts";
 
-/** What a confirmed block tells of itself. */
+/** What a confirmed block reports about itself. */
 export interface BlockFacts {
   readonly slot: Slot;
   readonly blockhash: Address;
@@ -90,9 +90,10 @@ const placeEverySlots = 8n;
 export const catchUpSlotsMax = 1_500n;
 
 /**
- * Follows the chain block by block and tells the pool what became of each bundle. Slot notices only say that there is
- * something to see; what is believed is a block that names its parent, back to a finalized one. So a slot that was left
- * out is proved by the block after it, a fork by a block with another parent, and neither by the absence of an answer.
+ * Follows the chain block by block and reports to the pool what became of each bundle. Slot notices only say that there
+ * is something to see; what is believed is a block that names its parent, back to a finalized one. So a slot that was
+ * left out is proved by the block after it, a fork by a block with another parent, and neither by the absence of an
+ * answer.
  *
  * A step is repeated until it succeeds: what it did to the pool before it failed is found done. The place is saved
  * after the effects of all blocks up to it.

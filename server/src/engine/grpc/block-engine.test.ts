@@ -26,7 +26,7 @@ function detailsOf(ended: Ended): string {
 }
 
 describe("SubmitBundle", () => {
-  test("says that it cannot answer now where nothing can be said of a bundle, and tells nobody of a fault", async () => {
+  test("says that it cannot answer now where nothing can be said of a bundle, and reports no internal error", async () => {
     served.engine.error = new SluiceError("OVERLOADED");
     expect(await client.call("SubmitBundle", request, whole)).toMatchObject({ status: "UNAVAILABLE" });
     expect(served.faults).toEqual([]);

@@ -42,7 +42,7 @@ function mevTypeOf(text: string): MevType {
   throw new GrpcStatusError("INVALID_ARGUMENT", `mev_type is one of ${mevTypes.join(", ")}`);
 }
 
-/** How a reason is written: a failed simulation tells what the program said. */
+/** How a reason is written: a failed simulation reports what the program said. */
 export function reasonText(reason: BundleReason, detail: string | null): string {
   return reason === "simulation_failed" && detail !== null ? `${reason}: ${detail}` : reason;
 }
@@ -50,7 +50,8 @@ export function reasonText(reason: BundleReason, detail: string | null): string 
 type Rejected = Extract<SubmitOutcome, { readonly ok: false }>;
 
 /**
- * A bundle as the stream tells it: slot and signatures while it is in a block, the reason when it is in none any more.
+ * A bundle as the stream reports it: slot and signatures while it is in a block, the reason when it is in none any
+ * more.
  */
 export function confirmationOf(bundle: BundleRecord | Rejected): BundleConfirmationMessage {
   if (!("state" in bundle)) {

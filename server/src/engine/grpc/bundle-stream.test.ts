@@ -28,7 +28,7 @@ const request = (tag: number) => ({
 });
 const included = { to: "included", slot: 123n as Slot, blockhash: "hash", tip: 5n } as const;
 
-/** What a stream told, in short. */
+/** What a stream reported, in short. */
 const short = (stream: Talking): string[] =>
   stream.messages.map(({ bundle_id, status, slot, reason }) =>
     [String(bundle_id).slice(0, 6), status, slot, reason].filter((each) => each !== undefined && each !== "").join(" "),
@@ -94,7 +94,7 @@ describe("a stream", () => {
     stream.cancel();
   });
 
-  test("tells the block that a bundle is in now, where the branch that won holds it in another, and the same one once", async () => {
+  test("reports the block that a bundle is in now, where the branch that won holds it in another, and the same one once", async () => {
     const stream = open();
     const id = await accepted(stream, 1);
     served.engine.change(id, included);
@@ -131,7 +131,7 @@ describe("a stream", () => {
     stream.cancel();
   });
 
-  test("answers its own submissions in their order, whatever else is heard meanwhile", async () => {
+  test("answers its own submissions in their order, whatever else is received meanwhile", async () => {
     const elsewhere = open();
     const foreign = await accepted(elsewhere, 99);
     const stream = open();
@@ -157,7 +157,7 @@ describe("a stream", () => {
     elsewhere.cancel();
   });
 
-  test("tells a searcher's other streams, and no other searcher", async () => {
+  test("reports to a searcher's other streams, and to no other searcher", async () => {
     const stream = open();
     const twin = open();
     const stranger = open(other);
@@ -264,7 +264,7 @@ describe("a stream ends", () => {
     stays.cancel();
   });
 
-  test("with a fault of ours, told by the request's id", async () => {
+  test("with an internal error, reported by the request's id", async () => {
     const stream = open();
     served.engine.error = new Error("the book is closed");
     stream.say(request(1));
@@ -334,7 +334,7 @@ describe("bounds", () => {
     stranger.cancel();
   });
 
-  test("a searcher that does not read is ended at a bound, and others hear everything", async () => {
+  test("a searcher that does not read is ended at a bound, and others receive everything", async () => {
     using hung = new SlowReader(served.port, method, whole, { message: new Uint8Array(), isHalfClosed: false });
     await submissions(1);
     const twin = open();

@@ -12,7 +12,7 @@ import type { Refusals } from "./refusals.ts";
 const inProgressMax = 32;
 /** Changes of others' bundles that may wait until a stream's own submissions in progress are answered. */
 const heldMax = 1_024;
-/** Bundles whose end a stream remembers having told. */
+/** Bundles whose end a stream remembers having reported. */
 const endedMax = 1_024;
 
 type Outcome = SubmitOutcome | { readonly error: unknown };
@@ -27,9 +27,9 @@ export interface BundleStreamDependencies {
 }
 
 /**
- * One searcher's stream: takes bundles, and tells each change of the status of each of the searcher's bundles, those of
- * its other streams included. The first confirmations of its own submissions come in the order of the submissions, so
- * that one without an id can be reported from the others.
+ * One searcher's stream: takes bundles, and reports each change of the status of each of the searcher's bundles, those
+ * of its other streams included. The first confirmations of its own submissions come in the order of the submissions,
+ * so that one without an id can be reported from the others.
  */
 export class BundleStream implements DuplexSession<BundleRequestMessage> {
   readonly #dependencies: BundleStreamDependencies;
@@ -128,7 +128,7 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     if (isOver(record)) this.#forget(record.id);
     else {
       this.#reported.set(record.id, shownOf(record));
-      // Of a bundle that another searcher has sent nothing more is heard here.
+      // Of a bundle that another searcher has sent nothing more is received here.
       if (record.searcherId === this.#dependencies.searcher.id) this.#own.add(record.id);
     }
   }
@@ -150,7 +150,7 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     if (this.#ended.has(id)) return;
     const before = this.#reported.get(id);
     const shown = shownOf(record);
-    // Each bundle begins with its acceptance, whoever's stream it came by.
+    // Each bundle begins with its acceptance, by whichever stream it came.
     if (before === undefined && record.state !== "accepted")
       this.#send({ bundle_id: id, status: "accepted", signatures: [] });
     if (before !== shown) this.#send(confirmationOf(record));

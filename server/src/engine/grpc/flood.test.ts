@@ -92,7 +92,7 @@ function blockEngine(engine: LimitedService): (id: string, message: BundleReques
   };
 }
 
-test("of calls at a hundred times a searcher's rate the excess is refused before its bundle is looked at, and nobody else's", async () => {
+test("of calls at a hundred times a searcher's rate the excess is refused before its bundle is looked at, and no other searcher's", async () => {
   const engine = new LimitedService();
   const submit = blockEngine(engine);
   const flood = { looks: 0, answers: new Map<string, number>() };
@@ -123,7 +123,7 @@ test("of calls at a hundred times a searcher's rate the excess is refused before
   expect(flood.looks).toBe(taken * looksOfOne.looks);
 });
 
-test("of a stream's flood no more than the rate reaches the desk; others' streams are answered whole and in order", async () => {
+test("of a stream's flood no more than the rate reaches the engine; others' streams are answered whole and in order", async () => {
   const engine = new LimitedService();
   const open = (id: string) => {
     const reported: BundleConfirmationMessage[] = [];

@@ -13,7 +13,7 @@ function paced() {
   return { clock, sleeps, wakers, refusals: new Refusals({ clock, sleep }) };
 }
 
-test("the first refusals are told at once, those after them a hundred a second, and none later than a second", () => {
+test("the first refusals are sent at once, those after them a hundred a second, and none later than a second", () => {
   const { clock, sleeps, refusals } = paced();
   const reported = Array.from({ length: 20 }, () => refusals.pace("one"));
   expect(reported).toEqual(reported.map(() => null));
@@ -25,7 +25,7 @@ test("the first refusals are told at once, those after them a hundred a second, 
   expect(sleeps.at(-1)).toBe(10);
 });
 
-test("who is above the rate now and then, and everybody but who floods, is told at once", () => {
+test("a searcher that is above the rate now and then, and each that does not flood, receives its refusal at once", () => {
   const { clock, refusals } = paced();
   for (let count = 0; count < 1_000; count += 1) {
     refusals.pace("flood");
@@ -35,7 +35,7 @@ test("who is above the rate now and then, and everybody but who floods, is told 
   }
 });
 
-test("as many wait as may; one more is told at once, and room comes back when some were told", async () => {
+test("as many wait as may; one more is sent at once, and room comes back when some were sent", async () => {
   const { refusals, wakers } = paced();
   const waits: (Promise<void> | null)[] = [];
   for (let count = 0; count < 20 + 8_192; count += 1) waits.push(refusals.pace("one"));

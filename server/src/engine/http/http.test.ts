@@ -166,7 +166,7 @@ describe("who may ask", () => {
 });
 
 describe("submission over REST", () => {
-  test("is answered 202 with the bundle's id, and the bundle reaches the desk as it was sent", async () => {
+  test("is answered 202 with the bundle's id, and the bundle reaches the engine as it was sent", async () => {
     const { status, body } = await ask("/api/v1/bundles", { body: { ...bundle, targetSlot: 120 } });
     expect([status, body.status, typeof body.bundleId]).toEqual([202, "accepted", "string"]);
     expect(engine.submissions[0]).toMatchObject({
@@ -226,7 +226,7 @@ describe("submission over REST", () => {
     expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
   });
 
-  test("how many transactions there are, and how long each is, is the desk's to refuse", async () => {
+  test("how many transactions there are, and how long each is, is refused by the engine", async () => {
     const many = { ...bundle, transactions: Array.from({ length: 200 }, () => ({ data: "AQ==" })) };
     const long = { ...bundle, transactions: [{ data: "A".repeat(20_000) }] };
     for (const body of [many, long]) expect((await ask("/api/v1/bundles", { body })).status).toBe(202);
@@ -320,7 +320,7 @@ describe("Jito's JSON-RPC on the same paths", () => {
     );
   });
 
-  test("simulateBundle is a node's to answer, and its refusal is told as it is", async () => {
+  test("simulateBundle is a node's to answer, and its refusal is reported as it is", async () => {
     const params = [{ encodedTransactions: [base64] }, { skipSigVerify: true }];
     simulation = 2n ** 63n;
     const { status, body } = await call("simulateBundle", params);
@@ -350,7 +350,7 @@ describe("Jito's JSON-RPC on the same paths", () => {
     expect(body.error.message).toContain("Retry after 3000 ms");
   });
 
-  test("statuses tell pending, landed, failed and unknown bundles apart", async () => {
+  test("statuses distinguish pending, landed, failed and unknown bundles", async () => {
     const { body } = await call("sendBundle", [[base64], { encoding: "base64" }]);
     const id = body.result;
     const inflight = async () => (await call("getInflightBundleStatuses", [[id, "unknown"]])).body.result.value;
@@ -411,7 +411,7 @@ describe("Jito's JSON-RPC on the same paths", () => {
     expect(sent.length).toBe(1);
   });
 
-  test("paths of its own refuse in its form whoever refuses: the address's rate, the body's type and length", async () => {
+  test("paths of its own refuse in its form for each refusal: the address's rate, the body's type and length", async () => {
     const path = "/api/v1/transactions";
     const body = { jsonrpc: "2.0", id: "a", method: "sendTransaction", params: [] };
     const typed = await ask(path, { body, headers: { "content-type": "text/plain" } });
@@ -440,7 +440,7 @@ describe("Jito's JSON-RPC on the same paths", () => {
     }
   });
 
-  test("tip accounts are told under the method's own path too", async () => {
+  test("tip accounts are reported under the method's own path too", async () => {
     const { body } = await call("getTipAccounts", [], "/api/v1/getTipAccounts");
     expect(body.result).toEqual([...engine.tipAccounts]);
   });

@@ -47,7 +47,7 @@ export function createEngineHttp(dependencies: EngineHttpDependencies) {
     });
   const askJito = async (incoming: Incoming, context: RestContext): Promise<Response> => {
     const parsed = await readBodyJson(incoming);
-    // Nobody but clients of JSON-RPC asks here, so even what is no JSON is answered in their form.
+    // Only clients of JSON-RPC ask here, so even what is no JSON is answered in their form.
     if (!parsed.ok) return jito.refuseUnparsed(incoming, context.get("requestId"));
     return await jito.answer(parsed.value, incoming, context.get("requestId"));
   };

@@ -18,7 +18,7 @@ export interface StandbyHttpDependencies extends AdmitDependencies {
 export const standbyRetrySeconds = 5;
 export const standbyText = "This process stands by while another one keeps the book of bundles; ask that one.";
 
-/** The REST endpoint of a process that stands by: it tells how it stands, and sends everything else away. */
+/** The REST endpoint of a process that stands by: it reports how it stands, and sends everything else away. */
 export function createStandbyHttp(dependencies: StandbyHttpDependencies) {
   const app = createRestApp({ cors: "none", failure: writeFailure }, dependencies);
   const answering = new Answering({ ...dependencies, admit: new Admit(dependencies) });

@@ -123,7 +123,7 @@ describe("who may follow the tip floor", () => {
     expect(stream.size).toBe(5);
   });
 
-  test("others are closed with the code of their refusal and told nothing", async () => {
+  test("others are closed with the code of their refusal and sent nothing", async () => {
     const closedWith = async (asked: Asked = {}) => {
       const { socket } = await connect(asked);
       return [socket.closed, socket.floors.length];
@@ -150,7 +150,7 @@ describe("who may follow the tip floor", () => {
     expect((await connect()).socket.closed).toBeNull();
   });
 
-  test("a key that is revoked ends its client, a store that does not answer ends nobody", async () => {
+  test("a key that is revoked ends its client, a store that does not answer ends no client", async () => {
     const { socket } = await connect();
     refused = "OVERLOADED";
     await stream.recheck();
@@ -161,7 +161,7 @@ describe("who may follow the tip floor", () => {
   });
 });
 
-describe("what is told", () => {
+describe("what is reported", () => {
   test("the floor at once and at each change; an unchanged one every fifth look", async () => {
     const { socket } = await connect();
     stream.check();

@@ -59,7 +59,7 @@ describe("the lifecycle", () => {
     expect(stepped(included, { to: "included", slot, blockhash: "h", tip: 5n }, 2)).toBeNull();
   });
 
-  test("tells the block that was finalized, where a fork took the bundle up in another than it was included in", () => {
+  test("reports the block that was finalized, where a fork took the bundle up in another than it was included in", () => {
     const included = recordIn("included");
     const landed = { slot: 9n as Slot, blockhash: "other" };
     expect(stepped(included, { to: "finalized", landed }, 2)?.landed).toEqual(landed);
@@ -98,8 +98,8 @@ describe("the model of a bundle with its process, disk, client and ledger", () =
   const planted: Readonly<Record<string, readonly [Mistakes, string]>> = {
     "telling before it is on disk": [{ tellsBeforeItIsDurable: true }, "the disk contradicts"],
     "writing whatever the disk holds": [{ writesWhateverTheDiskHolds: true }, "the disk"],
-    "settling an outcome before the ledger has it": [{ settlesBeforeTheLedgerHasIt: true }, "nobody will tell"],
-    "noting the outcome after the step": [{ notesTheOutcomeLater: true }, "nobody will tell"],
+    "settling an outcome before the ledger has it": [{ settlesBeforeTheLedgerHasIt: true }, "will not be reported"],
+    "noting the outcome after the step": [{ notesTheOutcomeLater: true }, "will not be reported"],
     "a lifecycle that leaves the end": [
       { step: (record, change, now) => stepped({ ...record, state: "accepted" }, change, now) },
       "the disk",

@@ -40,7 +40,7 @@ test("nothing is lacking while slots come, blocks are read, a leader takes bundl
   expect([soundness.degraded(), reported]).toEqual([[], []]);
 });
 
-test("each thing that is lacking is named, and told once as it comes and once as it goes", () => {
+test("each thing that is lacking is named, and reported once as it comes and once as it goes", () => {
   leaders = 0;
   soundness.check();
   soundness.check();
@@ -54,7 +54,7 @@ test("each thing that is lacking is named, and told once as it comes and once as
   expect(soundness.degraded()).toEqual(["chain_unread"]);
 });
 
-test("a head that stands still is told, also where nodes repeat it or fall back, and is over with the next new slot", () => {
+test("a head that stands still is reported, also where nodes repeat it or fall back, and is over with the next new slot", () => {
   notice("processed", 101n as Slot);
   clock.advance(stillMs - 1);
   notice("processed", 101n as Slot);

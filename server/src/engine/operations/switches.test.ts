@@ -23,7 +23,7 @@ function slowStore() {
   return store;
 }
 
-test("a look tells what stood when it was asked for, though another was under way that had read before", async () => {
+test("a look reports what stood when it was asked for, though another was under way that had read before", async () => {
   const store = slowStore();
   await using switches = new Switches({ clock: new ManualClock(), store, retryableError: () => undefined });
   const before = switches.refresh();
@@ -37,7 +37,7 @@ test("a look tells what stood when it was asked for, though another was under wa
   expect([switches.isHalted, switches.isInMaintenance]).toEqual([true, true]);
 });
 
-test("what the store cannot tell stays as it was, and is told of", async () => {
+test("what the store cannot answer stays as it was, and is reported", async () => {
   const retryableError: string[] = [];
   let fails = false;
   const store = {

@@ -28,7 +28,7 @@ const actionsMax = 12;
 /**
  * `n` rounds of up to twelve things at once asked of a pool whose disk fails now and then before or after a write,
  * whose ledger is away now and then, and which is left and opened again in between; after each round its memory, what
- * it told and its disk are held against each other, and in the end the ledger against the disk.
+ * it reported and its disk are held against each other, and in the end the ledger against the disk.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-bundle-faults-"));
@@ -98,12 +98,12 @@ class Trial {
     const rows = Map.groupBy(this.#ledger.rows, (row) => String(row["id"]));
     for (const [id, end] of this.#ends) {
       const reported = (rows.get(id) ?? []).map((row) => textOf(row));
-      if (reported.length === 0) this.faults.push(`${id} is ${end} and the ledger has not heard`);
-      if (new Set(reported).size > 1) this.faults.push(`the ledger heard two things of ${id}`);
-      if (String(rows.get(id)?.[0]?.["state"]) !== end) this.faults.push(`the ledger heard another end of ${id}`);
+      if (reported.length === 0) this.faults.push(`${id} is ${end} and the ledger has no row`);
+      if (new Set(reported).size > 1) this.faults.push(`the ledger received two ends of ${id}`);
+      if (String(rows.get(id)?.[0]?.["state"]) !== end) this.faults.push(`the ledger received another end of ${id}`);
     }
     for (const id of rows.keys())
-      if (!this.#ends.has(id)) this.faults.push(`${id} has not ended, and the ledger heard`);
+      if (!this.#ends.has(id)) this.faults.push(`${id} has not ended, and the ledger received an end`);
     this.ended = this.#ends.size;
   }
 
@@ -121,8 +121,8 @@ class Trial {
     const pool = await openBundlePool({}, dependencies);
     pool.onChange((record, before) => {
       const last = this.#reported.get(record.id) ?? null;
-      // A step that failed and was made all the same is reported by whoever finds it, or by the pool that is opened
-      // next.
+      // A step that failed and was made all the same is reported by the process that finds it, or by the pool that is
+      // opened next.
       if (last !== null && !canBecome(last, record.state))
         this.faults.push(`${record.id} was ${last}: ${record.state}`);
       if (before !== null && !canBecome(before, record.state))
@@ -180,7 +180,7 @@ class Trial {
     };
     claim(
       reported === null || (disk !== null && canBecome(reported, disk.state)),
-      "the disk contradicts what was told",
+      "the disk contradicts what was reported",
     );
     claim(live === null || (disk !== null && canBecome(live.state, disk.state)), "memory is ahead of the disk");
     claim(live === null || !isTerminal(live.state), "it has ended and is live");

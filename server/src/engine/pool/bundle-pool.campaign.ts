@@ -36,7 +36,7 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   return { passed: story.faults.length === 0 && story.acknowledgements > n && ended > 0, summary };
 }
 
-/** Starts the child, kills it that long after its first word, and hears what it had said by then. */
+/** Starts the child, kills it that long after its first word, and reads what it had written by then. */
 async function receiveUntilKilled(
   story: ReportedStory,
   directory: string,
@@ -74,7 +74,7 @@ async function everyBundle(state: State): Promise<ReadonlyMap<string, BundleReco
   return bundles;
 }
 
-/** A pool on the disk of a killed one holds what can still change, as it stands; the last one tells every outcome. */
+/** A pool on the disk of a killed one holds what can still change, as it stands; the last one reports every outcome. */
 async function comparePool(story: ReportedStory, state: State, isLast: boolean): Promise<void> {
   const disk = await everyBundle(state);
   const ledger = new KeptLedger();

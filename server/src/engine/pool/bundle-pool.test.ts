@@ -79,7 +79,7 @@ function storeWith(changes: Partial<BundleStore>): BundleStore {
 }
 
 describe("acceptance", () => {
-  test("what is accepted is on disk, in memory by id, signature and searcher, and told once", async () => {
+  test("what is accepted is on disk, in memory by id, signature and searcher, and reported once", async () => {
     await using pool = await open();
     const reported: string[] = [];
     using _ = pool.onChange((record, before) => reported.push(`${before} ${record.state}`));
@@ -94,7 +94,7 @@ describe("acceptance", () => {
     expect(pool.holding(signatureOf("another"))).toEqual([]);
   });
 
-  test("the same id at once and again is one bundle, fresh once, and told once", async () => {
+  test("the same id at once and again is one bundle, fresh once, and reported once", async () => {
     await using pool = await open();
     let reported = 0;
     using _ = pool.onChange(() => (reported += 1));
@@ -122,7 +122,7 @@ describe("acceptance", () => {
     expect(await pool.accept(third)).toMatchObject({ fresh: true });
   });
 
-  test("an acceptance whose answer was lost is adopted, and told, when it is tried again", async () => {
+  test("an acceptance whose answer was lost is adopted, and reported, when it is tried again", async () => {
     const store = storeWith({
       accept: async (bundle) => {
         await state.engine.bundles.accept(bundle);
@@ -145,7 +145,7 @@ describe("acceptance", () => {
 });
 
 describe("steps", () => {
-  test("go through the lifecycle, are told in order, and end in an outcome for the ledger", async () => {
+  test("go through the lifecycle, are reported in order, and end in an outcome for the ledger", async () => {
     await using pool = await open();
     const reported: string[] = [];
     using _ = pool.onChange((record, before) => reported.push(`${before} > ${record.state}`));
@@ -176,7 +176,7 @@ describe("steps", () => {
     expect(reported).toEqual(["included", "finalized"]);
   });
 
-  test("a listener hears of nothing that is not on disk, and one that fails keeps nobody from hearing", async () => {
+  test("a listener receives nothing that is not on disk, and one that fails keeps no other from receiving", async () => {
     const onDisk = new Set<string>();
     const { bundles } = state.engine;
     const store = storeWith({
@@ -207,7 +207,7 @@ describe("steps", () => {
     expect(events.faults).toHaveLength(2);
   });
 
-  test("that cannot be written are not told, and can be asked for again", async () => {
+  test("that cannot be written are not reported, and can be asked for again", async () => {
     let isAway = true;
     const store = storeWith({
       step: async (step) => {
@@ -330,7 +330,7 @@ describe("what is noted on the way", () => {
   });
 });
 
-test("those that no block holds are told apart from the others at each step, sealed ones from open ones", async () => {
+test("those that no block holds are distinguished from the others at each step, sealed ones from open ones", async () => {
   await using pool = await open();
   const bundle = bundleNamed(named());
   const sealed = bundleNamed(named(), { sealed: Uint8Array.of(1), transactions: [], signatures: [] });
@@ -396,7 +396,7 @@ describe("outcomes", () => {
   }
   const idsOf = (): unknown[] => ledger.rows.map((row) => row["id"]);
 
-  test("wait while the ledger is away and are told once it is back, also by the next process", async () => {
+  test("wait while the ledger is away and are reported once it is back, also by the next process", async () => {
     let ids: string[] = [];
     {
       await using pool = await open();
@@ -424,7 +424,7 @@ describe("outcomes", () => {
     expect(await state.engine.bundles.unreported(10)).toEqual([]);
   });
 
-  test("told and not yet settled are told again, the same to the last column", async () => {
+  test("reported and not yet settled are reported again, the same to the last column", async () => {
     const store = storeWith({
       markReported: async () => {
         throw new SluiceError("OVERLOADED");

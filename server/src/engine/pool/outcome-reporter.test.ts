@@ -11,7 +11,7 @@ import { addressOf, bundleNamed, SeenEvents, slotOf, startMs, withoutTimers } fr
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-test("every column of an outcome is in the ledger as it was in the book, and telling it again changes no figure", async () => {
+test("every column of an outcome is in the ledger as it was in the pool, and reporting it again changes no figure", async () => {
   const directory = mkdtempSync(join(tmpdir(), "sluice-outcomes-"));
   try {
     const clock = new ManualClock(startMs);

@@ -9,7 +9,7 @@ const forwarded = { times: 1, slot: 9n as Slot, leader: "leader" as Address };
 
 const record = (parts: Partial<BundleRecord>): BundleRecord => acceptedBundle({ tip: 5_000n, ...parts });
 
-describe("what an end tells of a searcher", () => {
+describe("what an end reports about a searcher", () => {
   test("nothing before the end", () => {
     expect(outcomeOfEnd(record({ state: "accepted" }), 1n)).toBeNull();
     expect(outcomeOfEnd(record({ state: "included", forwarded }), 1n)).toBeNull();
@@ -29,7 +29,7 @@ describe("what an end tells of a searcher", () => {
       expect(outcomeOfEnd(record({ state: "dropped", reason, forwarded }), 1n)).toEqual({ kind: "outbid" });
     }
   });
-  test("a sealed bundle that turned out unsound is judged as if it had come open", () => {
+  test("a sealed bundle that turned out unsound is evaluated as if it had come open", () => {
     expect(outcomeOfEnd(record({ state: "dropped", reason: "tip_not_paid" }), 1n)).toEqual({ kind: "abuse" });
     const failed = record({ state: "dropped", reason: "simulation_failed" });
     expect(outcomeOfEnd(failed, 1n)).toEqual({ kind: "simulated", ok: false });

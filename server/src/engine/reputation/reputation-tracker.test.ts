@@ -49,7 +49,7 @@ test("what was flushed is there in another process, and goes on from there", asy
   expect((await next.figures("one")).landed).toBe(31n);
 });
 
-test("outcomes that come while a standing is read are all counted, after one look at the store", async () => {
+test("outcomes that come while a record is read are all counted, after one look at the store", async () => {
   const store = new MemoryStore();
   const gate = Promise.withResolvers<void>();
   store.gate = gate.promise;
@@ -70,7 +70,7 @@ test("memory holds a bounded number of searchers, and none of their outcomes is 
   for (let which = 0; which < 40; which += 1) expect((await pool.figures(`searcher-${which}`)).landed).toBe(5n);
 });
 
-test("an outcome that is counted while its standing is being stored is stored with the next flush", async () => {
+test("an outcome that is counted while its record is being stored is stored with the next flush", async () => {
   const store = new MemoryStore();
   const { pool } = open(store);
   await pool.record("one", landed);
@@ -85,7 +85,7 @@ test("an outcome that is counted while its standing is being stored is stored wi
   expect((await next.figures("one")).landed).toBe(2n);
 });
 
-test("a store that is down costs what it alone knows, is told of, and what is in memory survives it", async () => {
+test("a store that is down costs what it alone knows, is reported, and what is in memory survives it", async () => {
   const store = new MemoryStore();
   const { pool, lost } = open(store);
   await pool.record("known", landed);
@@ -99,7 +99,7 @@ test("a store that is down costs what it alone knows, is told of, and what is in
   expect((await open(store).pool.figures("known")).landed).toBe(2n);
 });
 
-test("a damaged standing is told of and begins anew", async () => {
+test("a damaged record is reported and begins anew", async () => {
   const store = new MemoryStore();
   store.stored.set("one", { searcherId: "one", version: 1, value: { at: "?" } });
   const { pool, damaged } = open(store);
@@ -107,7 +107,7 @@ test("a damaged standing is told of and begins anew", async () => {
   expect(damaged).toEqual(["one"]);
 });
 
-test("a tier is answered at once: bronze until the standing has been read", async () => {
+test("a tier is answered at once: bronze until the record has been read", async () => {
   const store = new MemoryStore();
   const { pool } = open(store);
   for (let count = 0; count < 400; count += 1) {
@@ -122,7 +122,7 @@ test("a tier is answered at once: bronze until the standing has been read", asyn
   expect(next.tierNow("one")).toBe("platinum");
 });
 
-test("readings beyond the bound are refused and told of", async () => {
+test("readings beyond the bound are refused and reported", async () => {
   const store = new MemoryStore();
   const gate = Promise.withResolvers<void>();
   store.gate = gate.promise;

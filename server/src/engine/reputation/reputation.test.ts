@@ -200,7 +200,7 @@ describe("tiers", () => {
   });
 });
 
-describe("a stored standing", () => {
+describe("a stored record", () => {
   test("is read back exactly, digits beyond a double included, and goes on alike", () => {
     const random = seededRandom(23);
     for (let round = 0; round < 50; round += 1) {
@@ -211,7 +211,7 @@ describe("a stored standing", () => {
       if (read !== null) expect(afterOutcome(read, best, at + 1)).toEqual(afterOutcome(written, best, at + 1));
     }
   });
-  test("replaying the same outcomes gives the same standing", () => {
+  test("replaying the same outcomes gives the same record", () => {
     const { reputation, outcomes } = randomHistory(seededRandom(2));
     const again = outcomes.reduce((before, [outcome, at]) => afterOutcome(before, outcome, at), newReputation(day));
     expect(again).toEqual(reputation);

@@ -16,7 +16,7 @@ export type ReputationOutcome =
   | { readonly kind: "missed" }
   /** A bundle ended without a fault of the bundle: others paid more, or the chain or we prevented it. */
   | { readonly kind: "outbid" }
-  /** A bundle that nobody sends in good faith. */
+  /** A bundle that is never sent in good faith. */
   | { readonly kind: "abuse" };
 
 /**
@@ -33,7 +33,7 @@ const abuses: ReadonlySet<BundleReason> = new Set([
 ]);
 
 /**
- * What a refusal tells of its searcher; null for those that tell nothing, such as a floor that rose or a full bucket.
+ * What a refusal reports its searcher; null for those that report nothing, such as a floor that rose or a full bucket.
  */
 export function outcomeOfRejection(reason: BundleReason): ReputationOutcome | null {
   if (abuses.has(reason)) return { kind: "abuse" };
@@ -44,7 +44,8 @@ export function outcomeOfRejection(reason: BundleReason): ReputationOutcome | nu
 const missed: ReadonlySet<BundleReason> = new Set(["blockhash_expired", "target_slot_past", "not_landed"]);
 
 /**
- * What a bundle's last state tells; null while it can still change. `medianTip` is the median of landed tips, lamports.
+ * What a bundle's last state reports; null while it can still change. `medianTip` is the median of landed tips,
+ * lamports.
  */
 export function outcomeOfEnd(record: BundleRecord, medianTip: bigint): ReputationOutcome | null {
   if (record.state === "accepted" || record.state === "included") return null;

@@ -42,7 +42,7 @@ test("what an operator has set goes before the tier, and is looked for once for 
   expect(taken.at(-1)).toEqual(["bundles:one", 7, 9]);
 });
 
-test("while the store is away what it told last stands", async () => {
+test("while the store is away its last answer stands", async () => {
   const { limits, clock, state, taken, reported } = room();
   state.set = { bundlesPerSecond: 7, burst: 9 };
   await limits.take(searcher);

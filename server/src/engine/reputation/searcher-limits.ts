@@ -39,7 +39,7 @@ export class SearcherLimits {
     return this.#asked(id).then((limit) => this.#take({ id, accountId }, limit));
   }
 
-  /** One look for all who ask at the same moment. While the store does not tell, what it told last stands. */
+  /** One look for all who ask at the same moment. While the store does not answer, its last answer stands. */
   #asked(id: string): Promise<Known["limit"]> {
     const present = this.#asking.get(id);
     if (present !== undefined) return present;

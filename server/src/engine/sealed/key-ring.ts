@@ -52,7 +52,7 @@ export interface KeyRingDependencies {
   readonly vault: SecretVault;
   readonly random: Random;
   readonly clock: Pick<Clock, "now">;
-  /** The first and the last slot of the epoch that a slot is in; null while the chain has not told. */
+  /** The first and the last slot of the epoch that a slot is in; null while the chain has not reported. */
   readonly epochOf: (slot: Slot) => { readonly first: bigint; readonly last: bigint } | null;
 }
 

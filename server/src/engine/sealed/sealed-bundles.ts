@@ -113,7 +113,7 @@ export class SealedBundles {
   }
 
   /**
-   * Opens those whose tick this is: of those for one slot only when it is open, since they are handed to nobody before.
+   * Opens those whose tick this is: of those for one slot only when it is open, since they are not handed over before.
    * What cannot be opened, or breaks a rule, is dropped with its reason.
    */
   async open({ slot, isOpen }: OpeningTick): Promise<readonly Opened[]> {
@@ -129,7 +129,7 @@ export class SealedBundles {
     return opened.filter((each) => each !== null);
   }
 
-  /** One bundle that fails for a reason that is not its own keeps nobody else's from being opened. */
+  /** One bundle that fails for a reason that is not its own keeps no other from being opened. */
   async #tryOne(record: BundleRecord): Promise<Opened | null> {
     try {
       return await this.#openOne(record);

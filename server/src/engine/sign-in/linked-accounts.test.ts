@@ -51,7 +51,7 @@ test("a change holds at once, also for what was being read when it came", async 
   expect(await linked.accountOfPubkey(one)).toBe("another");
 });
 
-test("a store that fails is the caller's to hear of, and is asked again", async () => {
+test("a store that fails is reported to the caller, and is asked again", async () => {
   gate = Promise.reject(new Error("the store is away"));
   await expect(linked.accountOfPubkey(one)).rejects.toThrow("the store is away");
   gate = Promise.resolve();

@@ -27,7 +27,7 @@ export class LinkedAccounts {
     this.#dependencies = dependencies;
   }
 
-  /** One read for all who ask at the same moment. Rejects as the store does; what it told last is no answer then. */
+  /** One read for all who ask at the same moment. Rejects as the store does; its last answer is no answer then. */
   accountOfPubkey(pubkey: Address): string | null | Promise<string | null> {
     const known = this.#known.get(pubkey);
     if (known !== undefined && this.#dependencies.clock.monotonic() < known.untilMs) return known.accountId;

@@ -26,7 +26,7 @@ const challenge = (identity: { bytes: Uint8Array }, role = "SEARCHER"): Promise<
   auth.call("GenerateAuthChallenge", { role, pubkey: identity.bytes });
 
 describe("a challenge", () => {
-  test("has nine characters, and its signature buys tokens whose ends are told", async () => {
+  test("has nine characters, and its signature buys tokens whose ends are reported", async () => {
     const identity = makeIdentity();
     expect(textAt(await challenge(identity), "challenge")).toMatch(/^[0-9A-Za-z]{9}$/);
     const { ended } = await signIn(auth, "SEARCHER", identity);
@@ -133,7 +133,7 @@ describe("the challenges of a server", () => {
 });
 
 describe("tokens", () => {
-  test("open the searchers' door until they expire, and a refresh token buys new ones", async () => {
+  test("open the searchers' endpoint until they expire, and a refresh token buys new ones", async () => {
     const identity = makeIdentity();
     const { headers, refresh } = await signIn(auth, "SEARCHER", identity);
     expect(await searcher.call("GetTipAccounts", {}, headers)).toMatchObject({ status: "OK" });
@@ -165,7 +165,7 @@ describe("tokens", () => {
     });
   });
 
-  test("of a validator are not renewed once it has left the schedule, and never open the searchers' door", async () => {
+  test("of a validator are not renewed once it has left the schedule, and never open the searchers' endpoint", async () => {
     const identity = makeIdentity();
     served.scheduled.add(identity.address);
     const { headers, refresh } = await signIn(auth, "VALIDATOR", identity);

@@ -149,7 +149,7 @@ function isSigned({ client_pubkey, challenge, signed_challenge }: AuthTokensRequ
     const key = createPublicKey({ key: Buffer.concat([spkiPrefix, client_pubkey]), format: "der", type: "spki" });
     return verify(null, Buffer.from(challenge, "utf8"), key, signed_challenge);
   } catch {
-    // Bytes that are no point of the curve are nobody's key.
+    // Bytes that are no point of the curve are no key.
     return false;
   }
 }

@@ -90,7 +90,7 @@ export class Tokens {
   }
 }
 
-/** What tells who made a call of Jito's protocols. The texts are those that their clients know. */
+/** Identifies who made a call of Jito's protocols. The texts are those that their clients know. */
 export interface Bearers {
   /**
    * Whose access token the call carries. Throws PERMISSION_DENIED where it is not valid of this role; `missing` where

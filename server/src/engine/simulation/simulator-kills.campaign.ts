@@ -102,7 +102,7 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   await using world = await startSimulatedChain({ processes: 2 });
   const { manual, source, simulator: unharmed } = world;
   await using harmed = await createSimulator(
-    // Nobody is too late, however slowly a machine comes up beside whatever else this computer does.
+    // No process is too late, however slowly a machine comes up beside whatever else this computer does.
     { tipAccounts, processes: 2, waitMsMax: 600_000 },
     {
       source,

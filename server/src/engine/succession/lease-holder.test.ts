@@ -75,7 +75,7 @@ test("who stops beating is succeeded after the lease's time and no sooner, and h
   }
   expect(first.isHeld).toBe(false);
   expect(await second.renew()).toMatchObject({ epoch: 2n, holder: "second" });
-  // The first wakes up: it holds nothing, and hears so at its next look.
+  // The first wakes up: it holds nothing, and learns so at its next check.
   expect(await first.renew()).toBeNull();
   expect(await first.renew()).toBeNull();
   expect(store.takes).toBe(2);
@@ -104,7 +104,7 @@ test("at any interleaving of looks, pauses and absences of the store two never b
   retryableError = [];
 });
 
-test("a holder that cannot reach the store stops believing in time, and goes on where nobody took over", async () => {
+test("a holder that cannot reach the store stops believing in time, and goes on where no other took over", async () => {
   const only = holderOf("only");
   await only.renew();
   store.isAway = true;
@@ -120,7 +120,7 @@ test("a holder that cannot reach the store stops believing in time, and goes on 
   retryableError = [];
 });
 
-test("a lease that is given up is had at once, and so is one of a database that is nobody else's", async () => {
+test("a lease that is given up is had at once, and so is one of a database that no other process uses", async () => {
   const [first, second, third] = [holderOf("first"), holderOf("second"), holderOf("third")];
   await first.renew();
   await first.release();

@@ -32,7 +32,8 @@ export class LeaseHolder {
   }
 
   /**
-   * Whether nobody else can have taken it yet. False for a holder that cannot reach the store for as long as it lasts.
+   * Whether no other process can have taken it yet. False for a holder that cannot reach the store for as long as it
+   * lasts.
    */
   get isHeld(): boolean {
     return this.#lease !== null && this.#dependencies.clock.monotonic() < this.#heldUntilMs;
@@ -50,7 +51,7 @@ export class LeaseHolder {
     return this.#lease;
   }
 
-  /** Gives it up, so that nobody has to wait for its end. Never rejects. */
+  /** Gives it up, so that no process has to wait for its end. Never rejects. */
   async release(): Promise<void> {
     const lease = this.#lease;
     this.#lease = null;
@@ -86,7 +87,7 @@ export class LeaseHolder {
 
   #isFree(found: LeaseRecord | null): boolean {
     const { store, clock, holder } = this.#dependencies;
-    // Where the database is this process's alone whoever held it before is gone.
+    // Where the database is this process's alone the one that held it before is gone.
     if (found === null || found.holder === "" || found.holder === holder || !store.isShared) return true;
     const nowMs = clock.monotonic();
     const seen = this.#seen;

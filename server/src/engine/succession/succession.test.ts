@@ -51,7 +51,7 @@ test("where the lease is to be had it is open when its beginning resolves, and c
   expect(happened).toEqual(["open 1", "active", "close 1", "release"]);
 });
 
-test("a first opening that fails is the caller's to hear of", async () => {
+test("a first opening that fails is reported to the caller", async () => {
   held = lease(1n);
   failing = new Error("no machine");
   await expect(succession.begin()).rejects.toThrow("no machine");
@@ -85,7 +85,7 @@ test("the lease is looked after while something opens, and one that was lost mea
   expect(succession.term).toBeNull();
 });
 
-test("what cannot be opened is told, left to others for a while, and tried again", async () => {
+test("what cannot be opened is reported, left to others for a while, and tried again", async () => {
   await succession.begin();
   failing = new Error("no machine");
   held = lease(2n);

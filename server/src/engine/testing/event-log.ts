@@ -1,6 +1,6 @@
 /**
- * What a server tells of itself, in its order, with a way to wait for a line of it; the test's own deadline bounds the
- * wait.
+ * What a server reports about itself, in its order, with a way to wait for a line of it; the test's own deadline bounds
+ * the wait.
  */
 export class EventLog {
   readonly lines: string[] = [];

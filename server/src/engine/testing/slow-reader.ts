@@ -27,7 +27,7 @@ export class SlowReader implements Disposable {
       stream.on("response", () => resolve());
       stream.on("error", reject);
     });
-    // It is ended on purpose; nobody waits for its answer then.
+    // It is ended on purpose; nothing waits for its answer then.
     this.answered.catch(() => {});
     stream.write(framed(first.message));
     if (first.isHalfClosed) stream.end();

@@ -173,7 +173,7 @@ describe("use of the bundle compute", () => {
 });
 
 describe("what landed", () => {
-  test("is told by percentiles of the last 150 blocks' tips", () => {
+  test("is reported by percentiles of the last 150 blocks' tips", () => {
     const feed = new Feed();
     feed.blocks(10, 0, [10n ** 12n]);
     const tips = Array.from({ length: 100 }, (_, index) => BigInt(index + 1));

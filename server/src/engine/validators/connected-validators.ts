@@ -10,7 +10,9 @@ import type { Address } from "@sluice/wire/identifiers";
 import { GrpcStatusError, type ResponseStream } from "../../net/index.ts";
 import type { Validators } from "../model/service.ts";
 
-/** A transaction as validators take it: `size` is the length that counts, and an address of nobody is no address. */
+/**
+ * A transaction as validators take it: `size` is the length that counts, and an address without an owner is no address.
+ */
 export function packetOf(data: Uint8Array): PacketMessage {
   return { data, meta: { size: String(data.length), addr: "0.0.0.0", port: 0, sender_stake: "0" } };
 }

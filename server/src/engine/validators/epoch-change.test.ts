@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Slot } from "@sluice/wire/identifiers";
 import { EpochChange } from "./validator-registry.ts";
 
-test("each epoch is told once, when its schedule has had time to come, and none before it is known", () => {
+test("each epoch is reported once, when its schedule has had time to come, and none before it is known", () => {
   const reported: bigint[] = [];
   const state = { isKnown: false, slot: 0n };
   const change = new EpochChange({

@@ -31,17 +31,20 @@ export interface ValidatorOptions {
   readonly allowed: ReadonlySet<Address> | null;
 }
 
-/** The schedule of the epoch after is read when an epoch begins; who is only in that one is not judged before. */
+/**
+ * The schedule of the epoch after is read when an epoch begins; a validator that is only in that one is not evaluated
+ * before.
+ */
 const settledSlots = 16n;
 
 export interface EpochChangeDependencies {
-  /** Null while the chain has not told. */
+  /** Null while the chain has not reported. */
   readonly epochOf: (slot: Slot) => { readonly first: bigint } | null;
   /** An epoch has begun, and its schedule and the next one's had time to be read. */
   readonly changed: () => void;
 }
 
-/** Tells when an epoch has begun, by the chain's slots. */
+/** Reports when an epoch has begun, by the chain's slots. */
 export class EpochChange {
   readonly #dependencies: EpochChangeDependencies;
   #reported: bigint | null = null;

@@ -69,7 +69,7 @@ describe("a validator of the schedule", () => {
     stream.cancel();
   });
 
-  test("is told the fee", async () => {
+  test("receives the fee", async () => {
     const { headers } = await leader();
     expect(await client.call("GetBlockBuilderFeeInfo", {}, headers)).toEqual({
       status: "OK",
@@ -123,7 +123,7 @@ describe("a validator of the schedule", () => {
     await served.reported.until(`gone ${identity.address} unscheduled`);
   });
 
-  test("that does not read is bounded and told apart, and others are served meanwhile", async () => {
+  test("that does not read is bounded and distinguished, and others are served meanwhile", async () => {
     const hung = await leader();
     const reading = await leader();
     using reader = new SlowReader(served.port, "/block_engine.BlockEngineValidator/SubscribeBundles", hung.headers, {
@@ -214,7 +214,7 @@ describe("who is no leader", () => {
     expect((await signIn(narrowAuth, "VALIDATOR", unnamed)).ended.status).toBe("PERMISSION_DENIED");
   });
 
-  test("finds no door for relayers", async () => {
+  test("finds no endpoint for relayers", async () => {
     using relayer = new PlainClient(served.port, {
       file: protoFiles.validator,
       service: "block_engine.BlockEngineRelayer",

@@ -62,7 +62,7 @@ export class ConnectionMeter {
     }
   }
 
-  /** Tells what passed since the last fact, when that was long enough ago and anything did. */
+  /** Reports what passed since the last fact, when that was long enough ago and anything did. */
   reportWhenDue(upstream: string): void {
     const nowMs = this.#dependencies.clock.monotonic();
     if (nowMs - this.#reportedMs < this.#dependencies.reportEveryMs) return;
@@ -71,7 +71,7 @@ export class ConnectionMeter {
     if (bytesIn > 0 || bytesOut > 0 || credits > 0) this.#report(statusStillOpen, upstream);
   }
 
-  /** Tells the rest, once what is being paid is paid. */
+  /** Reports the rest, once what is being paid is paid. */
   async end(closeCode: number, upstream: string): Promise<void> {
     await Promise.all(this.#paying);
     this.#report(closeCode, upstream);

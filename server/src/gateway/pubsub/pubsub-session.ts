@@ -105,7 +105,7 @@ export class PubSubSession extends ClientSession {
       const outcome = await access.identify(this.#client.presented);
       if (!this.isLive) return;
       if (!outcome.ok) {
-        // Whoever cannot be asked now is asked at the next tick.
+        // A client that cannot be asked now is asked at the next tick.
         if (outcome.code !== "OVERLOADED") this.#end(closeCodes.badKey, outcome.code);
         return;
       }

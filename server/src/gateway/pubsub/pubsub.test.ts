@@ -76,7 +76,7 @@ test("what a client says before the node is reached is not lost", () =>
     client.socket.close();
   }));
 
-test("a bad key is told so on the socket and closed with 4401, a broken restriction with 4403", () =>
+test("a bad key is reported on the socket and closed with 4401, a broken restriction with 4403", () =>
   withGateway(async (booted) => {
     const stranger = new Client(`${booted.ws}/rpc?api-key=nobody`);
     expect(await stranger.closed).toBe(4401);
@@ -215,7 +215,7 @@ test("what is sent costs a credit for each started 0.1 MB, and closes with 4402 
     expect(booted.facts[0]).toMatchObject({ method: "pubsub", status: 4402, upstream: "devnet-1", credits: 2 });
   }));
 
-test("what passes is told while the connection lasts, and the rest at its end; the sums are exact", () =>
+test("what passes is reported while the connection lasts, and the rest at its end; the sums are exact", () =>
   withGateway(
     async (booted, node) => {
       booted.fakes.creditsAsync = true;
@@ -298,7 +298,7 @@ test("a key that is refused or narrowed while its connection lasts ends it at on
     }
   }));
 
-test("many changes at once judge each connection once", () =>
+test("many changes at once evaluate each connection once", () =>
   withGateway(async (booted) => {
     const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
     await client.opened;
@@ -314,7 +314,7 @@ test("many changes at once judge each connection once", () =>
     expect([await client.closed, evaluated]).toEqual([4401, 1]);
   }));
 
-test("restrictions are judged by what the upgrade said, as long as the connection lasts", () =>
+test("restrictions are evaluated by what the upgrade said, as long as the connection lasts", () =>
   withGateway(async (booted) => {
     const seen: unknown[] = [];
     booted.fakes.restriction = (request) => {

@@ -72,7 +72,7 @@ describe("after a move", () => {
     expect(registry.fromNode(answer("q", 4))).toBe(answer("q", 4));
   });
 
-  test("a new subscription that the new node gives a number in use is told to the client under another", () => {
+  test("a new subscription that the new node gives a number in use is reported to the client under another", () => {
     const registry = held();
     const [again = ""] = registry.moved();
     registry.fromNode(answer((JSON.parse(again) as { id: string }).id, 31));
@@ -91,7 +91,7 @@ describe("after a move", () => {
     expect(registry.hasLostOne).toBe(true);
   });
 
-  test("a signature that was told is not subscribed to again; one that was only received is", () => {
+  test("a signature that was reported is not subscribed to again; one that was only received is", () => {
     const registry = held("signature");
     registry.fromNode(notice(7, "signature", { context: { slot: 1 }, value: { err: null } }));
     expect(registry.moved()).toEqual([]);

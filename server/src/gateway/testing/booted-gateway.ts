@@ -39,7 +39,7 @@ export interface BootedGateway extends AsyncDisposable {
   readonly fakes: Fakes;
   readonly facts: RequestFact[];
   readonly faults: unknown[];
-  /** The newest slot that the gateway has heard of on devnet. */
+  /** The newest slot that the gateway knows on devnet. */
   slotOf(commitment: CommitmentName): bigint | null;
   /** Posts a body to /rpc with the good key. */
   post(
@@ -221,7 +221,7 @@ export async function bootGateway(options: BootOptions): Promise<BootedGateway> 
   };
 }
 
-/** Waits for the first slots, or half a second: a node that is meant to be dead never tells any. */
+/** Waits for the first slots, or half a second: a node that is meant to be dead never reports any. */
 async function untilLive(isLive: () => boolean): Promise<void> {
   for (let turn = 0; turn < 100 && !isLive(); turn += 1) await Bun.sleep(5);
 }

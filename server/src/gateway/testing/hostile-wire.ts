@@ -1,7 +1,7 @@
 import { encodeBase58 } from "@sluice/wire/base58";
 
 export interface WireCall {
-  /** Unique among all cases, so that an answer tells whose it is. */
+  /** Unique among all cases, so that an answer shows whose it is. */
   readonly id: string;
   readonly account: string;
 }
@@ -109,7 +109,7 @@ function framed(
   return { ...plain, parts: [writer.head(lines(body.length)) + body + after], calls: [call], others: 1 };
 }
 
-/** A request whose length is told twice; whichever is believed, what the other one hides must not become a call. */
+/** A request whose length is given twice; whichever is believed, what the other one hides must not become a call. */
 function conflicting(writer: HostileWriter, lines: (length: number) => string) {
   const hidden = writer.smuggled();
   const body = `0${crlf}${crlf}${hidden}`;

@@ -22,7 +22,7 @@ interface Replica {
   readonly number: number;
   readonly keys: Keys;
   revocations: RevocationFeed | null;
-  /** The revisions of which it has been told: nothing older may be granted from then on. */
+  /** The revisions of which it has been notified: nothing older may be granted from then on. */
   readonly reported: Map<string, number>;
 }
 
@@ -94,7 +94,7 @@ export class Revocations {
     );
     const replica: Replica = { number, keys, revocations: null, reported: new Map() };
     const resources = new AsyncDisposableStack();
-    // What the replica has been told is noted as it is told, before it does anything.
+    // What the replica is notified of is noted at that moment, before it does anything.
     const watched = {
       invalidate: (hash: string) => {
         for (const key of this.#stored) if (key.hash === hash) replica.reported.set(key.hash, key.revision);
@@ -124,7 +124,7 @@ export class Revocations {
     const { lossChance, killChance } = this.#course;
     const replica = this.#replicas[this.#upTo(this.#replicas.length)];
     const key = this.#stored[this.#upTo(this.#stored.length)];
-    if (replica === undefined || key === undefined) throw new Error("nobody");
+    if (replica === undefined || key === undefined) throw new Error("no replica or key");
     const chance = this.#random.next();
     if (chance < lossChance) this.#lose();
     else if (chance < lossChance + killChance) await this.#kill(replica);
@@ -149,13 +149,13 @@ export class Revocations {
     for (const call of this.#calls.filter((each) => each.replica === replica.number)) {
       this.#calls.splice(this.#calls.indexOf(call), 1);
       if (call.answer === null && this.#random.next() < 0.5) call.carryOut();
-      // Nobody looks at the answer of a dead replica; without one its look-up would wait out its time.
+      // The answer of a dead replica is not used; without one its look-up would wait out its time.
       call.fail();
     }
     await this.#boot();
   }
 
-  /** A key or its account changes through one replica, which tells the others when that is written. */
+  /** A key or its account changes through one replica, which notifies the others when that is written. */
   #change(replica: Replica, key: StoredKey): void {
     const isAccount = this.#random.next() < 0.3;
     const isActive = this.#random.next() < 0.5;
@@ -221,17 +221,18 @@ export class Revocations {
   }
 
   /**
-   * What is granted is of no revision before that of which the replica had been told, and of none that is long past.
+   * What is granted is of no revision before that of which the replica had been notified, and of none that is long
+   * past.
    */
   #evaluate(what: string, revision: number, reported: number, writtenAtMs: readonly number[]): void {
-    if (revision < reported) this.#fault ??= `${what}: revision ${revision} granted after being told of ${reported}`;
+    if (revision < reported) this.#fault ??= `${what}: revision ${revision} granted after revision ${reported}`;
     const changedAtMs = writtenAtMs[revision + 1];
     if (changedAtMs === undefined) return;
     this.#outdated += 1;
     const ageMs = this.#clock.monotonic() - changedAtMs;
     this.#oldestMs = Math.max(this.#oldestMs, ageMs);
     const keptMs = lifetimeMs + (this.#course.failureChance > 0 ? graceMs : 0);
-    // An answer may have been on its way for a while before it was kept, and again while somebody waited for it.
+    // An answer may have been on its way for a while before it was kept, and again while a caller waited for it.
     if (ageMs > keptMs + 2 * this.#slowestReadMs) this.#fault ??= `${what}: granted ${ageMs} ms after it had changed`;
   }
 

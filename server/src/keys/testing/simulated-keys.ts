@@ -18,10 +18,10 @@ export interface StoredAccount {
 
 export type KeyRow = { readonly key: KeyRecord; readonly account: AccountRecord };
 
-/** Later than any jump of the clock; revisions are told apart by it. */
+/** Later than any jump of the clock; revisions are distinguished by it. */
 export const farMs = 4_000_000_000_000;
 
-/** What state tells of a key; its revisions are told apart by what it grants. */
+/** What state distinguishes of a key; its revisions are reported by what it grants. */
 export function rowOf(key: StoredKey): KeyRow {
   return {
     key: {

@@ -10,8 +10,8 @@ interface Subscriber {
 }
 
 /**
- * Notices as Redis carries them: to whoever is connected, in their order, some time later; what is on its way to a
- * subscriber is lost with its connection, and it is told of the gap when it is back.
+ * Notices as Redis carries them: to each process that is connected, in their order, some time later; what is on its way
+ * to a subscriber is lost with its connection, and it is notified of the gap when it is back.
  */
 export class SimulatedNotices {
   readonly #random: Random;

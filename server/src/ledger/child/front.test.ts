@@ -295,7 +295,7 @@ describe("inserts", () => {
     );
   });
 
-  test("the summary tells how many rows were written", async () => {
+  test("the summary reports how many rows were written", async () => {
     const answer = await ask(null, { query, body: lines });
     expect(JSON.parse(answer.headers.get("x-clickhouse-summary") ?? "{}")).toMatchObject({ written_rows: "1000" });
   });

@@ -201,7 +201,7 @@ export class Front {
 
 /**
  * The INSERT with its data in a file. Never in the statement's own text: there the engine takes what follows an empty
- * line for the next statement, so that data could be run, and binary data could not be told from it.
+ * line for the next statement, so that data could be run, and binary data could not be distinguished from it.
  */
 function insertFromFile(text: string, statement: Statement, path: string): string {
   const from = ` FROM INFILE ${stringLiteral(path)} COMPRESSION 'none' `;

@@ -260,7 +260,7 @@ function requestFacts(ledger: () => Ledger): void {
 }
 
 function connectionFacts(ledger: () => Ledger): void {
-  test("a connection counts once, when it ends, with all that its facts told; its length is no latency, and its end no error unless it failed", async () => {
+  test("a connection counts once, when it ends, with all that its facts reported; its length is no latency, and its end no error unless it failed", async () => {
     const at = Date.now() - 5_000;
     const accountId = `connections-${at}`;
     const of = (requestId: string, changes: object) =>
@@ -311,7 +311,7 @@ function bundleFacts(ledger: () => Ledger): void {
   const lost = { state: "expired", reason: "not_landed", tip: largest / 4n, tip_seen: null, landed_slot: null };
   const all = { fromMs: from, untilMs: from + 10 * day, searcherId: null, mevType: null } as const;
 
-  test("a bundle counts once, however often and in whatever company its outcome was told", async () => {
+  test("a bundle counts once, however often and in whatever company its outcome was reported", async () => {
     const rows = [
       outcome("a", from),
       outcome("b", from + 2 * day, { mev_type: "jit", tip_seen: 2n ** 62n, compute_units: null, forwarded_times: 0 }),
@@ -345,7 +345,7 @@ function bundleFacts(ledger: () => Ledger): void {
     ]);
   });
 
-  test("of nobody's bundles, and of hostile names, the figures are zero", async () => {
+  test("of an unknown searcher's bundles, and of hostile names, the figures are zero", async () => {
     for (const searcherId of ["nobody", "' OR 1=1 --"]) {
       const none = await ledger().bundles.figures({ ...all, searcherId });
       expect([none.ended, none.landingRate, none.tips]).toEqual([0, 0, 0n]);

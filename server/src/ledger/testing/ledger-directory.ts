@@ -10,7 +10,7 @@ export function ledgerDirectory(): { readonly path: string } & Disposable {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** A log that keeps what it was told. */
+/** A log that keeps what it received. */
 export function recordingLog(): LedgerLog & { readonly entries: { fields: object; message: string }[] } {
   const entries: { fields: object; message: string }[] = [];
   const record = (fields: object, message: string): void => {

@@ -1,8 +1,8 @@
 import { type Address, getAddressDecoder, getAddressEncoder, getProgramDerivedAddress } from "@solana/kit";
 
 /**
- * Where names lie, by @solana/kit and the platform's own digest: it shares no code with the resolver, which is judged
- * by it. For tests and the campaign.
+ * Where names lie, by @solana/kit and the platform's own digest: it shares no code with the resolver, which is
+ * evaluated by it. For tests and the campaign.
  */
 const utf8 = new TextEncoder();
 const encoder = getAddressEncoder();

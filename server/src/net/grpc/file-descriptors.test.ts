@@ -68,7 +68,7 @@ test("every type is named in full and is in its file or in one that the file imp
   expect(byName.has("google/protobuf/timestamp.proto")).toBe(true);
 });
 
-test("optional fields and the entries of maps are told as a compiler tells them", () => {
+test("optional fields and the entries of maps are reported as a compiler reports them", () => {
   const messages = new Map(files().flatMap((file) => messagesOf(file)));
   const optional = (name: string) =>
     messages.get(name)?.field.flatMap((field) => (field.proto3Optional ? field.name : [])) ?? [];

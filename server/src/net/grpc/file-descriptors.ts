@@ -49,7 +49,7 @@ const wellKnown = "google.protobuf";
 /**
  * The files of the services' messages as a compiler describes them. The loader leaves out what one file has of another,
  * writes names as they stand in the source and calls the entries of a map otherwise: clients that link what reflection
- * tells them (protobuf of Go, C++, Python, Java) refuse that.
+ * reports them (protobuf of Go, C++, Python, Java) refuse that.
  */
 export function describedFiles(services: readonly DescribedService[]): Buffer[] {
   const { deserialize, serialize } = fileCodec();

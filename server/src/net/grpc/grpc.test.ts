@@ -37,7 +37,7 @@ function service(): GrpcService & { readonly called: Promise<void> } {
 const at = { endpoint: "engine", hostname: "127.0.0.1", port: 0, tls: null } as const;
 const ours = { file: protoFiles.blockEngine, service: "blockengine.v1.BlockEngine" };
 
-test("health tells of the server and of each service, and of maintenance as it begins and ends", async () => {
+test("health reports on the server and on each service, and of maintenance as it begins and ends", async () => {
   let isServing = true;
   await using endpoint = await GrpcServer.open(at, {
     clock: systemClock,

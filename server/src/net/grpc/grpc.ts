@@ -116,14 +116,14 @@ export class GrpcServer implements AsyncDisposable {
     this.#health = parts.health;
     this.#names = [wholeServer, ...parts.names];
     this.#dependencies = dependencies;
-    this.#tell(dependencies.isServing());
+    this.#notify(dependencies.isServing());
     this.#timer = dependencies.clock.every(parts.healthIntervalMs, () => this.tick());
   }
 
   /** What happens at each interval of health; tests do not wait for it. */
   tick(): void {
     const isServing = this.#dependencies.isServing() && !this.#isDraining;
-    if (isServing !== this.#wasServing) this.#tell(isServing);
+    if (isServing !== this.#wasServing) this.#notify(isServing);
   }
 
   /**
@@ -146,7 +146,7 @@ export class GrpcServer implements AsyncDisposable {
     await this.stop(1_000);
   }
 
-  #tell(isServing: boolean): void {
+  #notify(isServing: boolean): void {
     this.#wasServing = isServing;
     for (const name of this.#names) this.#health.setStatus(name, isServing ? "SERVING" : "NOT_SERVING");
   }
@@ -190,7 +190,7 @@ export interface CallContext {
   readonly headers: HeaderReader;
 }
 
-/** What services tell of their calls. */
+/** What services report about their calls. */
 export interface GrpcEvents {
   /** `method` is the path of the protocol, such as `/blockengine.v1.BlockEngine/SubmitBundle`. */
   callEnded(method: string, status: GrpcStatus): void;
@@ -215,7 +215,7 @@ export interface StreamOptions {
 /** One client's stream of requests, once it is admitted. */
 export interface DuplexSession<Q> {
   take(message: Q): void;
-  /** The client has said all that it will say; what it hears goes on. */
+  /** The client has said all that it will say; what it receives goes on. */
   halfClosed(): void;
 }
 

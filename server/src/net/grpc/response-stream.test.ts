@@ -66,7 +66,7 @@ test("an end comes once, behind what waits, and nothing after it", () => {
   expect(ends).toEqual([error]);
 });
 
-test("a transport that closes forgets what waits and tells it once to each listener, late ones too", () => {
+test("a transport that closes forgets what waits and reports it once to each listener, late ones too", () => {
   const { written, sink, grant } = transport(1);
   const responses = new ResponseStream<number>({ waitingMax: 5 }, sink);
   let reported = 0;

@@ -39,7 +39,9 @@ export function decimalIn(bytes: Uint8Array, from: number, to: number): number |
   return value;
 }
 
-/** Compares without regard to case; bit 0x20 is what tells a letter's cases apart, and the bytes are tokens already. */
+/**
+ * Compares without regard to case; bit 0x20 is what distinguishes a letter's cases, and the bytes are tokens already.
+ */
 export function isNamed(bytes: Uint8Array, start: number, name: string): boolean {
   for (let at = 0; at < name.length; at += 1) {
     if (((bytes[start + at] ?? 0) | 0x20) !== name.charCodeAt(at)) return false;

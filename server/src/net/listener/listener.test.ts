@@ -9,7 +9,7 @@ const events = { internalError: () => {} };
 const options = (port: number) => ({ hostname: "127.0.0.1", port, bodyBytesMax: 1_024 });
 const answer = () => new Response("ok");
 
-test("a gateway's port is had by one server: the second is refused and told which endpoint and port it was", async () => {
+test("a gateway's port is had by one server: the second is refused with the endpoint and port", async () => {
   await using first = new Listener(options(0), { clock, answer, events });
   const second = () =>
     listening("gateway", first.port, () => new Listener(options(first.port), { clock, answer, events }));
@@ -17,14 +17,14 @@ test("a gateway's port is had by one server: the second is refused and told whic
   expect(second).toThrow(`gateway endpoint cannot listen on port ${first.port}`);
 });
 
-test("so is a small door's", async () => {
+test("so is a small endpoint's", async () => {
   await using first = new PlainListener({ hostname: "127.0.0.1", port: 0 }, { clock, fetch: answer, events });
   const port = first.port ?? 0;
   expect(port).toBeGreaterThan(0);
   expect(() => new PlainListener({ hostname: "127.0.0.1", port }, { clock, fetch: answer, events })).toThrow();
 });
 
-test("a fault of one socket's session is told, and ends that connection alone", async () => {
+test("a fault of one socket's session is reported, and ends that connection alone", async () => {
   const faults: unknown[] = [];
   const said = Promise.withResolvers<string>();
   const session = {

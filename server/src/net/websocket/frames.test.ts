@@ -7,7 +7,7 @@ const text = (value: string): Uint8Array => Buffer.from(value);
 const nothing = new Uint8Array();
 const read = (...frames: readonly Frame[]): string[] => eventsOf([Buffer.concat(frames.map(clientFrame))]);
 
-test("streams of frames read the same whole, cut anywhere and byte by byte; changed ones are judged alike", async () => {
+test("streams of frames read the same whole, cut anywhere and byte by byte; changed ones are evaluated alike", async () => {
   expect(await run({ n: 300, seed: 5 })).toMatchObject({ passed: true });
 });
 

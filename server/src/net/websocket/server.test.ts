@@ -115,7 +115,7 @@ describe("a client of the runtime", () => {
     expect(webSockets.size).toBe(1);
   });
 
-  test("closes with its code, and the session hears it; the connection is gone on both sides", async () => {
+  test("closes with its code, and the session is notified; the connection is gone on both sides", async () => {
     const socket = await opened();
     const code = closeCode(socket);
     socket.close(4000, "enough");
@@ -181,7 +181,7 @@ describe("a client that does not read", () => {
   }
   const frames = (count: number): string => Array.from({ length: count }, (_, index) => `\x81\x02${index}x`).join("");
 
-  test("gets everything in order when it reads again, and the session is told once", () => {
+  test("gets everything in order when it reads again, and the session is notified once", () => {
     const { connection, wire, reported } = played();
     const socket: Socket = connection;
     wire.takes = 5;

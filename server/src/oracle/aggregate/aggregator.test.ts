@@ -9,7 +9,7 @@ const sourcesOf = (round: Round): readonly string[] =>
 const second = 1_000;
 
 describe("what is counted", () => {
-  test("a price is the weighted median of its sources, told with their shares", () => {
+  test("a price is the weighted median of its sources, reported with their shares", () => {
     const round = new Table().receive(...ticksOf(["100.1", "100", "100.2"])).round();
     if (round.kind !== "price") throw new Error(round.reason);
     expect(formatDecimal(round.price)).toBe("100.1");
@@ -39,7 +39,7 @@ describe("what is counted", () => {
     expect(priceOf(table.round(startMs + 60 * second + 1))).toBe("too-few-sources");
   });
 
-  test("a message that goes on with a standing time does not keep a source fresh", () => {
+  test("a message that goes on with a time that stands still does not keep a source fresh", () => {
     const table = new Table({ cadenceMs: { binance: 1_000 } }).receive(...ticksOf(["100", "100", "100", "100"]));
     for (let s = 1; s <= 10; s += 1) {
       table.receive(tickOf("binance", "100", { asOfMs: startMs, receivedAtMs: startMs + s * second }));
@@ -57,7 +57,7 @@ describe("what is counted", () => {
     expect(sourcesOf(table.round(startMs + 3 * second + 1))).not.toContain("binance");
   });
 
-  test("after our clock was set back sources are heard again with their next tick, and not aged by the old clock", () => {
+  test("after our clock was set back sources are counted again with their next tick, and not aged by the old clock", () => {
     const table = new Table().receive(...ticksOf(["100", "100", "100"]));
     table.mark();
     const backMs = startMs - 3_600 * second;
@@ -133,7 +133,7 @@ describe("what is counted", () => {
     expect(toNumber(round.volume24h)).toBeCloseTo(2_401, 9);
   });
 
-  test("a price of which nothing is left in dollars is no voice, whoever says it", () => {
+  test("a price of which nothing is left in dollars is not counted, from any source", () => {
     const table = new Table().receive(...ticksOf(["0.9995", "0.9995", "0.9995"], { base: "USDT" }));
     table.mark();
     const crumbs = ticksOf(["1e-18", "1e-18", "1e-18"], { quote: "USDT" });
@@ -209,7 +209,7 @@ describe("jumps", () => {
     expect(seen).toEqual(["breaker", "breaker", "breaker", "breaker", "114"]);
   });
 
-  test("the last good price stays to be told while there is none", () => {
+  test("the last good price stays to be reported while there is none", () => {
     const table = new Table().receive(...all("100", startMs));
     table.mark();
     table.receive(...all("200", startMs + second)).mark(startMs + second);

@@ -138,7 +138,7 @@ describe("eight exchanges", () => {
     for (let step = 0; step < 5; step += 1) expect(errorOf(street, priced(street.pass(2), "BTC"))).toBeLessThan(8);
   });
 
-  test("go on while USDT leaves its peg, and USDT's own price tells it", () => {
+  test("go on while USDT leaves its peg, and USDT's own price shows it", () => {
     const street = new Street();
     street.pass(5);
     street.set({ kind: "depeg", asset: "USDT", factor: 0.92, rampMs: 120_000 });
@@ -182,7 +182,7 @@ describe("eight exchanges", () => {
       const round = street.pass(65, exchangeIds.slice(0, gone)).get("BTC");
       counts.push(round?.kind === "price" ? round.sources.length : (round?.reason ?? "none"));
     }
-    // From the sixth on only Gate and Bitstamp, then nobody, speak.
+    // From the sixth on only Gate and Bitstamp, then none, report.
     expect(counts.slice(0, 5)).toEqual([7, 6, 5, 4, 3]);
     expect(counts.slice(5)).toEqual(Array(3).fill(expect.stringMatching(/too-few-sources|depeg/)));
   });

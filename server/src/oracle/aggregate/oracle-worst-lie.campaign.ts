@@ -119,7 +119,7 @@ const neighbours = (lie: Lie): Lie[] => [
 const described = ({ timing, size, fan, period, volume }: Lie): string =>
   `${timing} ${size.toFixed(2)} (fan ${fan}, period ${period}, volume ${volume.toExponential(0)})`;
 
-/** The lies that were worst in the search are judged over rounds that the search has not seen. */
+/** The lies that were worst in the search are evaluated over rounds that the search has not seen. */
 function evaluateCase(each: Case, rounds: number, seed: number): { isRight: boolean; line: string } {
   const searchRounds = Math.max(40, Math.min(500, Math.floor(rounds / 40)));
   let worst: { lie: Lie; outcome: Outcome } | null = null;
@@ -170,8 +170,8 @@ function evaluateSplits(rounds: number, seed: number): { isRight: boolean; line:
 }
 
 /**
- * The worst lie that a minority can tell, searched over size, timing, claimed volume and order: how far it moves the
- * price, in standard deviations of one honest source. `n` is the number of rounds over which a found lie is judged.
+ * The worst lie that a minority can report, searched over size, timing, claimed volume and order: how far it moves the
+ * price, in standard deviations of one honest source. `n` is the number of rounds over which a found lie is evaluated.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const results = cases.map((each, index) => evaluateCase(each, n, seed + index * 10));

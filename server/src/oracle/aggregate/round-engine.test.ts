@@ -72,7 +72,7 @@ test("a mark that finds nothing to do is not made", async () => {
   expect(marks.length).toBe(1);
 });
 
-test("a flood within one turn is marked before it grows without bound, ticks of nobody's symbol included", async () => {
+test("a flood within one turn is marked before it grows without bound, ticks of an unknown symbol included", async () => {
   const { engine, marks } = boot();
   await using _ = engine;
   const tick = tickOf("binance", "1", { base: "DOGE" });

@@ -21,7 +21,7 @@ describe("a coin's index", () => {
     for (const lie of ["0.2", "0.98", "1.02", "3"]) expect(index(["0.9995", "0.9998", lie])).toMatch(/^pegged 0.999/);
   });
 
-  test("leaves the peg only when all witnesses agree, and then tells a wider band", () => {
+  test("leaves the peg only when all witnesses agree, and then reports a wider band", () => {
     expect(index(["0.95", "0.951", "0.9505"])).toBe("depegged 0.9505");
     expect(index(["0.95", "0.951", "0.9995"])).toBe("unsure");
     const falling = indexOf({ direct: [decimal("0.95"), decimal("0.95")], crosses: [], other: unsure });
@@ -108,7 +108,7 @@ describe("a price through a coin", () => {
     );
     table.receive(...torn).mark(atMs);
     expect(reported(table.aggregator.index("USDT"))).toBe("unsure");
-    // The next mark hears of it without any tick: three venues in dollars remain.
+    // The next mark uses it without any tick: three venues in dollars remain.
     expect(summary(table.round(atMs + 1))).toBe("60000 of 3");
     const only = new Table().receive(...quotes(1).bitcoin.filter(({ quote }) => quote === "USDT"));
     expect(summary(only.round())).toBe("depeg of 5");
@@ -141,7 +141,7 @@ describe("a price through a coin", () => {
 });
 
 describe("the coins themselves", () => {
-  test("USDC has venues in dollars and crosses through USDT's index, one voice an origin", () => {
+  test("USDC has venues in dollars and crosses through USDT's index, one vote an origin", () => {
     const table = new Table();
     table.receive(...quotes(0.999).witnesses).mark();
     table.receive(

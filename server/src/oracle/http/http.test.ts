@@ -139,7 +139,7 @@ describe("200", () => {
     expect(movers.data.losers.map((record: { symbol: string }) => record.symbol)).toEqual(["ETH-USD", "DOT-USD"]);
   });
 
-  test("validation tells plan, limits and the month's usage, and costs none of it", async () => {
+  test("validation reports plan, limits and the month's usage, and costs none of it", async () => {
     const { get, say, addKey } = await boot();
     await say("BTC", "65000");
     const key = addKey({ "oracle-v2": "developer" });
@@ -212,7 +212,7 @@ describe("405 and preflight", () => {
 });
 
 describe("every answer", () => {
-  test("tells of the deprecation, of the end and of the successor where they are known", async () => {
+  test("reports the deprecation, the end and the successor where they are known", async () => {
     const plain = await boot();
     const first = await plain.get("/api/v1/price/BTC");
     expect(first.headers.get("deprecation")).toBe(`@${Date.UTC(2026, 0, 1) / 1_000}`);

@@ -58,7 +58,7 @@ describe("400", () => {
 });
 
 describe("401", () => {
-  test("no key and a wrong key are told apart, in the form of each variant", async () => {
+  test("no key and a wrong key are distinguished, in the form of each variant", async () => {
     const { get, counts } = await boot();
     const none = await get("/api/v1/price/BTC");
     expect([none.status, none.body.error]).toEqual([401, "MISSING_API_KEY"]);
@@ -199,7 +199,7 @@ describe("429", () => {
 });
 
 describe("500 and 503", () => {
-  test("a symbol without a price tells how old the last good one is, and when to ask again", async () => {
+  test("a symbol without a price reports how old the last good one is, and when to ask again", async () => {
     const { get, addKey, say, clock } = await boot();
     const key = addKey({ oracle: "enterprise" });
     const starting = await get("/api/v1/price/SOL", key);

@@ -27,7 +27,7 @@ describe("resources", () => {
         "history_retention_days",
         "websocket",
       ]);
-      // What the door itself says of a request of this tier.
+      // What the endpoint itself says of a request of this tier.
       const { headers } = await get("/api/v1/metrics", addKey({ oracle: tier }));
       expect(String(body.requests_per_second)).toBe(`${headers.get("x-ratelimit-limit")}`);
       expect(String(tiers[index].features.burst)).toBe(`${headers.get("x-ratelimit-burst")}`);

@@ -34,7 +34,7 @@ export interface Tick {
   readonly baseVolume24h: Decimal | null;
   readonly quoteVolume24h: Decimal | null;
   /**
-   * Unix milliseconds for which the source vouches for this price, by its own clock; where it tells no time, when the
+   * Unix milliseconds for which the source vouches for this price, by its own clock; where it reports no time, when the
    * message arrived. A frozen source's stands still even when messages go on.
    */
   readonly asOfMs: number;

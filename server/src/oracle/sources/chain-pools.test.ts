@@ -39,13 +39,13 @@ describe("a pool's price", () => {
     expect(moved).toBeLessThan(100 * (1 + 0.02 / 16));
   });
 
-  test("is not told in a slot that jumped, and is unmoved when the pool is back", () => {
+  test("is not reported in a slot that jumped, and is unmoved when the pool is back", () => {
     const pool = settled();
     expect(pool.observe(at(33, 150))).toEqual({ kind: "dropped", reason: "pool-moved" });
     expect(priceOf(pool.observe(at(34, 100)))).toBe(100);
   });
 
-  test("follows a pool that stays where it jumped to, and nobody who jumps to and fro", () => {
+  test("follows a pool that stays where it jumped to, and none that jumps to and fro", () => {
     const pool = settled();
     for (let slot = 33; slot < 33 + 16; slot++) expect(pool.observe(at(slot, 150)).kind).toBe("dropped");
     expect(priceOf(pool.observe(at(49, 150)))).toBe(150);
@@ -138,7 +138,7 @@ describe("the chain as a source", () => {
   const holding = (slot: bigint) =>
     accounts(slot, vault("base", 1_000n * 1_000n * million), vault("quote", 100_000n * million));
 
-  test("reads both vaults of a pool in one call and tells a tick for each new slot", async () => {
+  test("reads both vaults of a pool in one call and reports a tick for each new slot", async () => {
     const { ticks, asked, source, step, answer } = bench();
     let slot = 0n;
     answer(() => Promise.resolve(holding(++slot)));
@@ -150,7 +150,7 @@ describe("the chain as a source", () => {
     expect(source.health()).toMatchObject({ source: "chain", status: "active", transport: "rest" });
   });
 
-  test("tells nothing while the chain stands still, and is down after a while", async () => {
+  test("reports nothing while the chain stands still, and is down after a while", async () => {
     const { ticks, source, step, answer, clock } = bench();
     let slot = 0n;
     answer(() => Promise.resolve(holding(slot < 20n ? ++slot : slot)));

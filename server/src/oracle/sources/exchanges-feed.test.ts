@@ -9,7 +9,7 @@ setDefaultTimeout(60_000);
 
 const nothing = (): void => {};
 
-test("what streams and requests of a source come to is told, each with its source and how it ended", async () => {
+test("what streams and requests of a source come to is reported, each with its source and how it ended", async () => {
   const clock = {
     now: () => systemClock.now(),
     sleep: () => Promise.resolve(),
@@ -22,7 +22,7 @@ test("what streams and requests of a source come to is told, each with its sourc
   const others = Object.fromEntries(Object.keys(market.exchanges).map((id) => [id, closed]));
   const reported = new Set<string>();
   const whole = Promise.withResolvers<void>();
-  const tell = (fact: string): void => {
+  const record = (fact: string): void => {
     reported.add(fact);
     const expected = [
       "ticked kraken",
@@ -43,10 +43,10 @@ test("what streams and requests of a source come to is told, each with its sourc
         sourceDropped: nothing,
         sourceStatusChanged: nothing,
         sourceFault: nothing,
-        sourceTicked: (source, delayMs) => tell(Number.isFinite(delayMs) ? `ticked ${source}` : "no delay"),
-        sourceStreamOpened: (source) => tell(`opened ${source}`),
-        sourceStreamEnded: (source, reason) => tell(`ended ${source} ${reason}`),
-        sourceRequestEnded: (source, end, durationMs) => tell(durationMs >= 0 ? `${source} ${end}` : "no duration"),
+        sourceTicked: (source, delayMs) => record(Number.isFinite(delayMs) ? `ticked ${source}` : "no delay"),
+        sourceStreamOpened: (source) => record(`opened ${source}`),
+        sourceStreamEnded: (source, reason) => record(`ended ${source} ${reason}`),
+        sourceRequestEnded: (source, end, durationMs) => record(durationMs >= 0 ? `${source} ${end}` : "no duration"),
       },
     },
   );

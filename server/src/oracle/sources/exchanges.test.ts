@@ -139,7 +139,7 @@ describe("traps", () => {
     expect(exchangeOf("bybit").rest.read(request("bybit"), answer(linear)).kind).toBe("malformed");
   });
 
-  test("an empty side of Bybit's book is told apart from a frame without one", () => {
+  test("an empty side of Bybit's book is distinguished from a frame without one", () => {
     const frame = (sides: string) =>
       `{"topic":"orderbook.1.BTCUSDT","ts":1790358564077,"type":"snapshot","data":{"s":"BTCUSDT",${sides}"u":1}}`;
     const read = (sides: string) => linesOf(exchangeOf("bybit").stream.read(frame(sides)));
@@ -207,7 +207,7 @@ describe("traps", () => {
     expect(read("wss://ws-api-spot.kucoin.com/", local)?.kind).toBe("malformed");
   });
 
-  test("requests name every market that they were asked for, and no answer is awaited from nobody", () => {
+  test("requests name every market that they were asked for, and no answer is awaited without a request", () => {
     for (const { markets, rest } of exchanges) {
       const asked = rest.requests(markets).filter(({ part }) => part === "price");
       expect(new Set(asked.flatMap((each) => each.markets))).toEqual(new Set(markets));

@@ -23,7 +23,7 @@ const text = (value: Decimal | null | undefined): string | null =>
   value === null || value === undefined ? null : formatDecimal(value);
 
 describe("the moment that a tick vouches for", () => {
-  test("is the exchange's where it tells one, and that of arrival where it does not", () => {
+  test("is the exchange's where it reports one, and that of arrival where it does not", () => {
     const state = open();
     state.observe("rest", observation({}), t0);
     expect(state.take()?.asOfMs).toBe(t0);
@@ -43,7 +43,7 @@ describe("the moment that a tick vouches for", () => {
     expect(state.published?.asOfMs).toBe(t0);
   });
 
-  test("is no later when another way tells the same after a while, and is when it tells something else", () => {
+  test("is no later when another way reports the same after a while, and is when it reports something else", () => {
     const state = open();
     state.observe("stream", observation({ timeMs: t0 }), t0);
     expect(state.observe("rest", observation({ witness: "other columns" }), t0 + 30_000).kind).toBe("repeat");

@@ -34,7 +34,7 @@ const bookLagMsMax = 3_000;
 /** Figures of 24 hours stay useful for this long after the way that brought them fell silent. */
 const dayMsMax = 10 * 60_000;
 /**
- * When news came by another way since, a row that came by this way longer ago does not tell whether the market moves.
+ * When news came by another way since, a row that came by this way longer ago does not show whether the market moves.
  */
 const comparableMs = 20_000;
 /** Beyond the last movement heartbeats alone vouch for this long; answers have shown by then whether the book moves. */

@@ -134,7 +134,7 @@ describe("an exchange that stands still", () => {
     expect(requests.every((count) => count > 0)).toBe(true);
   });
 
-  test("behind by minutes tells so in every tick", async () => {
+  test("behind by minutes reports so in every tick", async () => {
     await world.fault({ kind: "lag", ms: 120_000, exchanges: ["binance", "okx", "bitstamp"] });
     const before = world.ticks.length;
     await world.pass(10);

@@ -84,7 +84,7 @@ export interface Observation {
   readonly ask: Decimal | null;
   /** Null where the row speaks of no day at all. */
   readonly day: DayFigures | null;
-  /** Unix milliseconds, not after receipt; null where the row tells no time. */
+  /** Unix milliseconds, not after receipt; null where the row reports no time. */
   readonly timeMs: number | null;
   readonly timeMeans: "generated" | "trade";
   readonly sequence: bigint | null;

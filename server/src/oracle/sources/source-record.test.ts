@@ -20,7 +20,7 @@ function bench() {
   };
   const record = new SourceRecord({ source: "kraken", cadenceMs: 15_000, hasStream: true }, { clock, events });
   const market = (base: string) => ({ base, quote: "USD" as const, name: base, streamName: base, aliases: [] });
-  /** Ages of the markets in milliseconds; null is one that was never heard of, "absent" one that the exchange lacks. */
+  /** Ages of the markets in milliseconds; null is one that was never received, "absent" one that the exchange lacks. */
   const summary = (isStreaming: boolean, ...ages: readonly (number | null | "absent")[]): SourceSummary => ({
     isStreaming,
     markets: ages.map((age, index) => ({
@@ -85,7 +85,7 @@ test("counts of a day are forgotten after it, and those since the start are kept
   });
 });
 
-test("a change of status is told once", () => {
+test("a change of status is reported once", () => {
   const { record, summary, changes } = bench();
   for (let times = 0; times < 3; times++) record.observe(summary(true, 0));
   for (let times = 0; times < 3; times++) record.observe(summary(false, 0));

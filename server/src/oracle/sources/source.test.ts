@@ -81,7 +81,7 @@ test("a lost connection is taken again, each time later, and answers stand in me
   expect(bench.source.health().restarts24h).toBeGreaterThanOrEqual(6);
 });
 
-test("a peer that vanished without a word is noticed, and no frame of the old connection is heard again", async () => {
+test("a peer that vanished without a word is noticed, and no frame of the old connection is received again", async () => {
   await using bench = openBinance();
   await bench.reach(() => bench.fake.received.length > 0);
   const [old] = bench.fake.sockets;
@@ -106,7 +106,7 @@ test("answers to pings alone keep a connection, but markets it is silent about a
   expect(bench.ticks.length).toBe(1);
 });
 
-test("a stream that stands still while answers tell of trades is replaced", async () => {
+test("a stream that stands still while answers report trades is replaced", async () => {
   await using bench = openBinance();
   bench.fake.onFrame = (socket, frame) => socket.send(JSON.stringify({ result: null, id: JSON.parse(frame).id }));
   let id = 10;
@@ -170,7 +170,7 @@ test("before a session's end a second connection is opened, and the first is clo
   await bench.reach(() => bench.count("sourceStreamOpened") === 2);
   expect(bench.clock.monotonic()).toBeLessThan(23.8 * hourMs);
   expect(bench.count("sourceStreamEnded")).toBe(0);
-  // Both are heard, and the first row by the second one ends the first.
+  // Both are received, and the first row by the second one ends the first.
   const [first, second] = bench.fake.sockets;
   first?.send(JSON.stringify(row(id + 1)));
   await bench.reach(() => bench.ticks.length === id + 1);

@@ -15,8 +15,8 @@ interface Minute {
 }
 
 /**
- * The last day of each symbol in minutes, from the server's own rounds: what it says where the sources tell no price of
- * a day ago, no high and no low. At most 1,441 + 5 minutes a symbol.
+ * The last day of each symbol in minutes, from the server's own rounds: what it says where the sources report no price
+ * of a day ago, no high and no low. At most 1,441 + 5 minutes a symbol.
  */
 export class DayWindow {
   readonly #minutes = new Map<string, Minute[]>();

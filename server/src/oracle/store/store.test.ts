@@ -96,7 +96,7 @@ describe("the ledger of prices", () => {
       "4",
     ]);
     expect(bar?.atMs).toBe(now - hour);
-    // Both parts tell 1,440,000 dollars in 24 hours, of which an hour's share is 60,000.
+    // Both parts report 1,440,000 dollars in 24 hours, of which an hour's share is 60,000.
     expect(bar?.volume).toBe(decimal("60000"));
   });
 
@@ -242,7 +242,7 @@ describe("a clock", () => {
 });
 
 describe("the day window", () => {
-  test("fills in what the sources do not tell: high, low, and the change once a day ago is known", () => {
+  test("fills in what the sources do not report: high, low, and the change once a day ago is known", () => {
     const day = new DayWindow();
     const bare = { change24h: null, high24h: null, low24h: null };
     const take = (atMs: number, price: string) => {
@@ -259,7 +259,7 @@ describe("the day window", () => {
     expect(take(40 * hour, "110").change24h).toBeNull();
   });
 
-  test("leaves what the sources tell as it is", () => {
+  test("leaves what the sources report as it is", () => {
     const round = priced({
       atMs: 0,
       price: "1",

@@ -86,7 +86,7 @@ async function enter(server: Booted, key: string): Promise<ReturnType<typeof con
 }
 
 describe("who may follow prices", () => {
-  test("the tiers that the table says, told so with their tier; every other is closed with 4403", async () => {
+  test("the tiers that the table says, with their tier; every other is closed with 4403", async () => {
     const server = await boot();
     for (const tier of oracleTiers) {
       const { socket } = await enter(server, server.addKey({ oracle: tier }));
@@ -257,7 +257,7 @@ describe("what clients are sent", () => {
     expect(server.counts.get("sent")).toBe(3);
   });
 
-  test("prices that were agreed in one turn go out together to those who follow them, and to nobody else", async () => {
+  test("prices that were agreed in one turn go out together to those who follow them, and to no other", async () => {
     const server = await boot();
     const key = server.addKey({ oracle: "ultra" });
     const [both, one, none] = [await enter(server, key), await enter(server, key), await enter(server, key)];
@@ -350,7 +350,7 @@ describe("what clients are sent", () => {
     expect(socket.prices()).toEqual([]);
   });
 
-  test("followers are told once when a symbol has no price any more", async () => {
+  test("followers are notified once when a symbol has no price any more", async () => {
     const server = await boot();
     await server.say("SOL", "150");
     const { socket, say } = await enter(server, server.addKey({ oracle: "ultra" }));

@@ -105,7 +105,7 @@ test("a block that was cut by a crash is left out, whatever it was cut to", asyn
   }
 });
 
-test("bytes that were changed are told as damage, and nothing after them is called proved or different", async () => {
+test("bytes that were changed are reported as damage, and nothing after them is called proved or different", async () => {
   const path = directory();
   await record(path, 100, 5, large);
   const [file = ""] = tickLogFiles(path);
@@ -160,7 +160,7 @@ test("every part of a line is read back as it was, and what is no line is none",
   }
 });
 
-test("a log that cannot be written ends, and is told once", async () => {
+test("a log that cannot be written ends, and is reported once", async () => {
   const path = directory();
   const blocked = join(path, "file");
   writeFileSync(blocked, "");

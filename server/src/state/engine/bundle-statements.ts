@@ -17,7 +17,7 @@ type RowSource = string;
 /**
  * A statement over many rows of values, written out once and kept prepared, in place of a tree of nodes for each value:
  * a bundle's whole way through SQLite takes 190 µs of CPU in groups of 30 where it took 415 through the query builder
- * (`accept` to `told`, shared cores), through PostgreSQL 96 where it took 223. Most of what is left is SQLite's
+ * (`accept` to `markReported`, shared cores), through PostgreSQL 96 where it took 223. Most of what is left is SQLite's
  * writing.
  *
  * PostgreSQL takes all rows as one array for each column, so that there is one text and one round trip. SQLite has no

@@ -20,7 +20,7 @@ export function engineState(connection: Connection): EngineState {
   };
 }
 
-/** What the keeper of the pool alone writes. */
+/** What the holder of the pool's lease alone writes. */
 function poolStores(connection: StoreConnection): Omit<EngineStores, "searchers" | "switches"> {
   return {
     bundles: new Bundles(connection),

@@ -17,7 +17,7 @@ export interface StateHarness extends AsyncDisposable {
   readonly state: State;
   /** Another replica on the same database; null where the driver allows only one process. */
   readonly replica: State | null;
-  /** Runs a statement past the stores, as somebody with a database shell would. */
+  /** Runs a statement past the stores, as a user with a database shell would. */
   execute(sql: string): Promise<void>;
 }
 

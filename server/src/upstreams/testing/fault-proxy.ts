@@ -23,7 +23,7 @@ interface Pair {
 const delayMs = 120;
 const dripMs = 15;
 
-/** A TCP proxy before one node, which goes wrong as a test tells it to. */
+/** A TCP proxy before one node, which goes wrong as a test instructs it to. */
 export class FaultProxy implements Disposable {
   fault: ProxyFault = "none";
   readonly #listener: Bun.TCPSocketListener<Pair>;

@@ -10,7 +10,7 @@ export interface StubCall {
 
 export type StubAnswer = string | Uint8Array<ArrayBuffer> | Response;
 
-/** A node that answers what a test tells it to, byte for byte, and speaks enough PubSub to announce slots. */
+/** A node that answers what a test instructs it to, byte for byte, and speaks enough PubSub to announce slots. */
 export class StubNode implements Disposable {
   readonly calls: StubCall[] = [];
   /** The node's side of each PubSub connection that is open. */

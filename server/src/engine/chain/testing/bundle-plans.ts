@@ -116,7 +116,7 @@ export function isTooLate(
 ) {
   if (targetSlot !== null && block.slot > heldThrough(targetSlot)) return true;
   if (lastValidBlockHeight !== null && block.height > lastValidBlockHeight + 1n) return true;
-  // One that nobody was handed is given up at its time without waiting for blocks that are not confirmed yet.
+  // One that was not handed to a leader is given up at its time without waiting for blocks that are not confirmed yet.
   const unconfirmed = forwarded === null ? 64n : 0n;
   return timeOf(block.slot + unconfirmed) >= expiresAt;
 }

@@ -14,7 +14,7 @@ export class DevnetChain implements EngineChain {
     this.#url = url;
   }
 
-  /** Tells the newest slots, as notices would. */
+  /** Reports the newest slots, as notices would. */
   async notice(): Promise<void> {
     for (const commitment of ["processed", "confirmed", "finalized"] as const) {
       const { result } = await call(this.#url, "getSlot", [{ commitment }]);

@@ -81,10 +81,10 @@ interface EventLog {
 }
 
 /**
- * Tells a searcher each step of each of its bundles from now on, and first how those in flight stand. Clients wait for
- * `processed` before `finalized`, so a step that was not told is reported with the next. One that another branch holds
- * is `processed` again, in the slot that it is in now. The first slot that a bundle loses is reported, too: it competes
- * again, but who waits for a result wants to know that the bid was too low.
+ * Reports to a searcher each step of each of its bundles from now on, and first how those in flight stand. Clients wait
+ * for `processed` before `finalized`, so a step that was not reported is reported with the next. One that another
+ * branch holds is `processed` again, in the slot that it is in now. The first slot that a bundle loses is reported,
+ * too: it competes again, but who waits for a result wants to know that the bid was too low.
  */
 export function sendResults(
   engine: BlockEngineService,

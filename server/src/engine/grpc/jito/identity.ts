@@ -36,7 +36,7 @@ const streamsPerAddressMax = 64;
 
 /**
  * Who calls Jito's service: the holder of an API key in `x-api-key`, else of an access token of Jito's own sign-in,
- * whose key counts as its account where it is linked to one. Throws UNAUTHENTICATED where the call names nobody.
+ * whose key counts as its account where it is linked to one. Throws UNAUTHENTICATED where the call names no one.
  */
 export async function identify(
   { access, bearers, linked }: IdentityDependencies,

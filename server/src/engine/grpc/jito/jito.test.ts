@@ -55,7 +55,7 @@ describe("SendBundle", () => {
     ]);
   });
 
-  test("says Jito's words for a bundle's fault, and tells rates, maintenance and the lack of a leader apart", async () => {
+  test("says Jito's words for a bundle's fault, and distinguishes rates, maintenance and the lack of a leader", async () => {
     for (const [reason, detail, status, text] of [
       [
         "tip_not_paid",
@@ -128,7 +128,7 @@ test("keys of no account share reads and streams by their address, and those of 
   again.cancel();
 });
 
-test("a call that names nobody is refused, and so is a key that may not send", async () => {
+test("a call without an identity is refused, and so is a key that may not send", async () => {
   for (const name of ["SendBundle", "GetTipAccounts", "GetRegions", "GetConnectedLeaders", "GetNextScheduledLeader"]) {
     expect(await client.call(name)).toMatchObject({ status: "UNAUTHENTICATED" });
   }
@@ -188,7 +188,7 @@ describe("SubscribeBundleResults", () => {
     return stream;
   }
 
-  test("tells acceptance, the block, and that it is final", async () => {
+  test("reports acceptance, the block, and that it is final", async () => {
     served.engine.leader = { slot: 102n as Slot, identity: addressOf(5) };
     const stream = await subscribed();
     const id = await send(1);
@@ -204,7 +204,7 @@ describe("SubscribeBundleResults", () => {
     stream.cancel();
   });
 
-  test("tells the block again where the branch that won holds the bundle in another", async () => {
+  test("reports the block again where the branch that won holds the bundle in another", async () => {
     const stream = await subscribed();
     const id = await send(1);
     served.engine.change(id, included);
@@ -219,7 +219,7 @@ describe("SubscribeBundleResults", () => {
     stream.cancel();
   });
 
-  test("tells what the chain dropped apart from what the engine rejected", async () => {
+  test("distinguishes what the chain dropped from what the engine rejected", async () => {
     const stream = await subscribed();
     for (const [index, reason] of (
       ["blockhash_expired", "already_processed", "fork", "not_landed"] as const
@@ -241,7 +241,7 @@ describe("SubscribeBundleResults", () => {
     stream.cancel();
   });
 
-  test("tells the slot that a bundle lost while it competes again, and what it lost by where its time ran out", async () => {
+  test("reports the slot that a bundle lost while it competes again, and what it lost by where its time ran out", async () => {
     const stream = await subscribed();
     const [id, large] = [await send(1), await send(2)];
     const bid = {
@@ -286,7 +286,7 @@ describe("SubscribeBundleResults", () => {
     expect(served.engine.followers).toBe(0);
   });
 
-  test("ends when its key is linked to another account, since it would go on telling of the old one", async () => {
+  test("ends when its key is linked to another account, since it would go on reporting on the old one", async () => {
     const stream = await subscribed();
     await served.recheck();
     served.linked.set(identity.address, "account seven");

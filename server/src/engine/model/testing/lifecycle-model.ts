@@ -7,7 +7,7 @@ import { canBecome, isTerminal, stepped } from "../lifecycle.ts";
 /**
  * One bundle, a process that may die at any moment, its disk, its client and the ledger, with every event possible at
  * every step, in every order and any number of times. The lifecycle is the real one; the rest is the pool's protocol in
- * its smallest form: write where the disk still is what memory says, then change memory, then tell.
+ * its smallest form: write where the disk still is what memory says, then change memory, then report.
  */
 export interface World {
   readonly isUp: boolean;
@@ -18,7 +18,7 @@ export interface World {
   readonly disk: BundleRecord | null;
   /** Whether the outcome waits on the disk to be reported to the ledger. */
   readonly isPending: boolean;
-  /** States that the ledger was reported, at most two of them kept. */
+  /** States that the ledger received, at most two of them kept. */
   readonly ledger: readonly BundleState[];
   /** An outcome that has reached the ledger and is still pending. */
   readonly isFlushed: boolean;
@@ -145,20 +145,20 @@ export function faultsOf({ disk, reported, isPending, ledger, memory, writing }:
     if (!holds) faults.push(error);
   };
   if (reported !== null) {
-    claim(disk !== null && canBecome(reported, disk.state), "the client was told what the disk contradicts");
+    claim(disk !== null && canBecome(reported, disk.state), "the client received what the disk contradicts");
   }
   if (disk !== null) {
     const isIn = disk.state === "included" || disk.state === "finalized";
     claim(isIn === (disk.landed !== null), "a place in the chain without being in it, or the other way round");
     const isLost = disk.state === "dropped" || disk.state === "expired";
     claim(isLost === (disk.reason !== null), "an end without its reason, or a reason without an end");
-    claim(!isTerminal(disk.state) || isPending || ledger.length > 0, "an outcome that nobody will tell");
+    claim(!isTerminal(disk.state) || isPending || ledger.length > 0, "an outcome that will not be reported");
     claim(memory === null || canBecome(memory.state, disk.state), "memory is ahead of the disk");
   }
   claim(memory === null || !isTerminal(memory.state), "a bundle that has ended is still live");
   claim(
     ledger.every((state) => state === disk?.state),
-    "the ledger was told another outcome",
+    "the ledger received another outcome",
   );
   claim(!isPending || (disk !== null && isTerminal(disk.state)), "an outcome of what has not ended");
   claim(
@@ -171,7 +171,7 @@ export function faultsOf({ disk, reported, isPending, ledger, memory, writing }:
 /** What is wrong with going from one world to the next. */
 export function stepFaultsOf(before: World, after: World): readonly string[] {
   if (before.reported !== null && (after.reported === null || !canBecome(before.reported, after.reported))) {
-    return ["the client was told what contradicts what it had been told"];
+    return ["the client received what contradicts what it had received"];
   }
   const left = before.disk;
   if (left === null) return [];

@@ -39,7 +39,7 @@ export class ReportedStory {
 
   reportedToLedger(id: string, words: string): void {
     const reported = this.#bundles.get(id);
-    if (reported === undefined) this.faults.push(`the ledger was told of ${id}, which nobody sent`);
+    if (reported === undefined) this.faults.push(`the ledger received ${id}, which was not sent`);
     else reported.ledger.add(words);
   }
 
@@ -102,7 +102,7 @@ export class ReportedStory {
       if (isEnded) ended += 1;
       const expected = isEnded ? [acknowledged] : [];
       if ([...ledger].join() !== expected.join()) {
-        this.faults.push(`${id} is ${acknowledged}; the ledger was told ${[...ledger].join(" and ") || "nothing"}`);
+        this.faults.push(`${id} is ${acknowledged}; the ledger received ${[...ledger].join(" and ") || "nothing"}`);
       }
     }
     return { ended };

@@ -104,7 +104,7 @@ export class PlainClient implements Disposable {
 
 /** A stream's messages as they come, and how it ended. */
 export class Listening {
-  /** Told of each message, where it is set. */
+  /** Called with each message, where it is set. */
   received: ((message: Record<string, unknown>) => void) | null = null;
   readonly messages: Record<string, unknown>[] = [];
   readonly ended: Promise<Ended>;

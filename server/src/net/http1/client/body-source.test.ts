@@ -56,7 +56,7 @@ test("after a body that was handed out while it came, the connection carries the
   booted.node.connections[0]?.socket.write("b".repeat(1_000));
   await read(source, 1_000);
   expect(await source.next()).toBeNull();
-  // Whoever holds the source for longer cannot touch the connection any more.
+  // A caller that holds the source for longer cannot touch the connection any more.
   await booted.stream();
   source.cancel();
   expect([booted.node.connections.length, booted.pool.connections]).toEqual([1, 1]);
@@ -88,7 +88,7 @@ test("a body that is gathered keeps the call's own deadline, one that is passed 
   expect([booted.pool.connections, booted.pool.inFlight]).toEqual([0, 0]);
 });
 
-test("a body that nobody reads holds its connection for a minute, and none is held for more than ten", async () => {
+test("a body that is not read holds its connection for a minute, and none is held for more than ten", async () => {
   using booted = boot(2_000_000, 900_000);
   const unread = await booted.stream();
   unread.passOn();

@@ -17,7 +17,7 @@ export class CutBody extends Error {
 export interface BodyFlow {
   pause(): void;
   resume(): void;
-  /** The rest is not wanted. */
+  /** The rest is not needed. */
   abandon(): void;
 }
 

@@ -83,7 +83,7 @@ export interface ClientConnectionOwner {
   ended(connection: Connection, state: Exclude<ReadState, "more">): void;
   /** The body has come to be larger than what its caller wants whole. */
   grown(connection: Connection): void;
-  /** The rest of the body under way is not wanted. */
+  /** The rest of the body under way is not needed. */
   abandoned(connection: Connection): void;
   /** The connection is gone or could not be had; called once, and never for one that the owner closed itself. */
   lost(connection: Connection): void;

@@ -27,8 +27,8 @@ const ownFields = new Set([
  * sent, without saying it, since either may hold a secret.
  *
  * Packed answers are asked for over TLS only: such a node is far away, and JSON shrinks to a fifth (1.2 MB in 2 ms of
- * CPU), while one next door is reached faster than its answer is unpacked (15 µs for 500 bytes, more than the whole
- * exchange). A configured Accept-Encoding decides otherwise.
+ * CPU), while one on the same network is reached faster than its answer is unpacked (15 µs for 500 bytes, more than the
+ * whole exchange). A configured Accept-Encoding decides otherwise.
  */
 export function requestTarget(url: string, headers: Readonly<Record<string, string>>): RequestTarget {
   const parsed = URL.parse(url);

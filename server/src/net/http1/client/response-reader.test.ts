@@ -3,7 +3,7 @@ import { run } from "./response-reader.campaign.ts";
 import { ResponseReader } from "./response-reader.ts";
 import { bytesMax, latin, readText } from "./testing/answers.ts";
 
-test("an answer reads the same whole, cut anywhere and byte by byte; a changed one is judged alike and never throws", async () => {
+test("an answer reads the same whole, cut anywhere and byte by byte; a changed one is evaluated alike and never throws", async () => {
   expect(await run({ n: 300, seed: 7 })).toMatchObject({ passed: true });
 });
 

@@ -38,7 +38,7 @@ test("a head that is sent again is understood as before, and one that differs in
   expect(reported).toEqual(["POST /rpc a 1", "POST /rpc a 2", "POST /rpc b 3"]);
 });
 
-test("a body that nobody reads is thrown away before the next request, or ends the connection when it is large", async () => {
+test("a body that is not read is thrown away before the next request, or ends the connection when it is large", async () => {
   const { reported, statuses } = await receive([
     Buffer.from(post("x".repeat(500), "", "POST /unread HTTP/1.1") + post("next")),
   ]);
@@ -56,14 +56,14 @@ test("a body that nobody reads is thrown away before the next request, or ends t
   expect([socket.closedBy, owner.isEnded]).toEqual(["terminate", true]);
 });
 
-test("a chunked body that nobody reads and that does not end is not followed for ever", async () => {
+test("a chunked body that is not read and that does not end is not followed for ever", async () => {
   const { socket, say } = open();
   await say("POST /unread HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
   for (let count = 0; count < 5; count += 1) await say(`ffff\r\n${"x".repeat(0xffff)}\r\n`);
   expect(socket.closedBy).toBe("terminate");
 });
 
-test("a body that is broken is told to who reads it, and is the last that is read", async () => {
+test("a body that is broken is reported to its reader, and is the last that is read", async () => {
   const bad = "POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
   const { reported, statuses, socket } = await receive([Buffer.from(bad + post("smuggled"))]);
   expect([reported, statuses, socket.closedBy]).toEqual([["POST /c - broken"], [200], "shutdown"]);
@@ -82,7 +82,7 @@ test("what is no request is refused with a status, once, and nothing after it is
   }
 });
 
-test("a client that waits for leave to send its body is given it when the body is wanted, and not before", async () => {
+test("a client that waits for leave to send its body is given it when the body is requested, and not before", async () => {
   const { socket, say, owner } = open();
   await say("POST /rpc HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n");
   expect(socket.written).toBe("HTTP/1.1 100 Continue\r\n\r\n");
@@ -119,7 +119,7 @@ test("an answer that a client does not take is kept until it does, and holds up 
   expect([socket.closedBy, owner.isEnded, owner.pending]).toEqual(["terminate", true, 0]);
 });
 
-test("a client that sends far ahead of its turn is told to wait", async () => {
+test("a client that sends far ahead of its turn is paused", async () => {
   const { socket, say, connection } = open();
   socket.takes = 0;
   await say(post("first"));
@@ -162,7 +162,7 @@ test("a server that is going away closes what waits at once and the rest with it
   expect(busy.socket.closedBy).toBe("end");
 });
 
-test("a client that goes away in the middle of its body is told to who reads it, and its request is over", async () => {
+test("a client that goes away in the middle of its body is reported to its reader, and its request is over", async () => {
   const { say, connection, owner, socket } = open();
   await say("POST /rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbo");
   expect(owner.pending).toBe(1);

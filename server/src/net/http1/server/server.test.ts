@@ -35,7 +35,7 @@ test("a port is had by one server", async () => {
   expect(second).toThrow();
 });
 
-test("a fault of a handler is told and answered, and the next request is served", async () => {
+test("a fault of a handler is reported and answered, and the next request is served", async () => {
   const faults: unknown[] = [];
   let isFaulty = true;
   await using server = serve(() => {
@@ -83,7 +83,7 @@ test("an application gets the request as it was sent and its response goes out a
   expect([head.headers.get("content-length"), await head.text()]).toEqual(["2", ""]);
 });
 
-test("a body is handed on as it comes, both ways, and a client's leaving is told", async () => {
+test("a body is handed on as it comes, both ways, and a client's leaving is reported", async () => {
   const parts: string[] = [];
   const gone = Promise.withResolvers<void>();
   await using server = serveWeb((request) => {

@@ -55,7 +55,7 @@ const depegRounds = 600;
 const inCoins: ReadonlySet<SourceId> = new Set(["binance", "okx", "bybit", "kucoin", "gate"]);
 const witnesses = ["coinbase", "kraken", "bitstamp"] as const;
 
-/** A market of honest noise in which some lie; each step is one round, told with the truth. */
+/** A market of honest noise in which some lie; each step is one round, reported with the truth. */
 export class LyingMarket {
   readonly #bench: Bench;
   readonly #lie: Lie;

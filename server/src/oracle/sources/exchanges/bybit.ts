@@ -57,7 +57,7 @@ function readFrame(text: string): StreamMessage {
   return { kind: "malformed", reason: "unknown-frame" };
 }
 
-/** A row tells no time; the envelope's is the server's clock and runs on whatever the row does. */
+/** A row reports no time; the envelope's is the server's clock and runs on whatever the row does. */
 const restRow = (body: SourceValue, row: SourceValue): Row => ({
   name: textOf(memberOf(row, "symbol")),
   part: "ticker",

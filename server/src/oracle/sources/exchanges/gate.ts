@@ -5,7 +5,7 @@ import { limitedBy, listMarkets, refusalOf, waitUntilHeader } from "./shared.ts"
 
 const bases = ["BTC", "ETH", "SOL", "ADA", "DOT", "USDC", "UNI", "LINK", "AAVE", "COMP", "BNB", "CRO", "FTT"];
 
-/** The same in answers, which tell no time, and on the stream, whose time is that of sending. */
+/** The same in answers, which report no time, and on the stream, whose time is that of sending. */
 const tickerRow = (row: SourceValue, time: Row["time"]): Row => ({
   name: textOf(memberOf(row, "currency_pair")),
   part: "ticker",

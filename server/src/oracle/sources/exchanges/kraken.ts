@@ -56,7 +56,7 @@ function readFrame(text: string): StreamMessage {
   return { kind: "malformed", reason: "unknown-frame" };
 }
 
-/** Pairs of figures are [today, 24 hours]; `o` is today's open and no use here; a row tells no time. */
+/** Pairs of figures are [today, 24 hours]; `o` is today's open and no use here; a row reports no time. */
 const restRow = (name: string, row: SourceValue): Row => {
   const at = (column: string, index: number): SourceValue | undefined => elementOf(memberOf(row, column), index);
   return {

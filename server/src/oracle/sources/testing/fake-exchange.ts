@@ -10,7 +10,7 @@ type Socket = ServerWebSocket<{ readonly url: URL }>;
 /** A request for this is no request of a source: it passes the time that sockets on this machine need. */
 const turnPath = "/turn";
 
-/** A server on a port of its own that speaks as a test tells it to. */
+/** A server on a port of its own that speaks as a test instructs it to. */
 export class FakeExchange implements AsyncDisposable {
   readonly sockets: Socket[] = [];
   readonly opened: URL[] = [];
@@ -90,17 +90,17 @@ export class Bench implements AsyncDisposable {
 
   constructor(exchange: Exchange, options: { readonly bases: readonly string[]; readonly startMs: number }) {
     this.clock = new ManualClock(options.startMs);
-    const tell = (event: keyof SourceEvents, ...detail: readonly unknown[]): void => {
+    const record = (event: keyof SourceEvents, ...detail: readonly unknown[]): void => {
       this.reported.push({ event, detail: detail.slice(1).join(" ") });
     };
     const events: SourceEvents = {
-      sourceStatusChanged: (...detail) => tell("sourceStatusChanged", ...detail),
+      sourceStatusChanged: (...detail) => record("sourceStatusChanged", ...detail),
       sourceTicked: () => {},
-      sourceDropped: (...detail) => tell("sourceDropped", ...detail),
-      sourceStreamOpened: (...detail) => tell("sourceStreamOpened", ...detail),
-      sourceStreamEnded: (...detail) => tell("sourceStreamEnded", ...detail),
-      sourceRequestEnded: (source, end) => tell("sourceRequestEnded", source, end),
-      sourceFault: (...detail) => tell("sourceFault", ...detail),
+      sourceDropped: (...detail) => record("sourceDropped", ...detail),
+      sourceStreamOpened: (...detail) => record("sourceStreamOpened", ...detail),
+      sourceStreamEnded: (...detail) => record("sourceStreamEnded", ...detail),
+      sourceRequestEnded: (source, end) => record("sourceRequestEnded", source, end),
+      sourceFault: (...detail) => record("sourceFault", ...detail),
     };
     this.source = new Source(
       {
@@ -119,7 +119,7 @@ export class Bench implements AsyncDisposable {
     );
   }
 
-  /** How often this was told. */
+  /** How often this was reported. */
   count(event: keyof SourceEvents, detail?: string): number {
     return this.reported.filter((each) => each.event === event && (detail === undefined || each.detail === detail))
       .length;
@@ -146,7 +146,7 @@ export class Bench implements AsyncDisposable {
     }
   }
 
-  /** Sends a frame on every connection and waits until the source has heard it. */
+  /** Sends a frame on every connection and waits until the source has received it. */
   async push(frame: object | string): Promise<void> {
     const received = this.source.health().messages24h;
     this.fake.push(frame);

@@ -75,7 +75,7 @@ function replacedFrom(text: string, from: number, pattern: RegExp, put: string):
   return text.slice(0, start) + put + text.slice(end);
 }
 
-/** Random JSON with the members that some exchange uses, so that it is not all refused at the door. */
+/** Random JSON with the members that some exchange uses, so that it is not all refused by the first check. */
 function randomJson(random: Random, names: readonly string[], depth: number): string {
   const kind = below(random, depth === 0 ? 2 : 4);
   if (kind === 0) return pick(random, literals);

@@ -78,7 +78,7 @@ export class World implements AsyncDisposable {
     await fetch(`${this.market.adminUrl}/faults`, { method: "DELETE" });
   }
 
-  /** Seconds pass: the exchanges tell their news each second, the sources look at the clock four times as often. */
+  /** Seconds pass: the exchanges send their news each second, the sources look at the clock four times as often. */
   async pass(seconds: number): Promise<void> {
     for (let quarter = 0; quarter < seconds * 4; quarter++) {
       this.clock.advance(250);

@@ -77,7 +77,7 @@ async function allOf(read: (cursor: string | null) => ReturnType<BundleStore["li
   return ids;
 }
 
-/** What is in flight belongs to the test that put it there: the rest is ended and told first. */
+/** What is in flight belongs to the test that put it there: the rest is ended and reported first. */
 async function emptied(store: BundleStore): Promise<void> {
   for (const { id, state } of await store.live(null, 1_000)) await store.step(toEnd(id, state));
   await store.markReported((await store.unreported(1_000)).map(({ id }) => id));
@@ -98,7 +98,7 @@ export function bundleConformance(subject: ConformanceSubject): void {
 /** However many share a commit, each is written as it is: groups go to the disk in runs of several lengths. */
 function manyAtOnce(store: () => BundleStore): void {
   test.each([1, 3, 64, 65, 200, 497])(
-    "%p bundles at once are accepted, stepped, ended and told, each as its own",
+    "%p bundles at once are accepted, stepped, ended and reported, each as its own",
     async (count) => {
       await emptied(store());
       const bundles = Array.from({ length: count }, (_, index) =>
@@ -210,7 +210,7 @@ function acceptance({ replicas }: ConformanceSubject, store: () => BundleStore):
 }
 
 function steps({ replicas }: ConformanceSubject, store: () => BundleStore): void {
-  test("a step is made from the state it names, once, and one that is too late is told what stands", async () => {
+  test("a step is made from the state it names, once, and one that is too late receives the current state", async () => {
     const bundle = newBundle();
     await store().accept(bundle);
     expect(await store().step(toEnd(bundle.id, "included"))).toMatchObject({
@@ -332,7 +332,7 @@ function reading(store: () => BundleStore): void {
 }
 
 function outcomes(store: () => BundleStore): void {
-  test("an end waits to be told until it has been, and is not forgotten before", async () => {
+  test("an end waits to be reported until it has been, and is not forgotten before", async () => {
     await emptied(store());
     const bundles = Array.from({ length: 4 }, () => newBundle());
     for (const bundle of bundles) await store().accept(bundle);
@@ -356,7 +356,7 @@ function outcomes(store: () => BundleStore): void {
 
 /** Any mixture of acceptances and steps, at once, does what a map does. */
 function against({ replicas }: ConformanceSubject, store: () => BundleStore): void {
-  test("any mixture of acceptances and steps gives each bundle one end and tells it once", async () => {
+  test("any mixture of acceptances and steps gives each bundle one end and reports it once", async () => {
     const action = fc.record({
       bundle: fc.nat(5),
       what: fc.constantFrom("accept", "include", "finalize", "drop"),

@@ -71,7 +71,7 @@ const writes: Readonly<
   open: (engine, id) => engine.bundles.open(id, { transactions: [], signatures: [], lastValidBlockHeight: null }),
   "note what was forwarded": (engine, id) =>
     engine.bundles.noteForwarded([{ id, forwarded: { times: 3, slot: slotOf(5), leader: addressOf("leader") } }]),
-  "note what was told": (engine, id) => engine.bundles.markReported([id]),
+  "note what was reported": (engine, id) => engine.bundles.markReported([id]),
   forget: (engine) => engine.bundles.forget(1),
   "set a cursor": (engine, id) => engine.cursors.set(id, "9"),
   "put reputations": (engine, id) => engine.reputations.put([{ searcherId: id, version: 1, value: {} }]),

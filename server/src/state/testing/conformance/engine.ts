@@ -16,7 +16,7 @@ export function engineConformance(subject: ConformanceSubject): void {
 }
 
 function searchers({ state, replicas }: ConformanceSubject): void {
-  test("a public key is linked to one account, whoever tries first", async () => {
+  test("a public key is linked to one account, regardless of who tries first", async () => {
     const store = state().engine.searchers;
     const [one, other] = [await newAccount(state()), await newAccount(state())];
     const link = await store.link("pubkey-a", one);
@@ -157,7 +157,7 @@ function keys({ state }: ConformanceSubject): void {
 }
 
 function replays({ state, replicas, clock }: ConformanceSubject): void {
-  test("an encapsulated key belongs to whoever claims it first, from any replica, until it expires", async () => {
+  test("an encapsulated key belongs to the first that claims it, from any replica, until it expires", async () => {
     const enc = new Uint8Array(32).fill(9);
     const expiresAt = clock.now() + 10;
     const holders = await Promise.all(

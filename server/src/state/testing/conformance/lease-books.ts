@@ -34,8 +34,8 @@ class BookModel {
 }
 
 /**
- * Books of leases: what a holder has leased stands in them until they are closed, by itself or by whoever finds it
- * gone.
+ * Books of leases: what a holder has leased stands in them until they are closed, by itself or by the process that
+ * finds it gone.
  */
 export function leaseBookConformance(subject: ConformanceSubject): void {
   const meters: readonly (readonly [string, (state: State) => CreditStore])[] = [
@@ -126,7 +126,7 @@ function booksOfOneMeter({ state, replicas }: ConformanceSubject, meter: (state:
     expect(await credits().used(accountId, month)).toBe(10n);
   });
 
-  test("open books are told in pages and in order, each with its account, month and sum", async () => {
+  test("open books are reported in pages and in order, each with its account, month and sum", async () => {
     const accounts = [await newAccount(state()), await newAccount(state())];
     const holder = newHolder();
     for (const number of [3, 1, 2]) {

@@ -12,7 +12,7 @@ export interface RawConnection {
 export type RawAnswer = (connection: RawConnection, body: string, head: string) => void;
 
 /**
- * A node made of a bare socket, so that it can say anything at all. Requests are told apart by their Content-Length.
+ * A node made of a bare socket, so that it can say anything at all. Requests are distinguished by their Content-Length.
  */
 export class RawNode implements Disposable {
   readonly connections: RawConnection[] = [];

@@ -1,6 +1,6 @@
 import type { ClientSocket } from "../response-writer.ts";
 
-/** A client's socket without a network: keeps what is written, and takes as much of each write as it is told to. */
+/** A client's socket without a network: keeps what is written, and takes as much of each write as a test sets. */
 export class WireSocket implements ClientSocket {
   readonly remoteAddress = "192.0.2.1";
   written = "";
