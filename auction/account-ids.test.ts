@@ -6,7 +6,7 @@ import type { BundleLocks } from "./interfaces.ts";
 
 const address = (number: number) => addressOfBytes(new Uint8Array(32).fill(number));
 
-test("an account has one number while something holds it, and its locks are told apart once", () => {
+test("an account has one number while something holds it, and its locks are distinguished once", () => {
   const ids = new AccountIds({ accountsMax: 10 });
   const first = ids.hold([address(1), address(2), address(1)], [address(2), address(3)]);
   const second = ids.hold([address(3)], [address(1)]);

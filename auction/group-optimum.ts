@@ -10,7 +10,7 @@ export interface GroupOptimum {
   readonly upper: number;
 }
 
-/** A bound this many times the best set says that cliques do not tell much about the group. */
+/** A bound this many times the best set shows that cliques say little about the group. */
 const farFrom = 1.05;
 
 /**

@@ -39,7 +39,7 @@ export class NarrowSearch {
 
   /**
    * A heaviest independent set within `mask`, whose vertices all weigh more than nothing. A search that is not
-   * `isExact` ends when the budget is used up, with a set that may not be the heaviest, and `upper` tells by how much.
+   * `isExact` ends when the budget is used up, with a set that may not be the heaviest, and `upper` says by how much.
    */
   heaviest(mask: number, isExact: boolean): number {
     this.#isLimited = !isExact;

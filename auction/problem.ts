@@ -23,7 +23,7 @@ export interface Problem {
   readonly scale: number;
   /**
    * Bits cut off each tip beforehand: 0 unless all tips together exceed 2^49 lamports (562,949 SOL). What is cut off is
-   * told in the gap.
+   * reported in the gap.
    */
   readonly cutBits: bigint;
   /** The block's first, then those of tip accounts that could run out. */
@@ -43,7 +43,7 @@ const valueBits = 49;
 /** Finer prices than 2^-24 lamports for a compute unit decide nothing. */
 const scaleBitsMax = 24;
 
-/** Whether the caps have room for the bundle when nobody else is chosen. */
+/** Whether the caps have room for the bundle when no other is chosen. */
 export function fitsAlone(
   { computeUnits, locks }: AuctionBundle,
   free: (account: number) => number,

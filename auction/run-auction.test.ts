@@ -71,7 +71,7 @@ describe("caps", () => {
     };
     expect(runAuction([known("a"), known("b")], caps).winners).toHaveLength(2);
   });
-  test("an account that nobody may write any more keeps only its writers out", () => {
+  test("an account that no bundle may write any more keeps only its writers out", () => {
     const caps = { computeUnits: 1_000, accountComputeUnits: 10, tipAccounts, usedBy: () => 50 };
     const reader = bundle("r", { tip: 1_000, computeUnits: 100, reads: [0, 40] });
     const { winners } = runAuction([reader, bundle("w", { tip: 2_000, computeUnits: 100, writes: [1] })], caps);
@@ -90,7 +90,7 @@ describe("extremes", () => {
     expect(idsOf(runAuction(all, wholeBlock).winners)).toEqual(["a", "b", "c"]);
     expect(idsOf(runAuction(all, { ...wholeBlock, computeUnits: 0 }).winners)).toEqual(["a"]);
   });
-  test("the largest tips of a u64 are summed exactly, and what doubles cannot tell apart is told in the gap", () => {
+  test("the largest tips of a u64 are summed exactly, and what doubles cannot distinguish is reported in the gap", () => {
     const largest = 2n ** 64n - 1n;
     const all = Array.from({ length: 40 }, (_, at) =>
       bundle(`${100 + at}`, { tip: largest - BigInt(at), writes: [10 + (at >> 1)] }),

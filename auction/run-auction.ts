@@ -54,21 +54,21 @@ export function runAuction<B extends AuctionBundle>(
 ): AuctionOutcome<B> {
   const ranked = rankBundles(bundles);
   const free = freeOf(caps);
-  const standing: B[] = [];
+  const candidates: B[] = [];
   const oversized: B[] = [];
-  for (const bundle of ranked) (fitsAlone(bundle, free, caps) ? standing : oversized).push(bundle);
-  const contested = problemOf(standing, free, caps);
+  for (const bundle of ranked) (fitsAlone(bundle, free, caps) ? candidates : oversized).push(bundle);
+  const contested = problemOf(candidates, free, caps);
   const { problem } = contested;
   const budget = { steps: searchSteps };
-  const solution = solve(contested, budget, choiceOf(problem, standing, incumbent));
+  const solution = solve(contested, budget, choiceOf(problem, candidates, incumbent));
 
-  const winners = standing.filter((_, index) => isChosen(problem, solution.choice, index));
+  const winners = candidates.filter((_, index) => isChosen(problem, solution.choice, index));
   const revenue = winners.reduce((sum, { tip }) => sum + tip, 0n);
   assertValid(winners, contested.locks.accounts, free, caps);
   const upperBound = upperBoundOf(problem, solution.bound, revenue);
   invariant(winners.length + oversized.length <= bundles.length, "a winner is one of the bundles, once");
   const losers = [
-    ...lossesOf(problem, standing, solution.choice),
+    ...lossesOf(problem, candidates, solution.choice),
     ...oversized.map((bundle) => ({ bundle, lost: "winning_batch", auctionId: bundle.id }) as const),
   ];
   const { groups } = problem.conflicts;
@@ -133,12 +133,12 @@ const read = 1;
 const written = 2;
 
 /** The incumbents that compete; null when there are none. They may conflict or exceed caps. */
-function choiceOf(problem: Problem, standing: readonly AuctionBundle[], incumbent: readonly string[]): Choice | null {
+function choiceOf(problem: Problem, candidates: readonly AuctionBundle[], incumbent: readonly string[]): Choice | null {
   if (incumbent.length === 0) return null;
   const ids = new Set(incumbent);
   const choice = new Int32Array(problem.conflicts.bitWords);
-  for (let index = 0; index < standing.length; index++) {
-    if (ids.has(standing[index]?.id ?? "")) choose(problem, choice, index);
+  for (let index = 0; index < candidates.length; index++) {
+    if (ids.has(candidates[index]?.id ?? "")) choose(problem, choice, index);
   }
   return choice;
 }
@@ -149,15 +149,19 @@ function upperBoundOf({ scale, cutBits, size }: Problem, bound: number, revenue:
   return whole + cutOff > revenue ? whole + cutOff : revenue;
 }
 
-function lossesOf<B extends AuctionBundle>(problem: Problem, standing: readonly B[], choice: Choice): AuctionLoss<B>[] {
+function lossesOf<B extends AuctionBundle>(
+  problem: Problem,
+  candidates: readonly B[],
+  choice: Choice,
+): AuctionLoss<B>[] {
   const { groups, groupOf } = problem.conflicts;
   const losses: AuctionLoss<B>[] = [];
-  for (let index = 0; index < standing.length; index++) {
-    const bundle = standing[index];
+  for (let index = 0; index < candidates.length; index++) {
+    const bundle = candidates[index];
     if (bundle === undefined || isChosen(problem, choice, index)) continue;
     const first = groups[groupOf[index] ?? 0]?.members[0] ?? index;
     const lost = isBlocked(problem, choice, index) ? "state_auction" : "winning_batch";
-    losses.push({ bundle, lost, auctionId: standing[first]?.id ?? bundle.id });
+    losses.push({ bundle, lost, auctionId: candidates[first]?.id ?? bundle.id });
   }
   return losses;
 }

@@ -36,7 +36,7 @@ describe("an unmodified helius-sdk 3 through the gateway", () => {
     expect((await client.raw.getVersion())["solana-core"]).toMatch(/^\d/);
   });
 
-  test("is told of an airdrop and of the balance after it, under one id for every call", async () => {
+  test("receives an airdrop and the balance after it, with one id for every call", async () => {
     const client = helius();
     const { address } = await generateKeyPairSigner();
     const signature = await client.raw.requestAirdrop(address, lamports(1_234_567n));
@@ -55,7 +55,7 @@ describe("an unmodified helius-sdk 3 through the gateway", () => {
   });
 });
 
-/** Counters of the cache by outcome, from the metrics door. */
+/** Counters of the cache by outcome, from the metrics endpoint. */
 /** Calls that were answered without a node (a joined call waits for the one that asks), and calls that asked one. */
 async function outcomes(): Promise<{ hit: number; miss: number }> {
   const text = await (await fetch(String(network.dev.doors["metrics"]))).text();
@@ -67,7 +67,7 @@ async function outcomes(): Promise<{ hit: number; miss: number }> {
   return { hit: sum("hit") + sum("coalesced"), miss: sum("miss") };
 }
 
-test("of the cacheable calls of many clients of three kinds, each with ids of its own, 99 in 100 ask no node", async () => {
+test("of the cacheable calls of many clients of three kinds, each with its own ids, 99 in 100 ask no node", async () => {
   const programs = [
     "11111111111111111111111111111111",
     "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",

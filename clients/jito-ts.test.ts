@@ -83,7 +83,7 @@ describe("an unmodified jito-ts over TLS", () => {
     expect(await ask("unsigned tipAccounts")).toMatchObject({ answer: { ok: false, error: { code: 16 } } });
   });
 
-  test("sends a bundle and hears what becomes of it", async () => {
+  test("sends a bundle and receives its results", async () => {
     expect(await ask("signed listen")).toEqual({ answer: "listening" });
     while (served.engine.followers === 0) await new Promise((resolve) => setImmediate(resolve));
     searcher.stdin.write(`signed send ${served.engine.tipAccounts[0]}\n`);
@@ -107,7 +107,7 @@ describe("an unmodified jito-ts over TLS", () => {
     expect(await next()).toEqual({ result: { bundleId: id, finalized: {} } });
   });
 
-  test("is told a bundle's fault in the words that it knows", async () => {
+  test("gets a bundle's error in its own terms", async () => {
     served.engine.refusal = { reason: "tip_not_paid", detail: null };
     expect(await ask(`signed send ${served.engine.tipAccounts[0]}`)).toMatchObject({
       answer: {

@@ -27,7 +27,7 @@ async function bundle() {
   return { transactions: made.map((each) => each.serialize()), tip: 10_000n };
 }
 
-test("our own client has a bundle land, in the open and sealed, and hears where", async () => {
+test("the SDK lands a bundle, unsealed and sealed, and receives its slot", async () => {
   for (const submit of ["submit", "submitSealed"] as const) {
     const id = await bundles[submit](await bundle());
     const { status, slot, signatures } = await bundles.outcome(id, { pollMs: 50, signal: AbortSignal.timeout(25_000) });
@@ -37,7 +37,7 @@ test("our own client has a bundle land, in the open and sealed, and hears where"
   }
 });
 
-test("what a sealed bundle is dropped for is told under its id", async () => {
+test("the reason for dropping a sealed bundle is reported under its id", async () => {
   const [payer] = await chain.wallets(1);
   const unpaid = signed(payer, await chain.blockhash(), memo("no tip"));
   const id = await bundles.submitSealed({ transactions: [unpaid.serialize()], tip: 10_000n });

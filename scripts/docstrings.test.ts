@@ -22,7 +22,7 @@ function childrenOf(node: Syntax): Syntax[] {
   return Object.values(node).flatMap((value) => (Array.isArray(value) ? value : [value]).filter(isSyntax));
 }
 
-/** Whether a body has a `throw` of its own; those of functions inside of it do not count. */
+/** Whether a body has its own `throw`; those of functions inside of it do not count. */
 function throws(node: Syntax): boolean {
   if (node.type === "ThrowStatement") return true;
   if (/Function|^Class/.test(node.type)) return false;
@@ -154,10 +154,16 @@ describe("the check sees", () => {
       "/** b */\nconst b = 1;\nexport type C = 1;",
       ["C: no docstring"],
     ],
-    "a throw that is not told": ["/** a */\nexport function a() { if (x) throw new Error(); }", ["a: no @throws"]],
+    "a throw that is not documented": [
+      "/** a */\nexport function a() { if (x) throw new Error(); }",
+      ["a: no @throws"],
+    ],
     "a throw of an arrow function": ["/** a */\nexport const a = () => { throw new Error(); };", ["a: no @throws"]],
     "a throw of a method": ["/** A */\nexport class A {\n  b() { throw new Error(); }\n}", ["A.b: no @throws"]],
-    "no fault in a throw that is told": ["/** @throws {Error} x */\nexport function a() { throw new Error(); }", []],
+    "no fault in a throw that is documented": [
+      "/** @throws {Error} x */\nexport function a() { throw new Error(); }",
+      [],
+    ],
     "no fault in a type derived from a documented constant": [
       "/** a */\nexport const a = [1];\nexport type A = (typeof a)[0];",
       [],

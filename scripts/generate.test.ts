@@ -59,7 +59,7 @@ describe("generated files", () => {
 });
 
 describe("openapi.json", () => {
-  test("describes each door of today, and every reference in it leads somewhere", () => {
+  test("describes each endpoint, and every reference in it leads somewhere", () => {
     const document: unknown = createOpenApi();
     const text = JSON.stringify(document);
     const { paths, components } = document as { paths: object; components: { schemas: object } };

@@ -1,4 +1,4 @@
-/** Runs groups of test files, each in a Bun of its own, and adds up what they say. */
+/** Runs groups of test files, each in its own Bun process, and adds up their results. */
 import { join } from "node:path";
 
 export interface TestGroup {
@@ -18,7 +18,7 @@ export interface TestCount {
 export const root = join(import.meta.dir, "..");
 
 const architecture = "server/test/architecture.test.ts";
-/** The rooms whose tests start databases and processes of their own. */
+/** The rooms whose tests start databases and child processes. */
 const stores = ["server/src/state", "server/src/hot", "server/src/ledger"];
 
 /** Rooms' tests beside markets, proxies, killed processes and simulations: too long for the fast part. */

@@ -43,7 +43,7 @@ const keys = (): Response => Response.json({ network: "devnet", keys: [oldest, n
 const bodyOf = (asked: Asked | undefined): string => String(asked?.init.body);
 
 describe("a bundle in the open", () => {
-  test("is sent as the door reads it, with amounts beyond 2^53 exact", async () => {
+  test("is sent as the endpoint reads it, with amounts beyond 2^53 exact", async () => {
     const { asked, bundles } = engine(accepted("b"));
     expect(await bundles.submit({ transactions, tip: 2n ** 63n + 1n, mevType: "jit", targetSlot: 7n })).toBe("b");
     expect(asked[0]?.path).toBe("/api/v1/bundles");

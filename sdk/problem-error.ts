@@ -49,7 +49,7 @@ export async function readAnswer<T>(response: Response): Promise<T | null> {
   try {
     problem = JSON.parse(text);
   } catch {
-    // A proxy answered with a body of its own; only the status is known.
+    // A proxy answered with its own body; only the status is known.
   }
   throw new ProblemError(response.status, problem);
 }

@@ -47,15 +47,15 @@ test("a domain and a handle resolve to their owners, asked for in one encoded se
   expect(handle.urls).toEqual(["http://resolver:8691/resolve/%20%40a%2Fb"]);
 });
 
-describe("an owner that nobody can sign for", () => {
-  const told = { ...record("a.x1", "a.x1", "x1", nobodys), owner_on_curve: false };
-  test("throws, told or not told by the server", async () => {
-    expect(await codeOf(told, "a.x1")).toBe("off_curve");
+describe("an owner without a private key", () => {
+  const offCurve = { ...record("a.x1", "a.x1", "x1", nobodys), owner_on_curve: false };
+  test("throws, reported by the server or not", async () => {
+    expect(await codeOf(offCurve, "a.x1")).toBe("off_curve");
     expect(await codeOf(record("a.x1", "a.x1", "x1", nobodys), "a.x1")).toBe("off_curve");
     expect(await codeOf({ ...record("a.x1", "a.x1", "x1"), owner_on_curve: false }, "a.x1")).toBe("off_curve");
   });
-  test("is returned to whoever asks for it", async () => {
-    const { resolver } = answering(told);
+  test("is returned on request", async () => {
+    const { resolver } = answering(offCurve);
     expect(await resolver.resolve("a.x1", { allowOffCurve: true })).toMatchObject({ ownerOnCurve: false });
   });
 });
@@ -77,16 +77,16 @@ describe("an answer that is not for the question is not trusted", () => {
 });
 
 describe("failures", () => {
-  const told = (error: string): object => ({ error, input: "alice.x1" });
+  const problem = (error: string): object => ({ error, input: "alice.x1" });
   test.each([
-    [404, told("domain not registered"), "not_registered"],
+    [404, problem("domain not registered"), "not_registered"],
     [404, { error: "not found" }, "unavailable"],
     [404, "<html>", "unavailable"],
     [404, { error: "domain not registered", input: "bob.x1" }, "unavailable"],
-    [400, told("invalid domain"), "invalid"],
-    [409, told("ambiguous: both a handle and a domain shape"), "ambiguous"],
-    [502, told("rpc unreachable"), "unavailable"],
-    [502, told("malformed account"), "unavailable"],
+    [400, problem("invalid domain"), "invalid"],
+    [409, problem("ambiguous: both a handle and a domain shape"), "ambiguous"],
+    [502, problem("rpc unreachable"), "unavailable"],
+    [502, problem("malformed account"), "unavailable"],
     [500, "", "unavailable"],
     [200, "null", "unavailable"],
     [200, " ".repeat(70_000), "unavailable"],

@@ -119,7 +119,7 @@ export function createResolver(options: ResolverOptions): Resolver {
       if (status !== 200) throw failureOf(name, status, body);
       const resolution = checked(name, claimed, body);
       if (!resolution.ownerOnCurve && !allowOffCurve) {
-        throw new ResolveError("off_curve", `${name} belongs to an address that nobody can sign for`, {
+        throw new ResolveError("off_curve", `${name} belongs to an address without a private key`, {
           input: name,
           status,
         });

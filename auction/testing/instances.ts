@@ -60,7 +60,9 @@ function computeOf(kind: number, random: Random): number {
   return 5_000 + upTo(kind === 2 ? 1_400_000 : 7_000_000);
 }
 
-/** Few values (ties), wide ones, ones that grow with compute, so that no price tells bundles apart, and none at all. */
+/**
+ * Few values (ties), wide ones, ones that grow with compute, so that no price distinguishes bundles, and none at all.
+ */
 function tipOf(kind: number, random: Random, computeUnits: number): bigint {
   const upTo = (limit: number): number => Math.floor(random.next() * limit);
   if (kind === 0) return BigInt(1_000 * (1 + upTo(4)));

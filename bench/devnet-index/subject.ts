@@ -1,6 +1,6 @@
 import { processLog } from "../../devnet/log.ts";
 /**
- * One subject of bench/devnet-index, in a process of its own, so that the objects of one are no work for the collector
+ * One subject of bench/devnet-index, in a separate process, so that the objects of one are no work for the collector
  * of the other. The first argument is `ours` or `linear`. Reads one task a line, writes one answer a line.
  */
 

@@ -1,7 +1,7 @@
 /**
  * bench/devnet: transfers that the development chain takes by sendTransaction and confirms, beside LiteSVM alone on one
  * core with its signature checks on, in alternating rounds of one run; and answers a second of the reads that products
- * ask most. Block time is kept meanwhile: how evenly slots come is told with it.
+ * ask most. Block time is kept meanwhile: the regularity of slots is printed with it.
  *
  *   npm run bench -- devnet [--rounds 5] [--transfers 50000] [--calls 100] [--slot-ms 400]
  */
@@ -28,7 +28,7 @@ const transfers = Number(values.transfers);
 const readSeconds = 2;
 const readMethods = ["getAccountInfo", "getBalance", "getLatestBlockhash"];
 
-interface Doors {
+interface Ports {
   readonly rpc: number;
   readonly ws: number;
 }
@@ -46,13 +46,13 @@ function program(name: string): RunningChild {
   return spawnChild([process.execPath, join(import.meta.dir, name)]);
 }
 
-async function startChain(): Promise<{ readonly chain: RunningChild; readonly doors: Doors }> {
+async function startChain(): Promise<{ readonly chain: RunningChild; readonly ports: Ports }> {
   const main = join(import.meta.dir, "../../devnet/chain/main.ts");
   // Transfers are counted by the chain's own count of transactions, which holds its votes otherwise.
   const flags = ["--rpc-port", "0", "--pubsub-port", "0", "--slot-ms", values["slot-ms"], "--admin", "--no-votes"];
   const chain = spawnChild([process.execPath, main, "--exit-with-parent", ...flags]);
   const { rpc, ws } = JSON.parse(await chain.line()) as { rpc: string; ws: string };
-  return { chain, doors: { rpc: Number(new URL(rpc).port), ws: Number(new URL(ws).port) } };
+  return { chain, ports: { rpc: Number(new URL(rpc).port), ws: Number(new URL(ws).port) } };
 }
 
 async function fundWallets(port: number): Promise<void> {
@@ -146,17 +146,17 @@ async function reportReads(port: number, chain: RunningChild): Promise<void> {
   }
 }
 
-const { chain, doors } = await startChain();
+const { chain, ports } = await startChain();
 const raw = program("raw.ts");
 const load = program("load.ts");
-await fundWallets(doors.rpc);
-const { machine } = await call<{ machine: { pid: number } }>(doors.rpc, "devnet_info");
+await fundWallets(ports.rpc);
+const { machine } = await call<{ machine: { pid: number } }>(ports.rpc, "devnet_info");
 const found = { raw: [] as RawResult[], chain: [] as ChainRound[] };
 /** The first round of each warms up and is not counted. */
 for (let round = 0; round <= rounds; round += 1) {
   const plan: LoadPlan = {
-    port: doors.rpc,
-    socketPort: doors.ws,
+    port: ports.rpc,
+    socketPort: ports.ws,
     transfers,
     first: round * transfers,
     callsPerRequest: Number(values.calls),
@@ -175,6 +175,6 @@ for (let round = 0; round <= rounds; round += 1) {
   found.chain.push(results.chain);
 }
 report(found.raw, found.chain);
-await reportReads(doors.rpc, chain);
+await reportReads(ports.rpc, chain);
 await Promise.all([load.stop(), raw.stop(), chain.stop()]);
 process.exit(0);

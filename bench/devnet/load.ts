@@ -1,5 +1,5 @@
 /**
- * The load, a process of its own. Each line on its standard input is a round (LoadPlan); it answers with three: "ready"
+ * The load, a separate process. Each line on its standard input is a round (LoadPlan); it answers with three: "ready"
  * when what it sends is signed, "confirmed" when it has sent it and seen it confirmed, and a JSON line with the result
  * when it has checked what became of it.
  */

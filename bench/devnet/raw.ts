@@ -1,7 +1,7 @@
 import { addressBytes } from "@sluice/wire/base58";
 /**
- * The limit: LiteSVM alone, with its signature checks on, fed with raw bytes in a process of its own. One line on
- * standard input starts a round of so many transfers; one JSON line tells what it took.
+ * The limit: LiteSVM alone, with its signature checks on, fed with raw bytes in a separate process. One line on
+ * standard input starts a round of so many transfers; one JSON line reports its cost.
  */
 import { programs } from "@sluice/wire/programs";
 import { Account, FailedTransactionMetadata, LiteSvm } from "litesvm/dist/internal.js";

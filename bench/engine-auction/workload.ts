@@ -11,13 +11,13 @@ export type Workload = (typeof workloads)[number];
 
 const bundlesEach = 2_000;
 const tipAccountCount = 8;
-/** Programs and mints, which nobody writes. */
+/** Programs and mints, which no bundle writes. */
 const readOnlyCount = 40;
 
 /**
  * A tick of 2,000 bundles. `mixed`: opportunities of one to three accounts, from one bundle to hundreds on each
  * (Pareto). `hard`: four groups of 500 that each share 50 accounts, four at most in a bundle. Every bundle also has a
- * payer, for one in ten a searcher's with several bundles, accounts of its own, one of eight tip accounts, and accounts
+ * payer, for one in ten a searcher's with several bundles, its own accounts, one of eight tip accounts, and accounts
  * that it only reads. Where caps bind, bundles are large and 60M compute units hold an eighth of them.
  */
 export function tickOf(workload: Workload, seed: number): Tick {

@@ -8,7 +8,9 @@ function cpuMicroseconds(): number {
   return user + system;
 }
 
-/** Calls until so much CPU is used, with turns of the event loop, in which the runtime gives back what nobody holds. */
+/**
+ * Calls until so much CPU is used, with turns of the event loop, in which the runtime gives back unreferenced memory.
+ */
 async function callFor(ms: number, work: (call: number) => void): Promise<{ calls: number; microseconds: number }> {
   const start = cpuMicroseconds();
   for (let calls = 0; ; calls += 1) {

@@ -1,8 +1,8 @@
 /**
  * bench/engine-simulation: bundles that one core verifies and runs, beside the bare rate of ed25519 on the same core in
  * the same run. CPU time is counted and not the clock on the wall. First the machine alone, so that the time of
- * verifying and that of running can be told apart; then the whole way through a simulator and its process. Run it with
- * `npm run bench -- engine-simulation [--rounds 5] [--json]`; it takes about a minute.
+ * verifying and that of running can be distinguished; then the whole way through a simulator and its process. Run it
+ * with `npm run bench -- engine-simulation [--rounds 5] [--json]`; it takes about a minute.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -40,8 +40,8 @@ async function machineRates(machines: Readonly<Record<string, LoadedMachine>>): 
 
 function print(figures: Readonly<Record<string, number>>): void {
   for (const [name, microseconds] of Object.entries(figures)) {
-    const told = [microseconds.toFixed(1).padStart(8), "µs", Math.round(1e6 / microseconds), "a second"];
-    console.log(name.padEnd(58), ...told);
+    const columns = [microseconds.toFixed(1).padStart(8), "µs", Math.round(1e6 / microseconds), "a second"];
+    console.log(name.padEnd(58), ...columns);
   }
   const ours = figures["machine: bundle of one, verified and run"] ?? Number.POSITIVE_INFINITY;
   console.log("\nverified and simulated bundles of one, as a part of the bare rate of signatures (goal 0.8)");

@@ -10,7 +10,7 @@ const perSecond = 500;
 const wanted = 64;
 const slotsMax = 40;
 
-/** A machine with swaps of the development chain's traffic, each a bundle of its own and all made on the same state. */
+/** A machine with swaps of the development chain's traffic, each its own bundle and all made on the same state. */
 export async function machineOfSwaps(): Promise<LoadedMachine> {
   await using world = await startSimulatedChain();
   const swaps: Transaction[] = [];

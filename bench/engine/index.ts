@@ -1,8 +1,8 @@
 /**
  * bench/engine: what the whole block engine takes. Searchers send signed bundles of one transaction at an even pace,
  * half of them by calls and half by streams, to the server as `npm start` runs it, beside a bare grpc-js server that
- * answers messages of the same sizes; rounds alternate, medians are told. Times are from when a bundle was due to its
- * answer `accepted`, which comes when it is verified, simulated and on disk. CPU is what a bundle costs until it is
+ * answers messages of the same sizes; rounds alternate, medians are printed. Times are from when a bundle was due to
+ * its answer `accepted`, which comes when it is verified, simulated and on disk. CPU is what a bundle costs until it is
  * final, what an idle server takes left out. Then one searcher sends a hundred times its rate, and the others' times
  * are compared.
  *

@@ -1,6 +1,6 @@
 /**
- * The load, a process of its own. Each line on its standard input is a round (LoadPlan); it answers "ready" when what
- * it sends is signed, begins when it is told to, and answers with a JSON line of its LoadResult when the last is
+ * The load, a separate process. Each line on its standard input is a round (LoadPlan); it answers "ready" when what
+ * it sends is signed, begins on request, and answers with a JSON line of its LoadResult when the last is
  * answered. Bundles are due at an even pace whatever becomes of earlier ones, and times count from when each was due.
  */
 import { Client, type ClientDuplexStream, credentials, Metadata } from "@grpc/grpc-js";
@@ -56,7 +56,7 @@ if (service === undefined || "format" in service) throw new Error("there is no s
 const { SubmitBundle: unary, SubmitBundleStream: stream } = service;
 if (unary === undefined || stream === undefined) throw new Error("there are no such methods");
 
-/** One searcher on a connection of its own. */
+/** One searcher on its own connection. */
 class Sender {
   readonly result = { sent: 0, accepted: 0, refused: {} as Record<string, number>, tookMs: [] as number[] };
   readonly plan: LoadSender;

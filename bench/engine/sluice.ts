@@ -26,7 +26,7 @@ export interface RunningSluice extends AsyncDisposable {
   metric(name: string): Promise<number>;
 }
 
-/** Accounts with keys and limits of their own, written before the server opens its state. */
+/** Accounts with their own keys and limits, written before the server opens its state. */
 async function makeSearchers(directory: string, plans: readonly SearcherPlan[]): Promise<string[]> {
   const log = { info: () => undefined, warn: () => undefined, error: console.error };
   const dependencies = { clock: systemClock, random: systemRandom, log };
@@ -79,25 +79,25 @@ export async function startSluice(
     if (child.isOver() || Date.now() > until) throw new Error("sluice dev did not start");
   }
   const dev = JSON.parse(readFileSync(devFile, "utf8")) as { key: string; pid: number; doors: Record<string, string> };
-  const door = (name: string): string => {
+  const endpoint = (name: string): string => {
     const url = dev.doors[name];
-    if (url === undefined || url === null) throw new Error(`there is no door ${name}`);
+    if (url === undefined || url === null) throw new Error(`there is no endpoint ${name}`);
     return url;
   };
   return {
     pid: dev.pid,
-    grpcPort: Number(new URL(door("engineGrpc")).port),
+    grpcPort: Number(new URL(endpoint("engineGrpc")).port),
     keys,
     rpc: async (method, ...params) => {
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
       const headers = { "content-type": "application/json", "x-api-key": dev.key };
-      const answer = await fetch(door("rpc"), { method: "POST", headers, body });
+      const answer = await fetch(endpoint("rpc"), { method: "POST", headers, body });
       const { result, error } = await answer.json();
       if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`);
       return result;
     },
     metric: async (name) => {
-      const text = await (await fetch(door("metrics"))).text();
+      const text = await (await fetch(endpoint("metrics"))).text();
       const lines = text.split("\n").filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
       return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
     },

@@ -93,7 +93,7 @@ async function startNode(port: number): Promise<StubNode> {
   return { port: Number(await child.line()), child };
 }
 
-/** A run of one scenario against one subject: nodes and readers of its own. */
+/** A run of one scenario against one subject: its own nodes and readers. */
 interface Run {
   readonly nodes: Nodes;
   /** Begins a phase; what was counted in the one before. */

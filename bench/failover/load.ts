@@ -1,5 +1,5 @@
 /**
- * The readers, a process of their own: keep-alive connections, one getLatestBlockhash under way on each, an id of its
+ * The readers, a separate process: keep-alive connections, one getLatestBlockhash under way on each, an id of its
  * own on every call. Arguments: one JSON object (FailoverPlan). A line `{"phase": name}` on standard input begins a
  * phase and is answered with what was counted in the one before; phases overlap in no call.
  */

@@ -1,5 +1,5 @@
 /**
- * One of several nodes behind a subject, a process of its own that may be killed: node.ts <port, 0 for any> <seed>.
+ * One of several nodes behind a subject, a separate process that may be killed: node.ts <port, 0 for any> <seed>.
  * Answers every call after a service time of some milliseconds with the slot that it is at, speaks enough PubSub to
  * announce slots, and says that it is well whatever is wrong with it. Orders come as JSON lines on standard input, each
  * is answered by a line of counts; the first line it prints is its port. Ends with its standard input.

@@ -1,5 +1,5 @@
 /**
- * The node behind every subject, a process of its own: answers each JSON-RPC call with a list of accounts of
+ * The node behind every subject, a separate process: answers each JSON-RPC call with a list of accounts of
  * `--megabytes` under the call's id, getSlot with a slot. It waits for its reader and repeats one piece, so that what
  * it holds is small. Prints {"port"} when it listens and ends with its standard input.
  */

@@ -1,5 +1,5 @@
 /**
- * The limit: chDB called directly, in a process of its own, with rows that were encoded before and nothing else to do.
+ * The limit: chDB called directly, in a separate process, with rows that were encoded before and nothing else to do.
  * The table is the ledger's own. direct.ts <directory>; each input line `<format> <rows of a batch> <batches>` is
  * answered with {"micros", "seconds"} for all of it.
  */

@@ -27,7 +27,7 @@ const methods = ["getTransaction", "getSlot", "getAccountInfo", "getLatestBlockh
 const accounts = Array.from({ length: 50 }, () => Buffer.from(systemRandom.bytes(8)).toString("hex"));
 const waitingMax = 80_000;
 
-/** Ids are made beforehand, as the door has made them before a fact is due. */
+/** Ids are created beforehand, as the gateway creates them before a fact is due. */
 const ids = Array.from({ length: 20_000 }, () => Buffer.from(systemRandom.bytes(16)).toString("hex"));
 
 function factOf(index: number, at: number): RequestFact {

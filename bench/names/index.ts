@@ -1,5 +1,5 @@
 /**
- * bench/names: the resolver beside a bare Bun.serve that answers the same JSON, each in a process of its own, at 5,000
+ * bench/names: the resolver beside a bare Bun.serve that answers the same JSON, each in a separate process, at 5,000
  * requests a second of names it knows; and the cost of a name that it does not know over the bare RPC call. Rounds
  * alternate; medians of five. It takes about 45 seconds: `npm run bench -- names`.
  */

@@ -1,8 +1,8 @@
 /**
  * One process of bench/names, by its first argument: `node` answers the resolver's RPC from accounts made at start,
  * `resolver <node url>` is the resolver behind Bun.serve, `bare` is Bun.serve with a JSON answer of the same shape.
- * Each prints one JSON line with its URL, tells at /cpu what processor time it has used, and ends with its standard
- * input.
+ * Each prints one JSON line with its URL, reports at /cpu the processor time that it has used, and ends with its
+ * standard input.
  */
 import { createHash } from "node:crypto";
 import { systemClock, systemRandom } from "@sluice/lib";

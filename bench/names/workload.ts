@@ -4,7 +4,7 @@ export const rounds = 5;
 export const hotNames: readonly string[] = Array.from({ length: 200 }, (_, at) => `hot-${at}.x1`);
 export const coldEach = 200;
 
-/** Each round has cold names of its own. */
+/** Each round has its own cold names. */
 export const coldName = (round: number, at: number): string => `cold-${round}-${at}`;
 
 /** Every label that the node knows under x1; round -1 warms up. */

@@ -79,7 +79,7 @@ interface Sample {
 async function stream(url: string, how: "play" | "together"): Promise<Sample> {
   const ages: number[] = [];
   let isCounting = false;
-  // A price that is told again with a newer time counts once: its age is not that of the telling.
+  // A price that is sent again with a newer time counts once: its age is not that of the message.
   const listener = (): ((text: string) => void) => {
     const last = new Map<string, string>();
     return (text) => {

@@ -1,8 +1,8 @@
 /**
- * One process of bench/oracle, by its first argument: `oracle` is the oracle with its doors, fed by played sources;
- * `bare` is Bun.serve that sends the same texts to its sockets and answers GET with a record of the same size. Each
- * prints one JSON line with its URL, tells at /cpu what processor time it has used, plays ticks between /play or
- * /together and /stop, and ends with its standard input.
+ * One process of bench/oracle, by its first argument: `oracle` is the oracle with its endpoints, fed by replayed
+ * sources; `bare` is Bun.serve that sends the same texts to its sockets and answers GET with a record of the same size.
+ * Each prints one JSON line with its URL, reports at /cpu the processor time that it has used, plays ticks between
+ * /play or /together and /stop, and ends with its standard input.
  */
 import { oracleSymbols } from "@sluice/contract/oracle";
 import { compileAddressSet, systemClock } from "@sluice/lib";
@@ -131,7 +131,7 @@ function startOracle(): string {
   const plays = player((symbol, price) => {
     for (const source of sources) feed(tick(source, symbol, price));
   });
-  const door = new AppListener(
+  const listener = new AppListener(
     { hostname: "127.0.0.1", port: 0 },
     {
       fetch: (request, bindings) => control(new URL(request.url).pathname, plays) ?? oracle.fetch(request, bindings),
@@ -141,7 +141,7 @@ function startOracle(): string {
       events: { internalError: (where, fault) => console.error(where, fault) },
     },
   );
-  return `http://127.0.0.1:${door.port}`;
+  return `http://127.0.0.1:${listener.port}`;
 }
 
 function startBare(): string {

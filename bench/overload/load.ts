@@ -1,5 +1,5 @@
 /**
- * An open load, a process of its own: calls are offered at a rate whether answers come or not, over connections that
+ * An open load, a separate process: calls are offered at a rate whether answers come or not, over connections that
  * hold one call each; a call that finds no connection free opens one, up to a bound, and beyond it is not offered.
  * Arguments: one JSON object (OpenPlan). A line `{"stage", "rate"}` on standard input begins a stage, and is answered
  * with the counts of the one before.
@@ -104,7 +104,7 @@ function answered(line: Line): void {
   } else if (text.startsWith("HTTP/1.1 503") && /\r\nretry-after: *[1-9]/i.test(text)) counts.refused += 1;
   else counts.other += 1;
   if (text.startsWith("HTTP/1.1 503")) {
-    // A caller that is told to come back in a second does, and no sooner.
+    // A caller that is asked to return after a second returns then, and not before.
     setTimeout(() => idle.push(line), retryMs);
     return;
   }

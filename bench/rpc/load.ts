@@ -1,5 +1,5 @@
 /**
- * The load, a process of its own: keep-alive connections over raw TCP, each with one request under way at a time.
+ * The load, a separate process: keep-alive connections over raw TCP, each with one request under way at a time.
  * Arguments: one JSON object (LoadPlan). Warms up until "start" comes on standard input, then counts for the given time
  * and prints one JSON line (LoadResult). Every answer must be a 200 with the length it states; the first one of each
  * connection, warm and counted, is parsed and its id compared.
@@ -13,7 +13,7 @@ export interface LoadPlan {
   readonly method: string;
   /** JSON text. */
   readonly params: string;
-  /** Whether every request has an id of its own, as clients send them, or all have the same. */
+  /** Whether every request has its own id, as clients send them, or all have the same. */
   readonly ids: "changing" | "fixed";
   /** Calls in each request; more than 1 makes it a JSON-RPC batch. */
   readonly batch: number;

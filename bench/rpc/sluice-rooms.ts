@@ -1,6 +1,6 @@
 /**
- * The rooms of a request's way in one process: door, keys, limits, credits, rpc, cache and upstreams as they are, over
- * accounts in memory and without a ledger. sluice-rooms.ts <node's URL or port,...> <requests a second>; prints
+ * The rooms of a request's way in one process: gateway, keys, limits, credits, rpc, cache and upstreams as they are,
+ * over accounts in memory and without a ledger. sluice-rooms.ts <node's URL or port,...> <requests a second>; prints
  * {"port", "key"} and ends with its standard input.
  */
 import { formatApiKey } from "@sluice/contract/api-key";
@@ -113,7 +113,7 @@ const shared = {
 };
 const place = { networkDefault: "devnet", trustedProxies: compileAddressSet([]) } as const;
 const pubsub = new PubSubEndpoint(place, { ...shared, target: () => null, isServing: () => true });
-const door = new GatewayServer(
+const server = new GatewayServer(
   { ...place, hostname: "127.0.0.1", port: 0, pubsubPort: null },
   {
     ...shared,
@@ -128,8 +128,8 @@ upstreams.start();
 // The tier's numbers are worked out as for any key; only the rate is out of the way.
 if (grantOf(keyOf(""), account).buckets.requests[0].requestsPerSecond !== requestsPerSecond)
   throw new Error("the rate was not taken");
-console.log(JSON.stringify({ port: door.port, key: presented }));
+console.log(JSON.stringify({ port: server.port, key: presented }));
 for await (const _ of Bun.stdin.stream()) {
-  // Nothing is ever said here; the stream ends when the parent does.
+  // Nothing is written to this stream; it ends when the parent does.
 }
 process.exit(0);

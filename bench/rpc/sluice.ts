@@ -46,8 +46,8 @@ export async function startServer(place: Place): Promise<RunningSubject> {
   for (const until = Date.now() + startMs; !existsSync(devFile); await Bun.sleep(50)) {
     if (child.isOver() || Date.now() > until) throw new Error("sluice dev did not start");
   }
-  const { doors } = JSON.parse(readFileSync(devFile, "utf8")) as { doors: { rpc: string } };
-  // An account of its own whose rate never refuses; everything else about it is as for any customer.
+  const { doors: endpoints } = JSON.parse(readFileSync(devFile, "utf8")) as { doors: { rpc: string } };
+  // A separate account whose rate never refuses; everything else about it is as for any customer.
   const account = await manage<{ id: string }>(
     directory,
     "accounts",
@@ -69,7 +69,7 @@ export async function startServer(place: Place): Promise<RunningSubject> {
     "dev",
   );
   return {
-    port: Number(new URL(doors.rpc).port),
+    port: Number(new URL(endpoints.rpc).port),
     path: "/rpc",
     pid: child.pid,
     headers: { "X-API-Key": key },

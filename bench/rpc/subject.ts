@@ -1,4 +1,4 @@
-/** A program under measurement: it runs on one port in processes of its own. */
+/** A program under measurement: it runs on one port in its own processes. */
 export interface RunningSubject extends AsyncDisposable {
   readonly port: number;
   readonly path: string;
@@ -25,6 +25,6 @@ export interface Place {
 export const nodeUrl = ({ upstreamPort, authorityFile }: Pick<Place, "upstreamPort" | "authorityFile">): string =>
   authorityFile === undefined ? `http://127.0.0.1:${upstreamPort}` : `https://localhost:${upstreamPort}`;
 
-/** What a program of ours needs in its environment to trust the node. */
+/** The environment variables with which Sluice's programs trust the node. */
 export const trustIn = ({ authorityFile }: Pick<Place, "authorityFile">): Record<string, string> =>
   authorityFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: authorityFile };

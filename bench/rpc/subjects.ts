@@ -5,7 +5,7 @@ import { type RunningChild, spawnChild, waitForPort } from "./child.ts";
 import { startRooms, startServer } from "./sluice.ts";
 import type { Place, RunningSubject, Subject } from "./subject.ts";
 
-/** A port that nobody has now. */
+/** A port that is free now. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));

@@ -2,7 +2,7 @@ export interface Sample {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** CPU µs per request of the subject's process tree; null where the system does not tell. */
+  /** CPU µs per request of the subject's process tree; null where the system does not report it. */
   readonly cpuMicros: number | null;
   /** The part of it that the tree's first process used itself; the rest is its children's. */
   readonly rootCpuMicros: number | null;

@@ -1,5 +1,5 @@
 /**
- * The node behind every subject, a process of its own: answers each JSON-RPC call with the same result of about 500
+ * The node behind every subject, a separate process: answers each JSON-RPC call with the same result of about 500
  * bytes under the call's id, batches too, and getSlot with a slot that stands. upstream.ts [tls]; prints {"port"} when
  * it listens and ends with its standard input.
  */

@@ -1,6 +1,6 @@
 /**
- * bench/start: how long `npm start` takes until every door answers, on an empty directory and on one that was used, and
- * what memory it takes idle, by part. `npm run bench -- start [rounds]`; a round takes about 20 seconds.
+ * bench/start: how long `npm start` takes until every endpoint answers, on an empty directory and on one that was used,
+ * and what memory it takes idle, by part. `npm run bench -- start [rounds]`; a round takes about 20 seconds.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

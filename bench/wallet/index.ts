@@ -1,6 +1,6 @@
 /**
  * bench/wallet: what wallets ask, through the gateway and beside nginx as a cache. Clients that each make the cacheable
- * calls of workload.json over and over, every call with an id of its own, before a node whose slots last 400 ms. Counts
+ * calls of workload.json over and over, every call with its own id, before a node whose slots last 400 ms. Counts
  * calls that reach the node, and answers of a slot that had passed when the call was made. `npm run bench -- wallet
  * [--seconds 6]`.
  */
@@ -69,7 +69,7 @@ async function measure(subject: Subject, node: RunningChild, upstreamPort: numbe
   await Promise.all(Array.from({ length: workload.clients }, (_, index) => client(running, index, until, counts)));
   const asked = (await readsOf(node)) - before;
   const share = `${(100 * (1 - asked / counts.calls)).toFixed(2)}%`;
-  // Each call has to be asked once a slot, by whoever comes first; nothing that is never stale can do with less.
+  // Each call has to be asked once a slot, by the first caller; a cache that is never stale cannot do with less.
   const least = Math.min(counts.calls, Math.ceil((seconds * 1_000) / workload.slotMs) * workload.calls.length);
   return `| ${[subject.name, counts.calls, asked, least, share, counts.stale, counts.failed].join(" | ")} |`;
 }

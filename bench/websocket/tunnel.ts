@@ -13,7 +13,7 @@ interface TunnelDependencies {
   readonly ended: () => void;
 }
 
-/** What a client may send before the other end has taken the connection, and before it is told to wait. */
+/** What a client may send before the other end has taken the connection, and before it is asked to wait. */
 const earlyBytesMax = 256 * 1024;
 
 /**

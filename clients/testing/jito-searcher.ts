@@ -1,5 +1,5 @@
 /**
- * An unmodified jito-ts in a process of its own, since it reads its roots of trust from the environment as it is
+ * An unmodified jito-ts in a separate process, since it reads its roots of trust from the environment as it is
  * loaded. Takes the engine's `host:port`; then a line on standard input is a call, and a line on standard output its
  * JSON answer or a bundle's result. Ends with its input.
  */
@@ -16,10 +16,11 @@ interface SearcherClient {
   getConnectedLeaders(): Promise<unknown>;
   getNextScheduledLeader(): Promise<unknown>;
   sendBundle(bundle: Bundle): Promise<unknown>;
-  onBundleResult(told: (result: unknown) => void, failed: (fault: Error) => void): () => void;
+  onBundleResult(received: (result: unknown) => void, failed: (error: Error) => void): () => void;
 }
 
-// Its types bring those of an older web3.js, which are declared for the whole program and would take our tests' place.
+// Its types bring those of an older web3.js, which are declared for the whole program and would replace those of the
+// tests.
 const load = createRequire(import.meta.url);
 const { searcherClient }: { searcherClient(url: string, keypair?: Keypair): SearcherClient } = load(
   "jito-ts/dist/sdk/block-engine/searcher",
@@ -31,10 +32,10 @@ const [address = ""] = process.argv.slice(2);
 const keypair = Keypair.generate();
 const signed = searcherClient(address, keypair);
 const unsigned = searcherClient(address);
-/** For those who only look at what is sent. */
+/** For calls whose blockhash does not matter. */
 const anyBlockhash = PublicKey.default.toBase58();
 
-const tell = (line: unknown): void => {
+const print = (line: unknown): void => {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 };
 
@@ -59,17 +60,17 @@ const calls: Readonly<Record<string, (client: SearcherClient, ...given: readonly
     client.sendBundle(bundle(tipAccount, blockhash, Number(lamports))),
   listen: async (client) => {
     client.onBundleResult(
-      (result) => tell({ result }),
-      (fault) => tell({ fault: fault.message }),
+      (result) => print({ result }),
+      (error) => print({ fault: error.message }),
     );
     return "listening";
   },
 };
 
-tell({ answer: "ready" });
+print({ answer: "ready" });
 for await (const line of createInterface({ input: process.stdin })) {
   const [who, call = "", ...given] = line.split(" ");
   const answer = await calls[call]?.(who === "signed" ? signed : unsigned, ...given);
-  tell({ answer });
+  print({ answer });
 }
 process.exit(0);

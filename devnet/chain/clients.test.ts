@@ -125,7 +125,7 @@ test("kit: an airdrop and a transfer are confirmed over the socket, and each com
   expect(await rpc.getTransaction(signature, { commitment: "finalized", encoding: "json" }).send()).toBeNull();
 });
 
-test("kit: a socket is told about an account, its program, logs, slots and roots", async () => {
+test("kit: a socket is notified of an account, its program, logs, slots and roots", async () => {
   const subscriptions = createSolanaRpcSubscriptions(node.wsUrl);
   const receiver = Keypair.generate();
   const abort = new AbortController();
@@ -142,7 +142,7 @@ test("kit: a socket is told about an account, its program, logs, slots and roots
     for await (const notification of notifications) return notification;
     throw new Error("the subscription ended");
   };
-  // Kit keeps notifications for an iterator only from the moment on that somebody iterates.
+  // Kit keeps notifications for an iterator only from the moment at which iteration begins.
   const firsts = Promise.all([first(account), first(logs), first(slots), first(roots)]);
   await sendAndConfirmTransaction(connection, transferTo(receiver.publicKey, 2_000_000), [payer]);
   const [changed, logged, slot, root] = await firsts;
@@ -235,7 +235,7 @@ test("web3.js: a transfer beyond the balance fails in preflight with its logs, a
   const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash();
   const transaction = transferTo(receiver, 1_000 * LAMPORTS_PER_SOL);
   const signature = await connection.sendTransaction(transaction, [payer], { skipPreflight: true });
-  // Web3.js returns the error when the socket told it, and throws it when a status did.
+  // Web3.js returns the error when the socket reported it, and throws it when a status did.
   const confirmation = connection.confirmTransaction({ signature, blockhash, lastValidBlockHeight });
   const outcome: unknown = await confirmation.then(
     ({ value }) => value.err,

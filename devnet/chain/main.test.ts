@@ -56,10 +56,10 @@ test("validators vote by transactions unless --no-votes says otherwise", () => {
   expect(votes("--validators", "33")).toEqual(["--validators must be a whole number from 1 to 32"]);
 });
 
-test("faults of the command line are all told, and the process ends with 2", async () => {
+test("all errors of the command line are reported, and the process ends with 2", async () => {
   const child = start("--slot-ms", "x", "--slots-per-epoch", "1");
-  const told = await new Response(child.stderr).text();
-  expect(told).toContain("--slot-ms must be a whole number");
-  expect(told).toContain("--slots-per-epoch must be a whole number from 32 to 432000");
+  const text = await new Response(child.stderr).text();
+  expect(text).toContain("--slot-ms must be a whole number");
+  expect(text).toContain("--slots-per-epoch must be a whole number from 32 to 432000");
   expect(await child.exited).toBe(2);
 });

@@ -45,7 +45,7 @@ async function admin(target: Target, method: string, ...params: readonly unknown
   const parsed = parseJsonExact(await (await post(target.admin, asked)).text());
   if (!parsed.ok) throw new Error(`${method} answers what is no JSON`);
   const { result, error } = parsed.value as { result?: unknown; error?: { code: number; message: string } };
-  // A fork too deep, or while the node lags, is refused; anything else is a fault of ours.
+  // A fork too deep, or while the node lags, is refused; anything else is a defect.
   if (error !== undefined && error.code !== -32602) throw new Error(`${method}: ${error.message}`);
   return (result ?? {}) as Record<string, unknown>;
 }
@@ -98,7 +98,9 @@ async function issuedBy(target: Target, from: number, to: number): Promise<bigin
   return issued;
 }
 
-/** Ends all faults and holds the chain against its own books; a sentence for what does not fit. */
+/**
+ * Ends all faults and compares the chain with its own totals; returns a sentence that describes a difference, or null.
+ */
 async function audit(target: Target, watch: Watch): Promise<string | null> {
   await admin(target, "devnet_clear");
   const found = await admin(target, "devnet_audit");
@@ -145,12 +147,12 @@ async function start(seed: number): Promise<{ target: Target; stop: () => Promis
     line += new TextDecoder().decode(part);
     if (line.includes("\n")) break;
   }
-  const { rpc, admin: door } = JSON.parse(line) as { rpc: string; admin: string };
+  const { rpc, admin: adminUrl } = JSON.parse(line) as { rpc: string; admin: string };
   const stop = async () => {
     await child.stdin.end();
     await child.exited;
   };
-  return { target: { rpc, admin: door, pid: child.pid }, stop };
+  return { target: { rpc, admin: adminUrl, pid: child.pid }, stop };
 }
 
 /** The soak for so many seconds: traffic, and a random fault every 2.5 s, each cleared and followed by an audit. */

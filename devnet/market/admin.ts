@@ -86,7 +86,7 @@ function namedIn(body: Record<string, unknown>): readonly ExchangeId[] | null {
   return Array.isArray(exchanges) && exchanges.every(isKnown) ? exchanges : null;
 }
 
-/** Tells streams that they will end soon, in the exchange's words. */
+/** Notifies streams that they will end soon, in the exchange's words. */
 async function noticeStreams(request: Request, dependencies: AdminDeps): Promise<Response> {
   const body: unknown = await request.json().catch(() => null);
   const exchanges = isObject(body) ? namedIn(body) : null;

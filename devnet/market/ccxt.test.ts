@@ -9,7 +9,7 @@ afterAll(() => markets[Symbol.asyncDispose]());
 /** Exchanges whose client can ask for all tickers at once. */
 const withAll = exchangeIds.filter((id) => id !== "coinbase");
 
-describe("ccxt, told another host and nothing else, reads what the market had", () => {
+describe("ccxt, configured with another host only, reads the market's figures", () => {
   for (const id of exchangeIds) {
     const listings = allListings.filter((each) => each.exchange === id);
     const venue = markets.market.venues[id];
@@ -38,14 +38,14 @@ describe("ccxt, told another host and nothing else, reads what the market had", 
         expect(ticker.high).toBe(price(view.day.high));
         expect(ticker.low).toBe(price(view.day.low));
         const quote = Number(view.day.quote) / 10 ** (listing.pricePlaces + listing.sizePlaces);
-        // Kraken and Bitstamp tell no quote volume: the client multiplies with the rounded mean price.
+        // Kraken and Bitstamp report no quote volume: the client multiplies with the rounded mean price.
         expect(Math.abs((ticker.quoteVolume ?? 0) / quote - 1)).toBeLessThan(1e-3);
       }
       await readCandles(client, symbols[0] ?? "");
     });
 
     async function readCandles(client: ReturnType<typeof clientOf>, symbol: string): Promise<void> {
-      // The client asks by its own clock unless it is told since when.
+      // The client asks by its own clock unless the call has a start time.
       const since = Math.floor(markets.now() / 60_000) * 60_000 - 240_000;
       const rows = await client.fetchOHLCV(symbol, "1m", since, 5);
       const { listing } = viewOf(symbol);

@@ -32,7 +32,7 @@ const types = {
 /** One exchange's address: REST and stream on one port, with the faults of an endpoint. */
 export class Front implements AsyncDisposable {
   readonly hub: Hub;
-  readonly #door: ResettableListener;
+  readonly #listener: ResettableListener;
   readonly #hostname: string;
   readonly #exchange: Exchange;
   readonly #venue: Venue;
@@ -62,26 +62,26 @@ export class Front implements AsyncDisposable {
     this.#onConnection = dependencies.onConnection;
     this.#seed = seedOf(`${dependencies.venue.seed}/gate/${dependencies.venue.id}`);
     this.hub = new Hub({ feed: dependencies.exchange.feed, venue: dependencies.venue, faults: dependencies.faults });
-    this.#door = new ResettableListener({ hostname: options.hostname, port: options.port }, (port) =>
+    this.#listener = new ResettableListener({ hostname: options.hostname, port: options.port }, (port) =>
       this.#serve(port),
     );
   }
 
   /** "127.0.0.1:4711" */
   get host(): string {
-    const { hostname, port } = { hostname: this.#hostname, port: this.#door.port };
+    const { hostname, port } = { hostname: this.#hostname, port: this.#listener.port };
     return `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
   }
 
   /** Resets connections or takes them again, as the faults say. */
   async follow(): Promise<void> {
     const refuses = this.#faults.ofExchange("refuse", this.#exchange.id) !== null;
-    await (refuses ? this.#door.refuse() : this.#door.accept());
+    await (refuses ? this.#listener.refuse() : this.#listener.accept());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.hub.closeAll("close");
-    await this.#door.stop();
+    await this.#listener.stop();
   }
 
   #serve(port: number): Server<SocketData> {

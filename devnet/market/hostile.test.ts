@@ -19,7 +19,7 @@ const streams = {
 } as const;
 
 describe("clients that mean no good", () => {
-  test("no query makes an exchange fail: it answers with a status of its own below 500", async () => {
+  test("no query makes an exchange fail: it answers with its own status below 500", async () => {
     const paths = {
       binance: [
         "/api/v3/klines?symbol=BTCUSDT&interval=1s&startTime=0&limit=999999",
@@ -158,7 +158,7 @@ describe("streams that are left alone", () => {
     socket.end();
   });
 
-  test("a timer runs while somebody listens and not otherwise, and a tick with nobody there does nothing", async () => {
+  test("a timer runs only while a client listens, and a tick without clients does nothing", async () => {
     const timers = { started: 0, running: 0 };
     const clock = {
       now: () => marketStartMs,
@@ -200,7 +200,7 @@ describe("streams that are left alone", () => {
 });
 
 describe("request limits", () => {
-  test("Binance counts weight, tells it, refuses over it, and bans who goes on for two minutes", async () => {
+  test("Binance counts weight, reports it, refuses over it, and bans for two minutes a client that goes on", async () => {
     await using strict = bootMarket({ limits: true });
     const all = () => strict.get("binance", "/api/v3/ticker/24hr");
     const first = await all();
@@ -235,7 +235,7 @@ describe("request limits", () => {
     expect(await (await strict.get("okx", "/api/v5/market/ticker?instId=BTC-USDT")).text()).toContain('"code":"0"');
   });
 
-  test("Bybit, KuCoin and Gate tell what is left", async () => {
+  test("Bybit, KuCoin and Gate report what is left", async () => {
     await using strict = bootMarket({ limits: true });
     const bybit = await strict.get("bybit", "/v5/market/time");
     expect([bybit.headers.get("x-bapi-limit"), bybit.headers.get("x-bapi-limit-status")]).toEqual(["50", "49"]);

@@ -22,7 +22,7 @@ async function readyLine(child: { readonly stdout: ReadableStream<Uint8Array> })
   return JSON.parse(text) as Ready;
 }
 
-test("the process says where every exchange is, tells by itself, and ends with 0 when its standard input ends", async () => {
+test("the process says where every exchange is, notifies by itself, and ends with 0 when its standard input ends", async () => {
   const child = start("--tick-ms", "20", "--symbols", "BTC,USDT");
   const { ready, exchanges, admin } = await readyLine(child);
   expect(ready).toBe(true);
@@ -48,11 +48,11 @@ test("SIGTERM ends the process with 0, with a socket still open", async () => {
   await socket.end();
 });
 
-test("faults of the command line are all told, and the process ends with 2", async () => {
+test("all errors of the command line are reported, and the process ends with 2", async () => {
   const child = start("--port", "x", "--tick-ms", "70000", "--symbols", "BTC,GOLD");
-  const told = await new Response(child.stderr).text();
-  expect(told).toContain("--port must be a whole number from 0 to 65528");
-  expect(told).toContain("--tick-ms must be a whole number from 0 to 60000");
-  expect(told).toContain("--symbols knows no GOLD");
+  const text = await new Response(child.stderr).text();
+  expect(text).toContain("--port must be a whole number from 0 to 65528");
+  expect(text).toContain("--tick-ms must be a whole number from 0 to 60000");
+  expect(text).toContain("--symbols knows no GOLD");
   expect(await child.exited).toBe(2);
 });

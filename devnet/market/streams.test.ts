@@ -84,7 +84,7 @@ describe("binance", () => {
     expect(differences((frames[1] ?? null) as Json, capture ?? null)).toEqual([]);
   });
 
-  test("bad frames are told so in its own words, and the sixth frame of a second ends the connection", async () => {
+  test("bad frames get an error in its own words, and the sixth frame of a second ends the connection", async () => {
     const { markets, socket } = await listen("binance", "/ws");
     socket.send("{");
     expect(await socket.next()).toMatchObject({ code: 3 });
@@ -114,7 +114,7 @@ describe("coinbase", () => {
     channels,
   });
 
-  test("the whole set is acknowledged, the last trade told at once, then each new one, and heartbeats carry its id", async () => {
+  test("the whole set is acknowledged, the last trade reported at once, then each new one, and heartbeats carry its id", async () => {
     const { markets, socket } = await listen("coinbase", "/");
     socket.send(subscribe(["BTC-USD"], ["ticker", { name: "heartbeat", product_ids: ["ETH-USD"] }]));
     expect(await socket.next()).toEqual({
@@ -315,7 +315,7 @@ describe("kucoin", () => {
     expectShape(await socket.next(), "kucoin", "ws-session-docs", { topic: "/market/ticker:all" });
   });
 
-  test("without a token that was issued within a day the door stays shut; without pings the connection ends", async () => {
+  test("without a token that was issued within a day the connection is refused; without pings the connection ends", async () => {
     const { markets, socket, address } = await session();
     await expect(Listener.open(`${markets.market.exchanges.kucoin.ws}/?token=guess`)).rejects.toThrow("refused");
     await markets.step(27_999);
@@ -401,7 +401,7 @@ describe("gate", () => {
 
 describe("all of them", () => {
   test("frames are the same bytes for two markets of one seed and clock", async () => {
-    const tell = async (): Promise<string[]> => {
+    const framesOf = async (): Promise<string[]> => {
       const { markets, socket } = await listen("okx", "/ws/v5/public");
       socket.send({ op: "subscribe", args: [{ channel: "tickers", instId: "SOL-USDT" }] });
       const texts = [await socket.text(), await socket.text()];
@@ -411,7 +411,7 @@ describe("all of them", () => {
       }
       return texts;
     };
-    expect(await tell()).toEqual(await tell());
+    expect(await framesOf()).toEqual(await framesOf());
   });
 
   test("a path that is no stream's is refused, and so is a binary frame", async () => {

@@ -54,7 +54,7 @@ globalThis.setInterval = Object.assign(
   startInterval,
 );
 
-/** Children start with an environment of their own, so the recorder travels on the command line. */
+/** Children start with their own environment, so the recorder travels on the command line. */
 const { spawn } = Bun;
 type Spawn = (command: string[], options?: { env?: Record<string, string> }) => unknown;
 Object.assign(Bun, {

@@ -34,7 +34,7 @@ interface Request {
 }
 
 /**
- * The virtual machine in a process of its own. An abort of LiteSVM costs the chain a rebuild, and the event loop of the
+ * The virtual machine in a separate process. An abort of LiteSVM costs the chain a rebuild, and the event loop of the
  * chain does none of its work.
  */
 export class BankMachine implements Svm {

@@ -293,7 +293,7 @@ function covers(filter: AccountFilter, offset: number): boolean {
   return filter.offset + BigInt(filter.bytes.length) >= BigInt(offset + keyBytes);
 }
 
-/** Whether the filter asks for a key of token accounts, which has an index of its own. */
+/** Whether the filter asks for a key of token accounts, which has its own index. */
 function coversKey(filter: AccountFilter): boolean {
   return covers(filter, mintOffset) || covers(filter, ownerOffset);
 }

@@ -5,7 +5,7 @@ const grainBytes = 16;
 const grainsBits = 16;
 const chunkGrains = 1 << grainsBits;
 
-/** Longest block that the heap holds: longer ones are worth an array of their own. */
+/** Longest block that the heap holds: a longer one gets its own array. */
 export const blockBytesMax = 1_024;
 
 function classOf(length: number): number {

@@ -41,9 +41,9 @@ test("rooting drops what no commitment can ask for, and a deleted account leaves
 test("what is no address cannot be written and is found nowhere; a slot below a written one is refused", () => {
   const store = new AccountStore();
   store.write(2n, addressA, account(1n));
-  expect(() => store.write(2n, "nobody", account(1n))).toThrow(TypeError);
+  expect(() => store.write(2n, "unknown", account(1n))).toThrow(TypeError);
   expect(() => store.write(1n, addressA, account(1n))).toThrow(RangeError);
-  expect(store.get("nobody", 2n)).toBeNull();
+  expect(store.get("unknown", 2n)).toBeNull();
 });
 
 test("data of every length come back byte for byte, and what was handed in may change afterwards once it is rooted", () => {

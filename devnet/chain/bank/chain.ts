@@ -241,8 +241,8 @@ export class Chain implements AsyncDisposable {
 
   /**
    * Freezes the open slot, moves the commitments on and opens the next slot, `skip` slots after the usual one: those
-   * never have a block. With `silent` nobody is told of the opening until `announceOpen`. With `voted` the slots left
-   * out earn the validators what votes for them would have: time was moved on, and nothing went wrong.
+   * never have a block. With `silent` listeners are not notified of the opening until `announceOpen`. With `voted` the
+   * slots left out earn the validators what votes for them would have: time was moved on, and nothing went wrong.
    */
   closeSlot(skip = 0n, how: Omit<Opening, "skip"> = {}): Promise<void> {
     return this.#scheduler.exclusively(async () => {
@@ -259,7 +259,7 @@ export class Chain implements AsyncDisposable {
     });
   }
 
-  /** Tells the listeners of the open slot, after a silent `closeSlot`. */
+  /** Notifies the listeners of the open slot, after a silent `closeSlot`. */
   announceOpen(): void {
     const { slot, parent } = this.#slots.open;
     for (const listener of this.#listeners) listener.opened(slot, parent.slot);

@@ -18,8 +18,8 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
         accounts.step();
         history.step();
       } catch (error) {
-        const told = error instanceof Error ? error.message : String(error);
-        return { passed: false, summary: `seed ${seed}, step ${step}: ${told}` };
+        const message = error instanceof Error ? error.message : String(error);
+        return { passed: false, summary: `seed ${seed}, step ${step}: ${message}` };
       }
     }
   }

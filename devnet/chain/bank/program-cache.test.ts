@@ -39,7 +39,7 @@ class Deployment {
     this.#manual = manual;
   }
 
-  /** Runs instructions in a slot of their own and gives what became of them. */
+  /** Runs instructions in their own slot and gives what became of them. */
   async land(signers: readonly Keypair[], ...instructions: TransactionInstruction[]): Promise<unknown> {
     const { chain } = this.#manual;
     const transaction = signedBy([this.payer, ...signers], chain.at("processed").blockhash, ...instructions);

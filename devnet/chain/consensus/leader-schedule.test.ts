@@ -65,7 +65,7 @@ test("slots of a range are counted as the schedule has them, wherever the range 
   }
 });
 
-test("somebody else's vote account gets no slots, and without any stake the validators take turns", () => {
+test("a vote account of another client gets no slots, and without any stake the validators take turns", () => {
   const { stakes, leaders } = schedule();
   stakes.record(0n, 0n, [voter("stranger", 1_000n), voter("a", 1n)]);
   expect(new Set(leaders.ofEpoch(0n)?.map(({ identity }) => identity))).toEqual(new Set(["a"]));

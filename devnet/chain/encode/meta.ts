@@ -9,8 +9,8 @@ export function errorJson(error: TransactionErrorJson | null): JsonValue {
 }
 
 /**
- * Presents one token balance. A stored balance of zero has `uiAmount` null, as the node's storage does not tell an
- * amount of zero from none; a simulated one, which was never stored, has 0.
+ * Presents one token balance. A stored balance of zero has `uiAmount` null, as the node's storage does not distinguish
+ * an amount of zero from none; a simulated one, which was never stored, has 0.
  */
 export function tokenBalance(balance: TokenBalance, stored: boolean): JsonObject {
   const amount = uiTokenAmount(balance.amount, balance.decimals);

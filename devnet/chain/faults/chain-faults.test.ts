@@ -9,7 +9,7 @@ function connect(faulty: FaultyNode): Connection {
   return new Connection(faulty.node.rpcUrl, { wsEndpoint: faulty.node.wsUrl, commitment: "processed" });
 }
 
-test("devnet_* exist only under admin, there on every door, and the admin door answers nothing else", async () => {
+test("devnet_* exist only under admin, there on every endpoint, and the admin endpoint answers nothing else", async () => {
   await using plain = await bootFaultyNode({ admin: false });
   expect(plain.node.adminUrl).toBeNull();
   expect((await call(plain.node.rpcUrl, "devnet_info")).error).toEqual({ code: -32601, message: "Method not found" });
@@ -70,7 +70,7 @@ async function sent(connection: Connection, payer: Keypair, to: Keypair, blockha
   return connection.sendRawTransaction(transaction.serialize());
 }
 
-test("a fork takes back what only processed had seen: balance, status, block, blockhash; PubSub tells the new parent", async () => {
+test("a fork takes back what only processed had seen: balance, status, block, blockhash; PubSub reports the new parent", async () => {
   await using faulty = await bootFaultyNode({ confirmedAfter: 8 });
   const { wsUrl, rpcUrl } = faulty.node;
   const connection = connect(faulty);
@@ -105,7 +105,7 @@ test("a fork takes back what only processed had seen: balance, status, block, bl
   expect(await connection.getSignaturesForAddress(to.publicKey, {}, "confirmed")).toEqual([]);
 });
 
-test("a fork tells an account's subscriber at processed what the account is after all, once, and nobody else", async () => {
+test("a fork notifies an account's subscriber at processed of the restored account, once, and no other", async () => {
   await using faulty = await bootFaultyNode({ confirmedAfter: 8 });
   const connection = connect(faulty);
   const [payer, to] = [Keypair.generate(), Keypair.generate()];

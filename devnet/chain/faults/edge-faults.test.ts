@@ -40,7 +40,7 @@ test("the share that fails is the same calls each time the fault is set", async 
   expect((await call(faulty.node.rpcUrl, "getSlot")).result).toBe(0);
 });
 
-test("an error on demand is a JSON-RPC error to kit, in a batch too, and devnet_* pass through every door", async () => {
+test("an error on demand is a JSON-RPC error to kit, in a batch too, and devnet_* pass through every endpoint", async () => {
   await using faulty = await bootFaultyNode();
   const { rpcUrl } = faulty.node;
   await faulty.admin("devnet_error", { code: -32016 });

@@ -70,7 +70,7 @@ async function step(node: ChainNode, random: TextRandom): Promise<string> {
   ];
   const [method, ...params] = steps[random.below(steps.length)]?.() ?? ["devnet_info"];
   const { error } = await call(node.adminUrl ?? "", method, params);
-  // A fork too deep, or while the node lags, is refused; anything else is a fault of ours.
+  // A fork too deep, or while the node lags, is refused; anything else is a defect.
   if (error !== undefined && error.code !== -32602) throw new Error(`${method}: ${error.message}`);
   for (let slots = random.below(6); slots >= 0; slots -= 1) {
     await node.chain.settled();

@@ -25,7 +25,7 @@ function endsInAddresses(text: string): boolean {
   return text.includes("=") && after.split(",").every(isAddress);
 }
 
-/** `<url>=<address>,...`: a URL may have equals signs of its own, addresses have none. */
+/** `<url>=<address>,...`: a URL may have equals signs, addresses have none. */
 function readClone(text: string): CloneRequest | { readonly fault: string } {
   const at = text.lastIndexOf("=");
   const url = text.slice(0, Math.max(at, 0));

@@ -16,12 +16,12 @@ const paths = (value: Parameters<typeof readGenesisFile>[0]) => {
 };
 
 describe("reading", () => {
-  test("an empty file is a chain without anything of its own", () => {
+  test("an empty file is a chain without additions", () => {
     const read = readGenesisFile({});
     expect(read.ok && buildGenesis(read.file)).toMatchObject({ ok: true, built: { pools: [] } });
   });
 
-  test("all faults are told at once, each with its path", () => {
+  test("all errors are reported at once, each with its path", () => {
     expect(
       paths({
         wallets: [{ name: "Ann", lamports: -1 }, { name: "ann", lamports: "12x" }, 7, { name: "bob" }],
@@ -83,7 +83,7 @@ describe("reading", () => {
     expect(paths({ wallets, nfts: [{ name: "x", owner: "ann", title: "X", creators }] })).toEqual(["nfts[0].creators"]);
   });
 
-  test("names of an object's own machinery are no members, and text that is no JSON is told with its place", () => {
+  test("names of an object's own machinery are no members, and text that is not JSON is reported with its position", () => {
     expect(paths(JSON.parse('{"constructor": 1, "__proto__": 2}'))).toEqual(["constructor", "__proto__"]);
     expect(parseGenesisFile('{"wallets": [}')).toMatchObject({ ok: false, faults: [{ path: "" }] });
   });

@@ -58,7 +58,7 @@ function damage(document: Json, draw: TextRandom): void {
 
 /**
  * Reads and builds the default genesis file `n` times with up to four damages. None may throw: each is read whole, or
- * its faults are told with a path; and what is built has no account twice.
+ * its errors are reported with a path; and what is built has no account twice.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const source = readFileSync(new URL("./default.json", import.meta.url), "utf8");

@@ -70,7 +70,7 @@ function checkLamports(accounts: readonly AccountWrite[]): void {
   const total = held.values().reduce((sum, lamports) => sum + lamports, 0n);
   if (total <= lamportsMax) return;
   throw new GenesisFaults([
-    `all accounts together hold ${total} lamports, and no more than ${lamportsMax} can be told`,
+    `all accounts together hold ${total} lamports, and at most ${lamportsMax} can be represented`,
   ]);
 }
 

@@ -78,7 +78,7 @@ function readElf(path: string): Uint8Array | string {
 }
 
 function readGenesis(path: string): { file: GenesisFile; built: BuiltGenesis } | readonly string[] {
-  const told = (faults: readonly Fault[]) =>
+  const refused = (faults: readonly Fault[]) =>
     faults.map(({ path: at, message }) => `${path}: ${at === "" ? "the file" : at}: ${message}`);
   let text: string;
   try {
@@ -87,9 +87,9 @@ function readGenesis(path: string): { file: GenesisFile; built: BuiltGenesis } |
     return [`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`];
   }
   const parsed = parseGenesisFile(text);
-  if (!parsed.ok) return told(parsed.faults);
+  if (!parsed.ok) return refused(parsed.faults);
   const build = buildGenesis(parsed.file);
-  return build.ok ? { file: parsed.file, built: build.built } : told(build.faults);
+  return build.ok ? { file: parsed.file, built: build.built } : refused(build.faults);
 }
 
 /** The programs that a genesis file names, from files beside it. */

@@ -2,7 +2,7 @@ import { isAddress, parseU64 } from "@sluice/wire/identifiers";
 import type { JsonValue } from "@sluice/wire/json";
 
 /**
- * Shapes of a JSON document that are read with all their faults at once: a member that is wrong is told with its path,
+ * Shapes of a JSON document that are read with all their faults at once: an invalid member is reported with its path,
  * and reading goes on beside it. Names that entries declare and references to them are checked when everything is read.
  */
 
@@ -39,7 +39,7 @@ export class Reading {
     this.#references.push(reference);
   }
 
-  /** Tells references that lead nowhere. */
+  /** Reports references without a target. */
   checkReferences(builtIn: ReadonlyMap<string, string>): void {
     for (const { path, name, kinds } of this.#references) {
       const kind = this.#declared.get(name) ?? builtIn.get(name);

@@ -97,7 +97,7 @@ test("unmodified clients read the genesis's tokens and swap in its pools", async
   expect(gained).toBe((500_000_000_000_000n * 99_700_000n) / (50_000_000_000n + 99_700_000n));
 });
 
-test("devnet_info tells pools from which a price can be read, and how every program comes about", async () => {
+test("devnet_info lists pools from which a price can be read, and how every program comes about", async () => {
   await using faulty = await bootNode({ admin: true, slotMs: 0 });
   const { result } = await call(faulty.adminUrl ?? "", "devnet_info");
   const { pools, programs } = result as {
@@ -194,7 +194,7 @@ test("a genesis file loads its own programs under either loader", async () => {
   for (const id of [upgradeable, old]) expect(await errorOf(own, id)).toEqual({ InstructionError: [0, { Custom: 9 }] });
 });
 
-test("faults of file, clones and programs are told together, without the secrets of a URL", async () => {
+test("errors of file, clones and programs are reported together, without the secrets of a URL", async () => {
   await using refusing = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -259,13 +259,13 @@ test("an account of a genesis file may be as large as the chain allows any", asy
   expect(faults).toEqual([expect.stringContaining("accounts[0].data: expected at most 10485760 bytes")]);
 });
 
-test("what no chain can begin with is told, whatever form it has", async () => {
+test("contents with which no chain can begin are reported, in every form", async () => {
   const wallets = [{ name: "greedy", lamports: "18446744073709551615" }];
   const sysvar = { address: "SysvarC1ock11111111111111111111111111111111", lamports: 1, owner: sysvars, data: "AAAA" };
-  const told = async (content: object) =>
+  const joinedFaults = async (content: object) =>
     (await faultsOf({ genesisPath: file("impossible.json", JSON.stringify(content)) })).join();
-  expect(await told({ wallets })).toContain("all accounts together hold");
-  expect(await told({ accounts: [sysvar] })).toContain("does not take an account");
+  expect(await joinedFaults({ wallets })).toContain("all accounts together hold");
+  expect(await joinedFaults({ accounts: [sysvar] })).toContain("does not take an account");
   for (const genesisPath of [directory, "/dev/null"]) {
     expect(await faultsOf({ genesisPath })).toEqual([expect.stringContaining("it is no file")]);
     const programs = [{ address: sysvar.address, path: genesisPath }];
@@ -273,19 +273,19 @@ test("what no chain can begin with is told, whatever form it has", async () => {
   }
 });
 
-test("the chain's process tells faults of its genesis and ends with 2", async () => {
+test("the chain's process reports errors of its genesis and ends with 2", async () => {
   const id = Keypair.generate().publicKey.toBase58();
   const broken = failing(1n);
   broken.fill(0xff, 240, 256);
   const main = new URL("../main.ts", import.meta.url).pathname;
   const flags = ["--rpc-port", "0", "--pubsub-port", "0", "--program", id, file("unsound.so", broken)];
   const child = Bun.spawn([process.execPath, main, ...flags], { stdin: "pipe", stdout: "ignore", stderr: "pipe" });
-  const told = await new Response(child.stderr).text();
-  expect(told).toContain(`cannot load the program ${id}`);
+  const text = await new Response(child.stderr).text();
+  expect(text).toContain(`cannot load the program ${id}`);
   expect(await child.exited).toBe(2);
 });
 
-test("the command line takes both forms of --clone and --program, and tells what is wrong with them", () => {
+test("the command line takes both forms of --clone and --program, and reports errors in them", () => {
   const [one, two] = [walletKeypair("alice").publicKey.toBase58(), walletKeypair("bob").publicKey.toBase58()];
   const url = "https://node.invalid/?key=a=b";
   const argv = [

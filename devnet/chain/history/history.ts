@@ -113,7 +113,7 @@ export class History {
 
   /**
    * Takes in a transaction of the block that comes next, as it runs: taking in a full block at once would keep readers
-   * waiting. It must be canonical, its signature new. Nobody sees it before its block is appended.
+   * waiting. It must be canonical, its signature new. It is invisible until its block is appended.
    */
   stage(recorded: RecordedTransaction): void {
     const number = this.#log.append(this.#codec.write(recorded, this.#log.end));

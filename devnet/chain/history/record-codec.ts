@@ -315,7 +315,7 @@ function hasMemo(message: Message, keys: readonly string[]): boolean {
 
 /**
  * Transactions as bytes and back. The wire bytes stand in a record without their static keys, which are four bytes
- * each: the id under which NamedAddresses holds them, as it does the loaded ones. What comes again and again is told by
+ * each: the id under which NamedAddresses holds them, as it does the loaded ones. Repeated values are stored by
  * a number: log lines and errors by LineDictionary, mints and owners by their place among the keys. A transfer takes
  * about
  * 260 bytes.

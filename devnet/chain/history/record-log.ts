@@ -173,7 +173,7 @@ export interface RecordPlace {
 }
 
 /**
- * Records one after another, numbered upwards from 0, in chunks of 1 MiB (a longer record has a chunk of its own). The
+ * Records one after another, numbered upwards from 0, in chunks of 1 MiB (a longer record has its own chunk). The
  * oldest are dropped and the newest taken back; a chunk goes with the last record in it.
  */
 export class RecordLog {

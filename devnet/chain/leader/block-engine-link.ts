@@ -147,8 +147,8 @@ export class BlockEngineLink implements AsyncDisposable {
   }
 
   /**
-   * Told once for each reason, when the engine has been away for longer than it takes to start, and not at all when it
-   * just wants no others: so hot spares are answered.
+   * Called once for each reason, when the engine has been away for longer than it takes to start, and not at all when
+   * it just wants no others: so hot spares are answered.
    */
   #lost(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);

@@ -75,7 +75,7 @@ test("a validator signs in, reads bundles and packets, and what they hold lands"
   expect(engine.calls.get("GetBlockEngineEndpoints")).toBe(1);
 });
 
-test("each validator has a connection of its own, and its bundles run in its own slots", async () => {
+test("each validator has its own connection, and its bundles run in its own slots", async () => {
   const all = await cast(undefined, {}, 5);
   const { manual, engine, links } = all;
   const { chain } = manual;
@@ -96,7 +96,7 @@ test("each validator has a connection of its own, and its bundles run in its own
   expect([whole > 1, waiting]).toEqual([true, 0]);
 });
 
-test("who is not let in stays out and is told of nowhere, while others work", async () => {
+test("a validator that is refused stays out and is not logged, while others work", async () => {
   const { manual, engine, links } = await cast(undefined, {}, 3);
   await links.connect(null);
   const [first, ...others] = manual.chain.genesis.validators;
@@ -109,7 +109,7 @@ test("who is not let in stays out and is told of nowhere, while others work", as
 
 for (const [name, feeInfo, fault] of [
   ["takes more than all", { pubkey: engineKey, commission: "101" }, "block builder commission must be <= 100"],
-  ["is nobody", { pubkey: "1".repeat(32), commission: "5" }, "invalid block builder pubkey"],
+  ["is not a key", { pubkey: "1".repeat(32), commission: "5" }, "invalid block builder pubkey"],
   ["is no key", { pubkey: "none", commission: "5" }, "invalid block builder pubkey"],
 ] as const) {
   test(`a connection whose block builder ${name} is dropped, and made again when that is mended`, async () => {
@@ -213,7 +213,7 @@ describe("an engine says where validators connect", () => {
     expect([engine, region].map(({ calls }) => calls.get("GenerateAuthChallenge"))).toEqual([undefined, undefined]);
   });
 
-  test("to none, and then nobody connects", async () => {
+  test("to none, and then no validator connects", async () => {
     const { links } = await cast((set) => {
       set.endpoints = { global_endpoint: null, regioned_endpoints: [] };
     });
@@ -243,7 +243,7 @@ test("a fork that abandons a bundle's slot takes all of it back, and it may be d
   expect(landed(manual)).toEqual(bundle.map(({ id }) => id));
 });
 
-test("validators take another engine, or none, when they are told", async () => {
+test("validators take another engine, or none, on request", async () => {
   const other = stack.use(await FakeBlockEngine.start());
   const { manual, engine, links } = await cast();
   const identity = identityOf(manual);

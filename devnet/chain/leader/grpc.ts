@@ -72,7 +72,7 @@ export class EngineChannel implements Disposable {
   /** When `signal` aborts all its calls fail at once. */
   constructor(url: string, dependencies: ChannelDependencies, signal: AbortSignal) {
     const { target, secured } = targetOf(url);
-    // A channel of its own, so that nothing of an earlier connection's state is met again.
+    // A separate channel, so that nothing of an earlier connection's state is met again.
     this.#client = new Client(target, secured, { "grpc.use_local_subchannel_pool": 1 });
     this.#services = dependencies.services;
     this.#clock = dependencies.clock;

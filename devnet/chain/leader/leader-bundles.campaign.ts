@@ -180,8 +180,8 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   const faults = faultsOf(stage, lamportsBefore, firstSlot);
   const { landed, dropped } = chain.bundles.facts;
   const { kills, forks, outages, sent } = stage;
-  const told = Object.entries(dropped).map(([reason, count]) => `${count} ${reason}`);
-  const summary = `${sent.length} bundles, ${landed} landed, ${told.join(", ")}; ${kills} kills, ${forks} forks, ${outages} outages`;
+  const reasons = Object.entries(dropped).map(([reason, count]) => `${count} ${reason}`);
+  const summary = `${sent.length} bundles, ${landed} landed, ${reasons.join(", ")}; ${kills} kills, ${forks} forks, ${outages} outages`;
   const happened = landed > 0 && (dropped.failed ?? 0) > 0 && kills > 0;
   return { passed: faults.length === 0 && happened, summary: [summary, ...faults.slice(0, 5)].join("; ") };
 }

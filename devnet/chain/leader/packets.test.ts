@@ -26,7 +26,7 @@ test("a packet is as long as its meta says, and one that says more than it bring
   expect(readPacket({ data: new Uint8Array(4_097), meta: meta(4_097) }).isDiscarded).toBe(true);
 });
 
-test("what the wire says of discarding is not heard, and without a meta nothing of the data counts", () => {
+test("the wire's discard flag is ignored, and without a meta nothing of the data counts", () => {
   const data = Uint8Array.of(1, 2, 3, 4);
   expect(readPacket({ data, meta: meta(4, true) }).isDiscarded).toBe(false);
   for (const packet of [{ data }, { data, meta: null }]) expect(readPacket(packet).data).toHaveLength(0);

@@ -34,7 +34,8 @@ interface Info {
 }
 
 /**
- * Gives a bundle to whoever leads until it has landed, as an engine that knows the schedule does, and gives its slot.
+ * Gives a bundle to the current leader until it has landed, as an engine that knows the schedule does, and gives its
+ * slot.
  */
 async function deliver(engine: FakeBlockEngine, rpc: string, bundle: readonly ReturnType<typeof signed>[]) {
   for (let given = ""; ; ) {

@@ -141,7 +141,7 @@ async function runOneChain(random: (below: number) => number, n: number, tally: 
 
 /**
  * Runs `n` transactions of arbitrary instructions, as if all their signers had signed: programs, sysvars and accounts
- * of genesis may be called, passed and written. Every other chain has its machine in a process of its own. The machine
+ * of genesis may be called, passed and written. Every other chain has its machine in a separate process. The machine
  * must go on, most must land, and every one that landed must keep the sum of its lamports less its fee.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {

@@ -45,7 +45,7 @@ class RestartedChild implements AsyncDisposable {
   /** @throws {Error} when the child ends before it is ready, or is not ready in time. */
   async start(): Promise<void> {
     const { name, command, env, readyTimeoutMs } = this.#options;
-    // A session of its own: a terminal's Ctrl-C is for the chain, whose end is the end of the child's input.
+    // A separate session: a terminal's Ctrl-C is for the chain, whose end is the end of the child's input.
     const child = Bun.spawn([...command], { detached: true, env, stdin: "pipe", stdout: "pipe", stderr: "inherit" });
     this.#child = child;
     const timer = this.#dependencies.clock.after(readyTimeoutMs, () => child.kill("SIGKILL"));

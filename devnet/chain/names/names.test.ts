@@ -10,7 +10,7 @@ const { names } = defaultGenesisFile();
 const { domains, handles } = names;
 const genesis = nameGenesis(names);
 
-test("every account has an address of its own, pays its rent and lies where an address can", () => {
+test("every account has its own address, pays its rent and lies where an address can", () => {
   expect(new Set(genesis.map(({ address }) => address)).size).toBe(genesis.length);
   for (const { address, account } of genesis) {
     expect(isAddress(address)).toBe(true);

@@ -147,7 +147,7 @@ const callsPerChain = 1_000;
 
 /**
  * Calls the chain's own programs `n` times with accounts and data that are nearly right or quite wrong, signed by
- * somebody who holds tokens. However often that succeeds, a unit of a pool's liquidity never stands for less, no token
+ * a holder of tokens. However often that succeeds, a unit of a pool's liquidity never stands for less, no token
  * of one unit becomes two, and no lamport comes or goes.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** What the runtime reads as one of its own errors. Source: solana-program-error. */
+/** The values that the runtime reads as its own errors. Source: solana-program-error. */
 export const runtimeErrors = {
   invalidInstructionData: 3n << 32n,
   invalidAccountData: 4n << 32n,
@@ -16,7 +16,7 @@ export const runtimeErrors = {
 /** Offsets within an account as the loader hands it over. Source: solana-program-entrypoint, aligned layout. */
 export const record = { signer: 1, writable: 2, executable: 3, key: 8, owner: 40, lamports: 72, size: 80, data: 88 };
 
-/** The eight bytes by which Anchor programs tell instructions, accounts and events apart. */
+/** The eight bytes by which Anchor programs distinguish instructions, accounts and events. */
 function tag(space: "global" | "account" | "event", name: string): Uint8Array {
   return new Uint8Array(createHash("sha256").update(`${space}:${name}`).digest().subarray(0, 8));
 }

@@ -34,7 +34,7 @@ class Listener implements PubSubClient {
   }
 }
 
-/** The newest block at `processed`, as the chain tells it. */
+/** The newest block at `processed`, as the chain reports it. */
 function frozen(): ChainEvent & { readonly kind: "reached" } {
   const bank = manual.chain.at("processed");
   const block = manual.chain.history.block(bank.slot);
@@ -42,7 +42,7 @@ function frozen(): ChainEvent & { readonly kind: "reached" } {
   return { kind: "reached", commitment: "processed", bank, block };
 }
 
-test("a fault in what one subscriber is told keeps nothing from those who came after", () => {
+test("an error in one subscriber's notification does not affect later subscribers", () => {
   const broken: PubSubClient = {
     send() {
       throw new Error("broken on purpose");

@@ -95,7 +95,7 @@ test("identical subscriptions share an id, and each client leaves for himself", 
   right.close();
 });
 
-test("an account is told once for each slot that changed it, at the commitment asked for, and as default when it is gone", async () => {
+test("an account is reported once for each slot that changed it, at the commitment asked for, and as default when it is gone", async () => {
   const client = await Client.open();
   const owner = Keypair.generate();
   const address = owner.publicKey.toBase58();
@@ -134,7 +134,7 @@ test("an account is told once for each slot that changed it, at the commitment a
   client.close();
 });
 
-test("a signature is told as received, then once with its error, and the subscription is over", async () => {
+test("a signature is reported as received, then once with its error, and the subscription is over", async () => {
   const client = await Client.open();
   const payer = Keypair.generate();
   await fund(payer.publicKey.toBase58(), 5_000_000);
@@ -160,7 +160,7 @@ test("a signature is told as received, then once with its error, and the subscri
   client.close();
 });
 
-test("programs, logs and blocks are told as their filters say; slots, updates and roots for every slot", async () => {
+test("programs, logs and blocks are reported as their filters say; slots, updates and roots for every slot", async () => {
   const client = await Client.open();
   const [wanted, other] = [Keypair.generate().publicKey.toBase58(), Keypair.generate().publicKey.toBase58()];
   const at = { commitment: "confirmed" };

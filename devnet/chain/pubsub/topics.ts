@@ -98,8 +98,8 @@ export function isReached(
 }
 
 /**
- * Tells an account when it was written, and in the first slot that reaches its commitment after a fork that took back
- * what was told, as a node does. Programs' subscribers are told of what was written in a slot and of no more, as on a
+ * Reports an account when it was written, and in the first slot that reaches its commitment after a fork that took back
+ * what was reported, as a node does. Programs' subscribers are notified only of what was written in a slot, as on a
  * node.
  */
 export function accountTopic(params: Params): Topic {

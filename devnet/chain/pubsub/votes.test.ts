@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => faulty[Symbol.asyncDispose]());
 
-test("logs of votes are told with allWithVotes and to who names a vote account, and not with all", async () => {
+test("logs of votes are reported with allWithVotes and to a subscriber that names a vote account, and not with all", async () => {
   const [first] = faulty.node.chain.genesis.validators;
   using client = await RawSubscriber.open(faulty.node.wsUrl);
   const config = { commitment: "processed" };
@@ -27,7 +27,7 @@ test("logs of votes are told with allWithVotes and to who names a vote account, 
   expect(await client.notifications(mentions)).toHaveLength(2);
 });
 
-test("voteSubscribe tells each vote's account, slots, hash, time and signature", async () => {
+test("voteSubscribe reports each vote's account, slots, hash, time and signature", async () => {
   const { chain } = faulty.node;
   using client = await RawSubscriber.open(faulty.node.wsUrl);
   const votes = await client.ask("voteSubscribe");

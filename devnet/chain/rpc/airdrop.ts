@@ -14,7 +14,7 @@ const feeLamports = 5_000n;
 
 /**
  * A transfer from the faucet. `distinct` asks for more compute units than are used, by a count: two airdrops of one
- * amount to one address in one slot are two transactions with names of their own.
+ * amount to one address in one slot are two transactions with different names.
  */
 export function airdropTransaction(
   faucet: GenesisKeypair,

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => node[Symbol.asyncDispose]());
 
-/** A body in parts, whose length nobody states. */
+/** A body in parts, without a stated length. */
 function streamed(text: string): ReadableStream {
   return new ReadableStream({
     start(controller) {
@@ -32,7 +32,7 @@ test("a body of the bound's length is read and one byte more is not, whether its
   expect(statuses).toEqual([200, 200, 413, 413]);
 });
 
-test("a call without a commitment, or with one that nobody knows, is answered as of the finalized slot", async () => {
+test("a call without a commitment, or with an unknown one, is answered as of the finalized slot", async () => {
   const slot = async (...params: unknown[]) => (await call(node.rpcUrl, "getSlot", params)).result;
   expect(await slot({ commitment: "processed" })).toBe(8);
   expect(await slot({ commitment: "confirmed" })).toBe(7);

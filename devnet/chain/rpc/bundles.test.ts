@@ -152,14 +152,14 @@ describe("simulateBundle", () => {
     expect(value.transactionResults[1]?.logs.length).toBeGreaterThan(0);
   });
 
-  test("tells one that is too old or done already apart from the others", async () => {
+  test("distinguishes a bundle that is too old or already processed", async () => {
     const old = pay(payer, Keypair.generate().publicKey, sol, new PublicKey(Keypair.generate().publicKey).toBase58());
     const { value } = await simulate([pay(payer, Keypair.generate().publicKey, sol), old]);
     expect(value.summary).toMatchObject({ failed: { tx_signature: old.id } });
     expect(value.transactionResults.map(({ err }) => err)).toEqual([null, "BlockhashNotFound"]);
   });
 
-  test("replaces blockhashes and believes signatures when it is told to", async () => {
+  test("replaces blockhashes and believes signatures on request", async () => {
     const old = pay(payer, Keypair.generate().publicKey, sol, Keypair.generate().publicKey.toBase58());
     const { value } = await simulate([old], withAccounts(1, { skipSigVerify: true, replaceRecentBlockhash: true }));
     const bank = node.chain.at("confirmed");

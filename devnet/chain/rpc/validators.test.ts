@@ -157,7 +157,7 @@ test("a block's confirmations are the lockouts of the stake that voted for it", 
   expect((await of(1)).commitment).toBeNull();
 });
 
-test("the cluster's nodes are the validators, and this node is the one with doors", async () => {
+test("the cluster's nodes are the validators, and this node is the one with endpoints", async () => {
   const nodes = await connection.getClusterNodes();
   expect(nodes.map(({ pubkey }) => pubkey)).toEqual(
     faulty.node.chain.genesis.validators.map(({ identity }) => identity),
@@ -165,7 +165,7 @@ test("the cluster's nodes are the validators, and this node is the one with door
   expect(nodes.filter(({ rpc }) => rpc !== null).map(({ rpc }) => `http://${rpc}`)).toEqual([faulty.node.rpcUrl]);
 });
 
-test("votes are told apart in performance samples and left out of what it takes to land", async () => {
+test("votes are counted separately in performance samples and left out of what it takes to land", async () => {
   await faulty.admin("devnet_advance", { slots: 160 });
   const [sample] = await connection.getRecentPerformanceSamples(1);
   expect(sample?.numTransactions).toBeGreaterThan(600);

@@ -8,7 +8,7 @@ import { createGenesis, type GenesisOptions } from "../genesis/genesis.ts";
 import { defaultOptions } from "../options.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
 
-/** A chain without doors whose clock moves one slot time with every slot that the test closes. */
+/** A chain without endpoints whose clock moves one slot time with every slot that the test closes. */
 export interface ManualChain extends AsyncDisposable {
   readonly chain: Chain;
   /** Closes slots, each 400 ms after the one before. */

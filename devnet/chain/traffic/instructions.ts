@@ -117,7 +117,7 @@ export interface SeededAccount {
   readonly seed: string;
 }
 
-/** Creates a stake account at an address that needs no key of its own, and makes `base` its staker and withdrawer. */
+/** Creates a stake account at an address without a key pair, and makes `base` its staker and withdrawer. */
 export function createStake(account: SeededAccount, lamports: bigint, space: number): readonly TrafficInstruction[] {
   const { party, base, seed } = account;
   const text = new TextEncoder().encode(seed);

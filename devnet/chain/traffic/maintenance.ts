@@ -11,7 +11,7 @@ import { tableAddress } from "./wallets.ts";
 const holdersMin = 6;
 const firstUnits = 1_000n;
 
-/** One thing that the traffic needs and lacks: lamports from the faucet, or a transaction of its own. */
+/** One thing that the traffic needs and lacks: lamports from the faucet, or its own transaction. */
 export type MaintenanceTask =
   | { readonly kind: "allowance"; readonly to: Party; readonly lamports: bigint }
   | { readonly kind: "draft"; readonly draft: Draft };

@@ -7,7 +7,7 @@ import type { MintParty } from "./instructions.ts";
 import { keypairParty, type Party, partyOf } from "./message.ts";
 import { associated, derived, type Wallet } from "./parties.ts";
 
-/** Tokens of one unit that are ever minted with metadata of their own account: such a mint cannot be closed again. */
+/** Tokens of one unit that are ever minted with their own metadata account: such a mint cannot be closed again. */
 export const nftCountMax = 500;
 /** Those of Token-2022, whose mints are closed when they are burned, and made anew. */
 const nfts2022 = 16;

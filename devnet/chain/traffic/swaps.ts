@@ -41,7 +41,7 @@ function direction(world: TrafficWorld, pool: TrafficPool, held: readonly [bigin
   return world.draw.next() < chance ? 0 : 1;
 }
 
-/** Somebody with something of what goes in, and a place for what comes out. */
+/** A wallet with some of the input token and an account for the output token. */
 function trader(
   world: TrafficWorld,
   pool: TrafficPool,

@@ -6,7 +6,7 @@ import type { PublishedState, Topic } from "./exchange.ts";
 export const tradesPerTickMax = 64;
 
 /**
- * The view of a topic's market when there is something to tell: a new trade, or, if asked for, other best prices. A
+ * The view of a topic's market when there is news: a new trade, or, if asked for, other best prices. A
  * market that a fault froze is sent again and again. Null when there is nothing new.
  */
 export function newsOf(topic: Topic, published: PublishedState, venue: Venue, what: "trades" | "quotes"): View | null {

@@ -25,7 +25,7 @@ export type Trouble =
   | { readonly kind: "volume"; readonly factor: number }
   | { readonly kind: "crossed" }
   | { readonly kind: "drop" }
-  | { readonly kind: "garbage"; readonly form: GarbageForm; readonly share: number; readonly door: Doors }
+  | { readonly kind: "garbage"; readonly form: GarbageForm; readonly share: number; readonly door: GarbagePlace }
   | { readonly kind: "limited"; readonly isBan: boolean }
   | { readonly kind: "outage"; readonly form: "html" | "busy" }
   | { readonly kind: "slow"; readonly ms: number }
@@ -37,7 +37,8 @@ export type Trouble =
   | { readonly kind: "reorder"; readonly share: number }
   | { readonly kind: "tokens" };
 
-export type Doors = "rest" | "stream" | "both";
+/** The answers on which garbage falls. */
+export type GarbagePlace = "rest" | "stream" | "both";
 
 /** A trouble that is on, and where. */
 export type Fault = Trouble & {

@@ -122,7 +122,7 @@ describe("prices that are moved", () => {
   });
 });
 
-describe("prices that stand still, lag, or are told with other times", () => {
+describe("prices that stand still, lag, or are reported with other times", () => {
   test("frozen content with a running clock: times go on, the last trade does not", async () => {
     const markets = boot();
     await markets.fault({ kind: "freeze", mode: "content", exchanges: ["binance"] });
@@ -153,18 +153,18 @@ describe("prices that stand still, lag, or are told with other times", () => {
     const socket = await connect(markets, "coinbase", "/");
     socket.send({ type: "subscribe", product_ids: ["ETH-USD"], channels: ["ticker", "heartbeat"] });
     await socket.next();
-    const told = await socket.next();
+    const trade = await socket.next();
     await markets.fault({ kind: "freeze", mode: "stream", exchanges: ["coinbase"], symbols: ["ETH"] });
     await markets.step(10_000);
     const heartbeat = await socket.next();
     expect(heartbeat["type"]).toBe("heartbeat");
-    expect(Number(heartbeat["last_trade_id"])).toBeGreaterThan(Number(told["trade_id"]));
+    expect(Number(heartbeat["last_trade_id"])).toBeGreaterThan(Number(trade["trade_id"]));
     expect(socket.frames).toEqual([]);
     const row = (await markets.json("coinbase", "/products/ETH-USD/ticker")) as Record<string, unknown>;
     expect(row["trade_id"]).toBe(heartbeat["last_trade_id"]);
   });
 
-  test("lag tells what was true then, with the times of then", async () => {
+  test("lag reports what was true then, with the times of then", async () => {
     const markets = boot();
     const then = await (await markets.get("okx", "/api/v5/market/ticker?instId=ETH-USDT")).text();
     markets.pass(45_000);
@@ -207,7 +207,7 @@ describe("prices that stand still, lag, or are told with other times", () => {
     }
   });
 
-  test("a dropped symbol is unknown and out of every list; crossed books and printed volume are as told", async () => {
+  test("a dropped symbol is unknown and out of every list; crossed prices and inflated volume are as requested", async () => {
     const markets = boot();
     const honest = await ticker(markets);
     await markets.fault({ kind: "crossed", exchanges: ["binance"], symbols: ["ETH"] });
@@ -252,8 +252,8 @@ describe("garbage", () => {
     expect(await (await markets.get("kraken", kraken)).text()).toBe(honest);
   });
 
-  test("it falls on data, on the share and the door that were named, and the same ones for the same seed", async () => {
-    const tell = async (): Promise<boolean[]> => {
+  test("it falls on data, on the share and the endpoint that were named, and the same ones for the same seed", async () => {
+    const garbageOf = async (): Promise<boolean[]> => {
       const markets = boot();
       const socket = await connect(markets, "gate", "/ws/v4/");
       socket.send({ time: 1, channel: "spot.tickers", event: "subscribe", payload: ["BTC_USDT"] });
@@ -267,10 +267,10 @@ describe("garbage", () => {
       }
       return whole;
     };
-    const first = await tell();
+    const first = await garbageOf();
     expect(first).toContain(true);
     expect(first).toContain(false);
-    expect(await tell()).toEqual(first);
+    expect(await garbageOf()).toEqual(first);
   });
 
   test("a bare number becomes bad as well as one in quotes, and names of members stay", () => {
@@ -281,7 +281,7 @@ describe("garbage", () => {
   });
 });
 
-describe("doors that fail", () => {
+describe("endpoints that fail", () => {
   test("a limit on demand is each exchange's own refusal, with its status and headers", async () => {
     const markets = boot();
     await markets.fault({ kind: "limited" });
@@ -326,7 +326,7 @@ describe("doors that fail", () => {
     expect((await markets.get("okx", "/api/v5/public/time")).status).toBe(503);
   });
 
-  test("refused connections are reset until the fault ends, on the old port; other exchanges and the admin door go on", async () => {
+  test("refused connections are reset until the fault ends, on the old port; other exchanges and the admin endpoint go on", async () => {
     const markets = boot();
     const socket = await connect(markets, "gate", "/ws/v4/");
     await markets.fault({ kind: "refuse", exchanges: ["gate"] });
@@ -357,7 +357,7 @@ describe("doors that fail", () => {
     expect((await second.end()).code).toBe(1006);
   });
 
-  test("streams are told that they will end soon, in the words of those exchanges that have some", async () => {
+  test("streams are notified that they will end soon, in the words of those exchanges that have some", async () => {
     const markets = boot();
     const paths = {
       binance: "/ws",
@@ -431,7 +431,7 @@ describe("doors that fail", () => {
   });
 });
 
-describe("the admin door", () => {
+describe("the admin endpoint", () => {
   test("faults are listed as they were set, cleared one by one or all, and answers are whole again", async () => {
     const markets = boot();
     const honest = await (await markets.get("binance", tickerPath)).text();
@@ -484,7 +484,7 @@ describe("the admin door", () => {
     expect(fromPage.status).toBe(403);
   });
 
-  test("the truth is told beside every lie, and the state names who listens", async () => {
+  test("the truth is reported beside every false price, and the state names the listeners", async () => {
     const markets = boot();
     await markets.fault({ kind: "offset", factor: 2 });
     markets.pass(1_000);

@@ -15,7 +15,7 @@ export interface FaultRequest {
 
 /**
  * The faults that are on, as the exchanges ask for them. A fault that moves prices moves the trades themselves from its
- * beginning to its end, so candles and 24-hour figures agree with it and go on telling of it when it is over, as they
+ * beginning to its end, so candles and 24-hour figures agree with it and still contain it when it is over, as they
  * do after a real misprint. All others change only what is said.
  */
 export class Faults {

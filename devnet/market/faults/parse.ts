@@ -2,11 +2,11 @@ import { CodedError } from "@sluice/contract/errors";
 import { marketAssets } from "../model/assets.ts";
 import { mix, seedOf } from "../model/hash.ts";
 import { type ExchangeId, exchangeIds } from "../model/listings.ts";
-import { type Doors, garbageForms, type Trouble } from "./fault.ts";
+import { type GarbagePlace, garbageForms, type Trouble } from "./fault.ts";
 import type { FaultRequest } from "./faults.ts";
 
 const msMax = 30 * 86_400_000;
-const doors: readonly Doors[] = ["rest", "stream", "both"];
+const garbagePlaces: readonly GarbagePlace[] = ["rest", "stream", "both"];
 const freezeModes = ["content", "whole", "stream"] as const;
 const outageForms = ["html", "busy"] as const;
 const stable = ["USDT", "USDC"] as const;
@@ -130,7 +130,7 @@ function readTrouble(kind: unknown, members: Members): Trouble {
         kind,
         form: members.choice("form", garbageForms),
         share: members.number("share", 0, 1, 1),
-        door: members.choice("door", doors, "both"),
+        door: members.choice("door", garbagePlaces, "both"),
       };
     case "limited":
       return { kind, isBan: members.flag("ban") };

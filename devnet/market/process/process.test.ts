@@ -62,7 +62,7 @@ describe("the truth", () => {
     return product / Math.sqrt(square(a) * square(b));
   };
 
-  test("coins move together, thin ones less, and stablecoins with nobody", () => {
+  test("coins move together, thin ones less, and stablecoins with none", () => {
     expect(correlation(returns("BTC"), returns("ETH"))).toBeWithin(0.7, 0.95);
     expect(correlation(returns("BTC"), returns("FTT"))).toBeWithin(0.15, 0.6);
     expect(Math.abs(correlation(returns("BTC"), returns("USDT")))).toBeLessThan(0.15);

@@ -40,7 +40,7 @@ const classes = {
   gate: ccxt.gate,
 } as const;
 
-/** Unmodified ccxt, told nothing but another host and to look at spot markets alone. */
+/** Unmodified ccxt, configured with another host and for spot markets only. */
 export function clientOf(exchange: ExchangeId, rest: string): Client {
   const client = new classes[exchange]({
     enableRateLimit: false,

@@ -31,7 +31,7 @@ export class Listener implements Disposable {
     this.#socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
   }
 
-  /** The next frame that nobody has taken yet. */
+  /** The next frame that was not taken yet. */
   async text(): Promise<string> {
     await this.#until(() => this.frames.length > 0 || this.closed !== null);
     const text = this.frames.shift();

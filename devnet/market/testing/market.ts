@@ -8,7 +8,7 @@ export const marketStartMs = Date.UTC(2026, 8, 25, 15, 20, 30, 500);
 export interface TestMarket extends AsyncDisposable {
   readonly market: RunningMarket;
   now(): number;
-  /** Moves the clock on and, if asked to, tells all listeners after each step. */
+  /** Moves the clock on and, if asked to, notifies all listeners after each step. */
   pass(ms: number): void;
   step(ms: number): Promise<void>;
   get(exchange: ExchangeId, path: string, init?: RequestInit): Promise<Response>;
@@ -22,7 +22,7 @@ export function bootMarket(options: Partial<MarketOptions> = {}): TestMarket {
   let nowMs = marketStartMs;
   const clock: Clock = {
     now: () => nowMs,
-    // Whoever waits in a test waits for nothing.
+    // A wait in a test ends at once.
     sleep: () => Promise.resolve(),
     every: () => ({ [Symbol.dispose]() {} }),
   };

@@ -215,12 +215,12 @@ export class AccountsModel {
 
   #expect(what: string, found: unknown, wanted: unknown): void {
     if (Bun.deepEquals(found, wanted, true)) return;
-    throw new Error(`${what}: found ${told(found)}, wanted ${told(wanted)}`);
+    throw new Error(`${what}: found ${textOf(found)}, wanted ${textOf(wanted)}`);
   }
 }
 
 /** A value in one line, with bytes by their digest. */
-function told(value: unknown): string {
+function textOf(value: unknown): string {
   return JSON.stringify(value, (_key, each: unknown) => {
     if (typeof each === "bigint") return `${each}`;
     return each instanceof Uint8Array ? `${each.length} bytes ${Bun.hash(each)}` : each;

@@ -24,7 +24,7 @@ async function runs(manual: ManualChain, signers: [Keypair, ...Keypair[]], ...pa
   return chain.history.transaction(sent.id)?.executed.error ?? null;
 }
 
-/** Somebody who delegates so many lamports to a validator by the real stake program. */
+/** A staker that delegates the given lamports to a validator by the real stake program. */
 async function staker(manual: ManualChain, lamports: bigint, validator = 0): Promise<Staker> {
   const { chain } = manual;
   const [payer, stake] = [Keypair.generate(), Keypair.generate()];
@@ -74,7 +74,7 @@ function historyOf(chain: Chain) {
 }
 
 describe("rewards of an epoch", () => {
-  test("every delegation is paid by stake times credits, less its validator's commission, whoever made it", async () => {
+  test("every delegation is paid by stake times credits, less its validator's commission, also one of another client", async () => {
     await using manual = await startManualChain(options);
     const { chain } = manual;
     const [small, large] = [await staker(manual, 300_000n * sol), await staker(manual, 900_000n * sol)];

@@ -109,7 +109,7 @@ function openDistribution(leader: Validator, epoch: bigint, address: string, bum
   const rent = rentExemptLamports(data.length);
   if (payer === null || payer.lamports < rent) return false;
   accounts.add(leader.identity, -rent, payer);
-  // Whoever sent lamports to the address before has made a gift of them.
+  // Lamports sent to the address before are lost to the sender.
   const already = accounts.read(address)?.lamports ?? 0n;
   accounts.write(address, ownedAccount(tipPrograms.distribution, data, already + rent));
   return true;

@@ -107,8 +107,8 @@ describe("the first token program", () => {
 
   test("a multisig shows the signers that it has", () => {
     const data = Buffer.alloc(spl.MULTISIG_SIZE);
-    const nobody = { signer4: a, signer5: a, signer6: a, signer7: a, signer8: a, signer9: a, signer10: a, signer11: a };
-    spl.MultisigLayout.encode({ m: 2, n: 3, isInitialized: true, signer1: b, signer2: c, signer3: d, ...nobody }, data);
+    const unused = { signer4: a, signer5: a, signer6: a, signer7: a, signer8: a, signer9: a, signer10: a, signer11: a };
+    spl.MultisigLayout.encode({ m: 2, n: 3, isInitialized: true, signer1: b, signer2: c, signer3: d, ...unused }, data);
     data.fill(0, 3 + 3 * 32);
     const info = { numRequiredSigners: 2, numValidSigners: 3, isInitialized: true, signers: [B, C, D] };
     expect(presented(new Uint8Array(data), programs.token)).toEqual(token("multisig", info, 355n));
@@ -131,7 +131,7 @@ describe("Token-2022", () => {
   const none = new Uint8Array(32);
   const text = (value: string) => bytesOf([u32(Buffer.byteLength(value)), Buffer.from(value)]);
 
-  test("the program has a name of its own, and no list without extensions", () => {
+  test("the program has its own name, and no list without extensions", () => {
     const shown = presented(mintData(2), programs.token2022);
     expect(shown).toMatchObject({ program: "spl-token-2022", parsed: { type: "mint" } });
     expect(extensionsOf(mintData(2))).toBeUndefined();

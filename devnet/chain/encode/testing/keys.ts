@@ -1,7 +1,7 @@
 import { decodeAddress } from "@sluice/wire/base58";
 import { PublicKey } from "@solana/web3.js";
 
-/** A key of one byte repeated, so that keys are told apart at sight. */
+/** A key of one byte repeated, so that keys differ visibly. */
 function key(byte: number): PublicKey {
   return new PublicKey(new Uint8Array(32).fill(byte));
 }

@@ -10,7 +10,7 @@ const clockStartMs = 1_800_000_000_000;
 /** A node under admin whose slots close when the test says so, at a clock that stands still. */
 export interface FaultyNode extends AsyncDisposable {
   readonly node: ChainNode;
-  /** Calls a devnet_* method at the admin door and gives its result; throws its error. */
+  /** Calls a devnet_* method at the admin endpoint and gives its result; throws its error. */
   admin(method: string, ...params: readonly unknown[]): Promise<unknown>;
   closeSlots(count: number): Promise<void>;
 }

@@ -35,7 +35,7 @@ const reserves = () => [unitsAt(pool.sides[0].vault), unitsAt(pool.sides[1].vaul
 const lpSupply = () => Buffer.from(accountNow(pool.address).data).readBigUInt64LE(poolOffsets.lpSupply);
 
 async function run(payer: Keypair, instruction: TransactionInstruction): Promise<ExecutedTransaction> {
-  // A transfer of its own amount makes each transaction one of its kind.
+  // A transfer of a distinct amount makes each transaction unique.
   sent += 1;
   const transaction = signed(payer, manual.chain.at("processed").blockhash, unique(instruction, sent));
   manual.chain.submit(transaction);
@@ -151,7 +151,7 @@ describe("swaps", () => {
     expect(reserves()).toEqual(before);
   }, 60_000);
 
-  test("a swap tells its event in its logs and makes two real transfers", async () => {
+  test("a swap logs its event and makes two real transfers", async () => {
     const before = reserves();
     const executed = await swap(0, "input", [5_000_000_000n, 1n]);
     const event = executed.logs.find((line) => line.startsWith("Program data: "));

@@ -96,8 +96,8 @@ function requireSome(amm: AmmWriter, slot: number, otherwise: bigint): void {
   amm.writer.asm.branch("eq", "r1", 0, amm.writer.failure(otherwise));
 }
 
-/** Tells the swap as an event, as the log lines that indexers read. */
-function tell(amm: AmmWriter, at: SwapSlots, baseInput: boolean): void {
+/** Logs the swap as an event, in the log lines that indexers read. */
+function logSwap(amm: AmmWriter, at: SwapSlots, baseInput: boolean): void {
   const { writer } = amm;
   const { asm } = writer;
   const event = writer.slot(eventBytes);
@@ -110,7 +110,7 @@ function tell(amm: AmmWriter, at: SwapSlots, baseInput: boolean): void {
     asm.load(8, "r1", "r9", slot);
     asm.store(8, "r9", event + 40 + index * 8, "r1");
   }
-  // Neither mint takes a fee of its own.
+  // No mint takes a fee.
   asm.store(8, "r9", event + 72, 0);
   asm.store(8, "r9", event + 80, 0);
   asm.store(1, "r9", event + 88, baseInput ? 1 : 0);
@@ -125,7 +125,7 @@ function tell(amm: AmmWriter, at: SwapSlots, baseInput: boolean): void {
 }
 
 function settle(amm: AmmWriter, at: SwapSlots, baseInput: boolean): void {
-  tell(amm, at, baseInput);
+  logSwap(amm, at, baseInput);
   amm.transfer({
     program: accountIndexes.programIn,
     from: accountIndexes.from,

@@ -62,7 +62,7 @@ describe("encodings", () => {
 });
 
 describe("programs that the machine runs", () => {
-  test("one that logs, calls a function of its own and succeeds", async () => {
+  test("one that logs, calls its own function and succeeds", async () => {
     const asm = new Assembler();
     const [constant, routine] = [asm.constant(new TextEncoder().encode("hello, chain")), asm.label("routine")];
     asm.mov("r6", 7);
@@ -86,7 +86,7 @@ describe("programs that the machine runs", () => {
     ]);
   });
 
-  test("one that fails with an error of its own", async () => {
+  test("one that fails with its own error", async () => {
     const asm = new Assembler();
     asm.wide("r0", 6_005n);
     asm.exit();

@@ -79,8 +79,8 @@ describe.each(encodings)("transactions in %s", (encoding) => {
 test("without a version given, legacy transactions have none", async () => {
   const found = (await result("getTransaction", [world.legacy])) as JsonObject;
   expect("version" in found).toBe(false);
-  const told = await result("getTransaction", [world.legacy, { maxSupportedTransactionVersion: 0n }]);
-  expect(told).toMatchObject({ version: "legacy" });
+  const presented = await result("getTransaction", [world.legacy, { maxSupportedTransactionVersion: 0n }]);
+  expect(presented).toMatchObject({ version: "legacy" });
   const versioned = await result("getTransaction", [world.versioned, { maxSupportedTransactionVersion: 0n }]);
   expect(versioned).toMatchObject({ version: 0 });
 });

@@ -148,7 +148,7 @@ test("-32602: transactions that cannot be read, or that nothing could make valid
   });
 });
 
-test("-32002: a preflight that fails tells the simulation, and so does a false signature", async () => {
+test("-32002: a preflight that fails reports the simulation, and so does a false signature", async () => {
   const spent = world.transfer();
   await world.call("sendTransaction", [spent, { encoding: "base64" }]);
   await world.faulty.closeSlots(33);
@@ -208,7 +208,7 @@ test("-32015: a versioned transaction for a client that does not know it", async
   }
 });
 
-test("-32020: a page that begins or ends at a transaction nobody knows", async () => {
+test("-32020: a page that begins or ends at an unknown transaction", async () => {
   for (const bound of ["before", "until"]) {
     expect(await errorOf("getSignaturesForAddress", [world.names.vote, { [bound]: unknownSignature }])).toEqual({
       code: -32020,

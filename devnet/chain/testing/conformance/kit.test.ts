@@ -41,7 +41,7 @@ const named = () => {
 
 const isWhole = expect.any(BigInt) as unknown as bigint;
 
-/** One call of each method as somebody writes it with kit, and what it must give him. */
+/** One call of each method as a client writes it with kit, and the result that it must give. */
 const calls: Readonly<Record<string, () => Promise<void>>> = {
   async getAccountInfo() {
     const { vote } = named();
@@ -86,7 +86,7 @@ const calls: Readonly<Record<string, () => Promise<void>>> = {
   },
   async getClusterNodes() {
     const nodes = await rpc.getClusterNodes().send();
-    expect(nodes.some(({ rpc: door }) => door !== null && world.node.rpcUrl.endsWith(door))).toBe(true);
+    expect(nodes.some(({ rpc }) => rpc !== null && world.node.rpcUrl.endsWith(rpc))).toBe(true);
   },
   async getEpochInfo() {
     const info = await rpc.getEpochInfo().send();
@@ -257,7 +257,7 @@ const calls: Readonly<Record<string, () => Promise<void>>> = {
 /** A provider's method, which no validator answers. */
 const providers = new Set(["getTransactionsForAddress"]);
 
-/** The methods that kit's own typings list, each in a file of its own. */
+/** The methods that kit's own typings list, each in its own file. */
 function kitMethods(): string[] {
   const types = join(dirname(fileURLToPath(import.meta.resolve("@solana/rpc-api"))), "types");
   return readdirSync(types)

@@ -6,7 +6,7 @@ import { fullArguments, goodValue, leastArguments, wrongMember, wrongValues } fr
 import { results } from "./results.ts";
 import { makeWorld, type World } from "./world.ts";
 
-/** Methods of a modified client, which have tests of their own beside them: their parameters are not a validator's. */
+/** Methods of a modified client, which have their own tests beside them: their parameters are not a validator's. */
 const bundles = ["sendBundle", "simulateBundle"];
 /** Methods of the product's table that a validator does not have: a provider's, and those. */
 const notAValidators = new Set(["getTransactionsForAddress", ...bundles]);
@@ -209,7 +209,7 @@ describe.each(answering.map((spec) => [spec.name, spec] as const))("%s", (_name,
   }
 
   if (fields["minContextSlot"] !== undefined) {
-    test("waits for nobody: a minContextSlot ahead of it is refused with the slot that it has", async () => {
+    test("does not wait: a minContextSlot ahead of it is refused with the slot that it has", async () => {
       const params = fullArguments(world, spec, { minContextSlot: 1_000_000n, encoding: "base64" });
       const error = await refuses(spec, params);
       expect(error).toMatchObject({ code: -32016, message: "Minimum context slot has not been reached" });

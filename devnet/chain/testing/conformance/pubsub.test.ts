@@ -161,9 +161,9 @@ describe.each(Object.entries(kinds))("%sSubscribe", (kind, { params, notificatio
     expect(Number.isInteger(Number(id))).toBe(true);
     await world.call("requestAirdrop", [world.names.missing, 5n]);
     await world.faulty.closeSlots(3);
-    const told = await socket.notices(id);
-    expect(told.length).toBeGreaterThan(0);
-    for (const message of told) {
+    const notices = await socket.notices(id);
+    expect(notices.length).toBeGreaterThan(0);
+    for (const message of notices) {
       expect(Object.keys(message).sort()).toEqual(["jsonrpc", "method", "params"]);
       expect(message["method"]).toBe(`${kind}Notification`);
       expect(notification((message["params"] as JsonObject)["result"], kind)).toBeNull();
@@ -196,7 +196,7 @@ describe.each(Object.entries(kinds))("%sSubscribe", (kind, { params, notificatio
   }
 });
 
-test("a method of HTTP, and a subscription that nobody knows, are not found over a socket", async () => {
+test("a method of HTTP, and an unknown subscription are not found over a socket", async () => {
   using socket = await Socket.open(world.node.wsUrl);
   for (const method of ["getSlot", "nothingSubscribe", "accountNotification", "constructorSubscribe", "ping"]) {
     expect((await socket.ask(method, []))["error"]).toEqual({ code: -32601, message: "Method not found" });

@@ -75,7 +75,7 @@ function frameOf(topic: Topic, venue: Venue): string {
   const { market, key } = topic;
   const view = venue.view(market);
   const ts = view.stampMs;
-  // Greater is newer; it follows the book and so stands still when that does.
+  // Greater is newer; it follows the best prices, so it stands still when they do.
   const cs = Math.floor(view.contentMs / 10) - 100_000_000_000;
   const of = figures(view);
   if (topic.channel === "orderbook") {

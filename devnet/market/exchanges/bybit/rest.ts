@@ -75,7 +75,7 @@ export function figures(view: View) {
   };
 }
 
-/** An index of several exchanges, which is no source: it stands near the middle of the book. */
+/** An index of several exchanges, which is no source: it is near the middle of the best prices. */
 export function indexOf(market: Market, view: View): string {
   const { pricePlaces } = market.listing;
   return plain((BigInt(view.bid) + BigInt(view.ask)) * 5_000n, pricePlaces + 4);

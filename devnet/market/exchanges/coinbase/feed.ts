@@ -58,7 +58,7 @@ export const feed: Feed = {
 
 const failed = (reason: string): string => write({ type: "error", message: "Failed to subscribe", reason });
 
-/** Rises with the book's changes, ten a second, which the ticker channel reports only sometimes. */
+/** Rises with the changes of the best prices, ten a second, which the ticker channel reports only sometimes. */
 const sequenceOf = (market: Market, atMs: number): number =>
   (mix(market.listing.index, 1, 7) % 1_000_000_000) + Math.floor(atMs / 100);
 
