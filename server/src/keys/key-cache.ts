@@ -32,6 +32,11 @@ const chancesMax = 64;
  */
 export class KeyCache {
   readonly #known = new Map<string, KeyEntry>();
+  /**
+   * Stands before the oldest known key: each key that it visits is deleted or set anew. A new iterator for each
+   * eviction would walk over the deleted places of the map, as in `BoundedMap`.
+   */
+  #oldestKnown = this.#known.keys();
   readonly #unknown: BoundedMap<string, UnknownEntry>;
   readonly #presentedByHash = new Map<string, string>();
   readonly #knownMax: number;
@@ -88,22 +93,32 @@ export class KeyCache {
 
   clear(): void {
     this.#known.clear();
+    this.#oldestKnown = this.#known.keys();
     this.#unknown.clear();
     this.#presentedByHash.clear();
   }
 
   #evictKnown(): void {
-    let chances = 0;
-    for (const [presented, entry] of this.#known) {
+    for (let chances = 0; ; chances += 1) {
+      const presented = this.#nextKnown();
+      const entry = presented === undefined ? undefined : this.#known.get(presented);
+      if (presented === undefined || entry === undefined) return;
       if (!entry.isUsed || chances >= chancesMax) {
         this.#forgetKnown(presented);
         return;
       }
-      chances += 1;
       entry.isUsed = false;
       this.#known.delete(presented);
       this.#known.set(presented, entry);
     }
+  }
+
+  /** The oldest known key. An iterator that has ended stays so, although keys were set since. */
+  #nextKnown(): string | undefined {
+    const next = this.#oldestKnown.next();
+    if (next.done !== true) return next.value;
+    this.#oldestKnown = this.#known.keys();
+    return this.#oldestKnown.next().value;
   }
 
   #forgetKnown(presented: string): void {

@@ -1,4 +1,4 @@
-import type { Clock } from "@sluice/lib";
+import { BoundedMap, type Clock } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
 import { parseTransaction } from "@sluice/wire/transaction";
 import { type EngineChain, EngineChainError } from "../model/chain-port.ts";
@@ -26,8 +26,10 @@ export class Blockhashes {
   readonly #chain: EngineChain;
   readonly #clock: Clock;
   /** By hash, in order of arrival. */
-  readonly #heights = new Map<Address, { readonly height: bigint; isConfirmed: boolean }>();
-  readonly #answers = new Map<Address, { readonly lifetime: BlockhashLifetime; readonly until: number }>();
+  readonly #heights = new BoundedMap<Address, { readonly height: bigint; isConfirmed: boolean }>({ max: hashesMax });
+  readonly #answers = new BoundedMap<Address, { readonly lifetime: BlockhashLifetime; readonly until: number }>({
+    max: answersMax,
+  });
   readonly #asking = new Map<Address, Promise<BlockhashLifetime>>();
   #newest: bigint | null = null;
 
@@ -44,7 +46,7 @@ export class Blockhashes {
   /** A block is confirmed. Processed ones that are not above it and were not confirmed are of a fork that lost. */
   confirmed(blockhash: Address, height: bigint): void {
     this.#keep(blockhash, height, true);
-    for (const [hash, known] of this.#heights)
+    for (const [hash, known] of this.#heights.entries())
       if (!known.isConfirmed && known.height <= height) this.#heights.delete(hash);
   }
 
@@ -100,23 +102,13 @@ export class Blockhashes {
       valid && this.#newest !== null
         ? { valid, lastValidBlockHeight: this.#newest + blockhashLifeBlocks }
         : { valid: false };
-    this.#answers.delete(blockhash);
     this.#answers.set(blockhash, { lifetime, until: this.#clock.monotonic() + believedMs });
-    for (const oldest of this.#answers.keys()) {
-      if (this.#answers.size <= answersMax) break;
-      this.#answers.delete(oldest);
-    }
     return lifetime;
   }
 
   #keep(blockhash: Address, height: bigint, isConfirmed: boolean): void {
-    this.#heights.delete(blockhash);
     this.#heights.set(blockhash, { height, isConfirmed });
     if (this.#newest === null || height > this.#newest) this.#newest = height;
-    for (const oldest of this.#heights.keys()) {
-      if (this.#heights.size <= hashesMax) break;
-      this.#heights.delete(oldest);
-    }
   }
 }
 
@@ -136,9 +128,9 @@ export interface ValidBlockhashesDependencies {
 /** Blockhashes that were found good, for who must answer at once. */
 export class ValidBlockhashes {
   readonly #dependencies: ValidBlockhashesDependencies;
-  readonly #valid = new Set<Address>();
+  readonly #valid = new BoundedMap<Address, true>({ max: rememberedMax });
   /** Until when each is taken for no recent blockhash. */
-  readonly #refused = new Map<Address, number>();
+  readonly #refused = new BoundedMap<Address, number>({ max: refusedMax });
 
   constructor(dependencies: ValidBlockhashesDependencies) {
     this.#dependencies = dependencies;
@@ -148,12 +140,8 @@ export class ValidBlockhashes {
     const lifetime = await this.#dependencies.lifetimeOf(blockhash);
     this.#valid.delete(blockhash);
     this.#refused.delete(blockhash);
-    if (lifetime.valid) this.#valid.add(blockhash);
+    if (lifetime.valid) this.#valid.set(blockhash, true);
     else this.#refused.set(blockhash, this.#dependencies.clock.monotonic() + refusedMs);
-    const [oldest] = this.#valid;
-    if (this.#valid.size > rememberedMax && oldest !== undefined) this.#valid.delete(oldest);
-    const [refused] = this.#refused.keys();
-    if (this.#refused.size > refusedMax && refused !== undefined) this.#refused.delete(refused);
     return lifetime;
   }
 
