@@ -10,7 +10,7 @@ export function explainStartFault(error: unknown): never {
   throw error;
 }
 
-function explainListening({ endpoint, port, cause }: ListenError): string {
+function explainListening({ details: { endpoint, port }, cause }: ListenError): string {
   const code = cause instanceof Error && "code" in cause ? cause.code : null;
   switch (code) {
     case "EINVAL":

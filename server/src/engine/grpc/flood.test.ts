@@ -86,7 +86,7 @@ function blockEngine(engine: LimitedService): (id: string, message: BundleReques
     try {
       return (await calls.submitBundle(message, contextOf(id))).status;
     } catch (error) {
-      if (error instanceof GrpcStatusError) return error.status;
+      if (error instanceof GrpcStatusError) return error.code;
       throw error;
     }
   };

@@ -96,7 +96,7 @@ test("a port that is taken is refused with the name of its endpoint", async () =
   );
   const fault = await second.catch((error: unknown) => error);
   expect(fault).toBeInstanceOf(ListenError);
-  expect(fault).toMatchObject({ endpoint: "engine", port: endpoint.port });
+  expect(fault).toMatchObject({ code: "CANNOT_LISTEN", details: { endpoint: "engine", port: endpoint.port } });
 });
 
 test("an end drains streams, and waits for what does not end by itself no longer than its deadline", async () => {

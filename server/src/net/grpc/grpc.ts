@@ -253,7 +253,7 @@ export function unary<Q, A>(
     } catch (error) {
       const status = statusErrorOf(host, error, { where: call.getPath(), context });
       answer(errorOf(status, context));
-      host.events.callEnded(call.getPath(), status.status);
+      host.events.callEnded(call.getPath(), status.code);
     }
   };
 }
@@ -330,7 +330,7 @@ function responsesOf<A>(
   const responses = new ResponseStream<A>(options, {
     write: (message) => call.write(message),
     end: (fault) => {
-      status = fault?.status ?? "OK";
+      status = fault?.code ?? "OK";
       // The transport's own way of ending a stream with a status: it writes out what it holds first.
       if (fault === null) call.end(trailersOf(context));
       else call.emit("error", errorOf(fault, context));
@@ -387,7 +387,7 @@ function errorOf(fault: GrpcStatusError, context: CallContext): ServerErrorRespo
   return {
     name: fault.name,
     message: fault.message,
-    code: grpcStatuses[fault.status],
+    code: grpcStatuses[fault.code],
     // A status message is percent-encoded, which lone surrogates would break.
     details: fault.message.toWellFormed(),
     metadata,

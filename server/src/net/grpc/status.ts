@@ -1,3 +1,5 @@
+import { CodedError } from "@sluice/contract/errors";
+
 /** The status codes of gRPC that this room answers with, by their names. */
 export const grpcStatuses = {
   OK: 0,
@@ -13,17 +15,15 @@ export const grpcStatuses = {
 export type GrpcStatus = keyof typeof grpcStatuses;
 export type GrpcErrorStatus = Exclude<GrpcStatus, "OK" | "CANCELLED">;
 
-/** Why a call ends without its answer. The message is shown to the caller and holds no internals. */
-export class GrpcStatusError extends Error {
-  override readonly name = "GrpcStatusError";
-  readonly status: GrpcErrorStatus;
+export interface GrpcStatusDetails {
   /** Whole seconds after which the same call may succeed; sent to the caller as google.rpc.RetryInfo. */
   readonly retryAfterSeconds: number | null;
+}
 
-  constructor(status: GrpcErrorStatus, message: string, options: { readonly retryAfterSeconds?: number } = {}) {
-    super(message);
-    this.status = status;
-    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+/** Why a call ends without its answer; the code is the status. The message is shown to the caller and holds no internals. */
+export class GrpcStatusError extends CodedError<GrpcErrorStatus, GrpcStatusDetails> {
+  constructor(status: GrpcErrorStatus, message: string, options: Partial<GrpcStatusDetails> = {}) {
+    super(status, { message, details: { retryAfterSeconds: options.retryAfterSeconds ?? null } });
   }
 }
 
@@ -33,9 +33,9 @@ export class GrpcStatusError extends Error {
  * they are written here instead of through a loader.
  */
 export function encodeStatusDetails(error: GrpcStatusError): Uint8Array {
-  const parts = [varintField(1, grpcStatuses[error.status]), bytesField(2, text.encode(error.message))];
-  if (error.retryAfterSeconds !== null) {
-    const delay = bytesField(1, varintField(1, error.retryAfterSeconds));
+  const parts = [varintField(1, grpcStatuses[error.code]), bytesField(2, text.encode(error.message))];
+  if (error.details.retryAfterSeconds !== null) {
+    const delay = bytesField(1, varintField(1, error.details.retryAfterSeconds));
     const retryInfo = [bytesField(1, text.encode(retryInfoType)), bytesField(2, delay)];
     parts.push(bytesField(3, joined(retryInfo)));
   }

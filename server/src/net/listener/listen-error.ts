@@ -1,15 +1,11 @@
 import { createServer } from "node:net";
+import { CodedError } from "@sluice/contract/errors";
 
 /** A port that cannot be had, nearly always because another server has it. */
-export class ListenError extends Error {
-  readonly endpoint: string;
-  readonly port: number;
-
+export class ListenError extends CodedError<"CANNOT_LISTEN", { readonly endpoint: string; readonly port: number }> {
   constructor(endpoint: string, port: number, cause: unknown) {
-    super(`The ${endpoint} endpoint cannot listen on port ${port}`, { cause });
-    this.name = "ListenError";
-    this.endpoint = endpoint;
-    this.port = port;
+    const message = `The ${endpoint} endpoint cannot listen on port ${port}`;
+    super("CANNOT_LISTEN", { message, details: { endpoint, port }, cause });
   }
 }
 
