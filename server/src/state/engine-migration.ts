@@ -108,7 +108,7 @@ export const engineSteps: readonly MigrationStep[] = [
   },
 ];
 
-/** Of which of several processes keeps the book. */
+/** Of which of several processes holds the pool. */
 export const engineLeaseSteps: readonly MigrationStep[] = [
   {
     create: "engine_leases",

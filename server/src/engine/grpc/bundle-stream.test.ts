@@ -266,7 +266,7 @@ describe("a stream ends", () => {
 
   test("with an internal error, reported by the request's id", async () => {
     const stream = open();
-    served.engine.error = new Error("the book is closed");
+    served.engine.error = new Error("the pool is closed");
     stream.say(request(1));
     expect(await stream.ended).toMatchObject({ status: "INTERNAL", details: "Internal error, request req_1" });
     expect(served.faults).toEqual([served.engine.error]);

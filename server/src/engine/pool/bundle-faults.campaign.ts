@@ -149,7 +149,7 @@ class Trial {
     if (record !== null) this.#said(record);
   }
 
-  /** What an answer says must not be ahead of what the listeners known it in this or an earlier book. */
+  /** What an answer says must not be ahead of what the listeners received in this or an earlier pool. */
   #said(record: BundleRecord): void {
     const reported = this.#reported.get(record.id) ?? null;
     if (reported === null || !canBecome(record.state, reported)) this.#reported.set(record.id, record.state);

@@ -88,7 +88,7 @@ async function comparePool(story: ReportedStory, state: State, isLast: boolean):
   const pool = await openBundlePool({}, dependencies);
   const live = [...disk.values()].filter((bundle) => !isTerminal(bundle.state));
   const isSame = live.every(({ id, state: at }) => pool.live(id)?.state === at) && pool.liveCount === live.length;
-  if (!isSame) story.faults.push(`${live.length} bundles can still change; the book holds ${pool.liveCount}`);
+  if (!isSame) story.faults.push(`${live.length} bundles can still change; the pool holds ${pool.liveCount}`);
   if (!isLast) return;
   await pool.reportOutcomes();
   for (const row of ledger.rows) story.reportedToLedger(String(row["id"]), `${row["state"]} ${row["reason"]}.`);

@@ -21,7 +21,7 @@ import {
   withoutTimers,
 } from "./testing/bundles.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "sluice-book-"));
+const directory = mkdtempSync(join(tmpdir(), "sluice-pool-"));
 const clock = new ManualClock(startMs);
 const state = await openState(
   { directory, databaseUrl: null },
@@ -48,7 +48,7 @@ function named(): string {
 const open = (options: PoolOptions = {}, store: BundleStore = state.engine.bundles): Promise<DurableBundlePool> =>
   openBundlePool(options, { store, ledger, clock: withoutTimers(clock), events });
 
-/** Ends whatever an earlier test left in flight, so that each begins with an empty book. */
+/** Ends whatever an earlier test left in flight, so that each begins with an empty pool. */
 beforeEach(async () => {
   events = new SeenEvents();
   ledger = new KeptLedger();
@@ -108,7 +108,7 @@ describe("acceptance", () => {
     expect(pool.liveCount).toBe(0);
   });
 
-  test("a full book refuses with OVERLOADED and takes in again when something has ended", async () => {
+  test("a full pool refuses with OVERLOADED and takes in again when something has ended", async () => {
     await using pool = await open({ liveMax: 2 });
     const bundles = [named(), named(), named()].map((name) => bundleNamed(name));
     const results = await Promise.allSettled(bundles.map((bundle) => pool.accept(bundle)));
@@ -375,7 +375,7 @@ describe("after a restart", () => {
     expect(await pool.change([...before.keys()][1] ?? "", { to: "finalized" })).toMatchObject({ state: "finalized" });
   });
 
-  test("a closed book refuses, and what was under way when it closed is done", async () => {
+  test("a closed pool refuses, and what was under way when it closed is done", async () => {
     const pool = await open();
     const bundle = bundleNamed(named());
     const [accepting] = [pool.accept(bundle)];

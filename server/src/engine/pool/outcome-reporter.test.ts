@@ -74,7 +74,7 @@ test("every column of an outcome is in the ledger as it was in the pool, and rep
   }
 });
 
-test("a book that is closed in order leaves no outcome to the next one", async () => {
+test("a pool that is closed in order leaves no outcome to the next one", async () => {
   const clock = new ManualClock(startMs);
   const directory = mkdtempSync(join(tmpdir(), "sluice-outcomes-"));
   using _removed = { [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };

@@ -8,7 +8,7 @@ const answer = (id: number | string, result: unknown) => JSON.stringify({ jsonrp
 const notice = (subscription: number, kind = "slot", result: unknown = 1) =>
   JSON.stringify({ jsonrpc: "2.0", method: `${kind}Notification`, params: { result, subscription } });
 
-/** A book whose client holds one subscription that the node calls 7. */
+/** A registry whose client holds one subscription that the node calls 7. */
 function held(kind = "slot"): SubscriptionRegistry {
   const registry = new SubscriptionRegistry();
   registry.fromClient(subscribe(1, kind));

@@ -377,7 +377,7 @@ describe("what clients are sent", () => {
     expect([dead.socket.terminated, alive.socket.terminated, alive.socket.pings]).toEqual([true, false, 3]);
   });
 
-  test("1,000 clients that follow all symbols each get every price, and are gone from the books when they leave", async () => {
+  test("1,000 clients that follow all symbols each get every price, and are gone from the registry when they leave", async () => {
     const server = await boot();
     const key = server.addKey({ oracle: "ultra" });
     await using endpoint = new AppListener(

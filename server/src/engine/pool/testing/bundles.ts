@@ -77,7 +77,7 @@ export class SeenEvents implements PoolEvents {
   }
 }
 
-/** A ledger that keeps what it is given, and fails where it is reported to. */
+/** A ledger that keeps what it is given, and fails where a test sets it. */
 export class KeptLedger implements OutcomeLedger {
   readonly rows: Readonly<Record<string, unknown>>[] = [];
   fail: ((rows: readonly Readonly<Record<string, unknown>>[]) => Error | null) | null = null;
