@@ -1,6 +1,6 @@
 /**
  * The process entry of `sluice`: arguments in, exit code out. A failure that a person can act on is one sentence; any
- * other is a fault of ours and shows its stack.
+ * other is an internal error and shows its stack.
  */
 import { CommanderError } from "commander";
 import { buildProgram, CommandFailure } from "./command/index.ts";
@@ -18,10 +18,10 @@ async function main(args: readonly string[]): Promise<number> {
     }
     await program.parseAsync([...args], { from: "user" });
     return 0;
-  } catch (fault) {
-    if (fault instanceof CommanderError) return fault.exitCode;
-    if (fault instanceof CommandFailure) terminal.error(`sluice: ${fault.message}`);
-    else terminal.error(fault instanceof Error ? (fault.stack ?? fault.message) : String(fault));
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode;
+    if (error instanceof CommandFailure) terminal.error(`sluice: ${error.message}`);
+    else terminal.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
     return 1;
   }
 }

@@ -26,14 +26,14 @@ const pubkeyPrefix = "pubkey:";
 
 /** What operators change of the block engine at run time. A change and its entry in the trail are one write. */
 export class EngineChanges {
-  readonly #deps: EngineChangesDependencies;
+  readonly #dependencies: EngineChangesDependencies;
 
   constructor(dependencies: EngineChangesDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
   }
 
   async present(): Promise<EngineAdmin> {
-    const { state, engine } = this.#deps;
+    const { state, engine } = this.#dependencies;
     const all = await state.engine.switches.all();
     const read = (name: EngineSwitch) => {
       const found = all.find((each) => each.name === name);
@@ -49,34 +49,34 @@ export class EngineChanges {
 
   /** Resolves when the engine of this process follows it. */
   async turn(name: EngineSwitch, on: boolean, actor: string): Promise<EngineAdmin> {
-    await this.#deps.state.change(async ({ engineSwitches, audit }) => {
+    await this.#dependencies.state.change(async ({ engineSwitches, audit }) => {
       const before = (await engineSwitches.all()).find((each) => each.name === name)?.isOn === true;
       await engineSwitches.set(name, on);
       const detail = { before: { on: before }, after: { on } };
       await audit.append({ actor, action: `engine.${name}`, subject: "engine", detail });
     });
-    await this.#deps.engine.refreshSwitches();
+    await this.#dependencies.engine.refreshSwitches();
     return await this.present();
   }
 
   /** A key that is linked to this account already stays as it is. Throws CONFLICT where it is another's, NOT_FOUND. */
   async link(wish: { readonly pubkey: string; readonly account_id: string }, actor: string): Promise<SearcherLinkBody> {
     const pubkey = addressOf(wish.pubkey, "pubkey");
-    const link = await this.#deps.state.change(async ({ searchers, accounts, audit }) => {
+    const link = await this.#dependencies.state.change(async ({ searchers, accounts, audit }) => {
       await requireAccount(accounts, wish.account_id);
       const made = await searchers.link(pubkey, wish.account_id);
       const detail = { after: { account_id: wish.account_id } };
       await audit.append({ actor, action: "searcher.link", subject: pubkey, detail });
       return made;
     });
-    this.#deps.invalidateAccount(link.accountId);
+    this.#dependencies.invalidateAccount(link.accountId);
     return linkBody(link);
   }
 
   /** Throws NOT_FOUND where the key is linked to no account. */
   async unlink(text: string, actor: string): Promise<void> {
     const pubkey = parseAddress(text);
-    const before = await this.#deps.state.change(async ({ searchers, audit }) => {
+    const before = await this.#dependencies.state.change(async ({ searchers, audit }) => {
       const found = pubkey === null ? null : await searchers.find(pubkey);
       if (pubkey === null || found === null) throw notFound("This public key is linked to no account");
       await searchers.unlink(pubkey);
@@ -84,17 +84,17 @@ export class EngineChanges {
       await audit.append({ actor, action: "searcher.unlink", subject: pubkey, detail });
       return found;
     });
-    this.#deps.invalidateAccount(before.accountId);
+    this.#dependencies.invalidateAccount(before.accountId);
   }
 
   async links(page: PageRequest & { readonly accountId?: string }): Promise<Listed<SearcherLinkBody>> {
-    const { items, nextCursor } = await this.#deps.state.engine.searchers.list(page);
+    const { items, nextCursor } = await this.#dependencies.state.engine.searchers.list(page);
     return { items: items.map(linkBody), next_cursor: nextCursor };
   }
 
   /** In place of what the searcher's tier gives it; holds within two seconds. */
   async setLimit(searcherId: string, wish: SearcherLimitChange, actor: string): Promise<SearcherLimitBody> {
-    const limit = await this.#deps.state.change(async ({ searchers, accounts, audit }) => {
+    const limit = await this.#dependencies.state.change(async ({ searchers, accounts, audit }) => {
       await requireSearcher(accounts, searcherId);
       const before = await searchers.limitOf(searcherId);
       const made = await searchers.setLimit(searcherId, {
@@ -110,7 +110,7 @@ export class EngineChanges {
 
   /** Throws NOT_FOUND where none was set. */
   async clearLimit(searcherId: string, actor: string): Promise<void> {
-    await this.#deps.state.change(async ({ searchers, audit }) => {
+    await this.#dependencies.state.change(async ({ searchers, audit }) => {
       const before = await searchers.limitOf(searcherId);
       if (before === null) throw notFound("No limit is set for this searcher");
       await searchers.clearLimit(searcherId);
@@ -120,7 +120,7 @@ export class EngineChanges {
   }
 
   async limits(page: PageRequest): Promise<Listed<SearcherLimitBody>> {
-    const { items, nextCursor } = await this.#deps.state.engine.searchers.limits(page);
+    const { items, nextCursor } = await this.#dependencies.state.engine.searchers.limits(page);
     return { items: items.map(limitBody), next_cursor: nextCursor };
   }
 }

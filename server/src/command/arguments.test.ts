@@ -16,8 +16,8 @@ async function refusalOf(...args: string[]): Promise<string> {
   try {
     await program.parseAsync([...args, "--data-dir", directory], { from: "user" });
     return `nothing was refused: ${said.join("\n")}`;
-  } catch (fault) {
-    return fault instanceof Error ? fault.message : String(fault);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

@@ -72,7 +72,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     });
 }
 
-/** Reads any ISO 8601 text; one that is none goes on as it is, for the server to refuse by name. */
+/** Reads any ISO 8601 text; any other text goes on as it is, for the server to refuse by name. */
 function isoTime(text: string): string {
   const time = Date.parse(text);
   return Number.isNaN(time) ? text : new Date(time).toISOString();

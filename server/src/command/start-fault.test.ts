@@ -5,8 +5,8 @@ import { explainStartFault } from "./start-fault.ts";
 function explained(code: string): string {
   try {
     explainStartFault(new ListenError("gateway", 8899, Object.assign(new Error("listen"), { code })));
-  } catch (fault) {
-    return String(fault);
+  } catch (error) {
+    return String(error);
   }
 }
 
@@ -20,7 +20,7 @@ test("an endpoint that cannot listen says why: a taken port, an address of anoth
   expect(explained("EACCES")).toContain("rights");
 });
 
-test("a fault of ours goes on as it is", () => {
-  const fault = new TypeError("x");
-  expect(() => explainStartFault(fault)).toThrow(fault);
+test("an internal error goes on unchanged", () => {
+  const error = new TypeError("x");
+  expect(() => explainStartFault(error)).toThrow(error);
 });

@@ -78,8 +78,8 @@ function* leaves(table: Readonly<Record<string, unknown>>, path: string, depth: 
 function parseToml(text: string, faults: ConfigFault[]): Readonly<Record<string, unknown>> {
   try {
     return parse(text, { integersAsBigInt: "asNeeded" });
-  } catch (fault) {
-    const place = fault instanceof TomlError ? `line ${fault.line}, column ${fault.column}` : "an unknown place";
+  } catch (error) {
+    const place = error instanceof TomlError ? `line ${error.line}, column ${error.column}` : "an unknown place";
     faults.push({
       key: "SLUICE_CONFIG",
       source: "file",

@@ -48,8 +48,8 @@ const form = "label=url;ws=url;groups=read+archive+send;weight=n;rps=n;header=Na
 /** A fault inside an entry, thrown within this file and handled by the parser below; its text holds no secret. */
 class EntryFault extends Error {}
 
-function demand<T>(value: T | undefined, fault: string): T {
-  if (value === undefined) throw new EntryFault(fault);
+function demand<T>(value: T | undefined, error: string): T {
+  if (value === undefined) throw new EntryFault(error);
   return value;
 }
 
@@ -171,9 +171,9 @@ function parseUpstreams(text: string): Parsed<readonly UpstreamConfig[]> {
       const taken = upstreams.some((other) => other.label === upstream.label);
       demand(taken ? undefined : upstream, "a label that no other entry has");
       upstreams.push(upstream);
-    } catch (fault) {
-      if (!(fault instanceof EntryFault)) throw fault;
-      return { ok: false, expected: `in entry ${index + 1}: ${fault.message} (the form is ${form})` };
+    } catch (error) {
+      if (!(error instanceof EntryFault)) throw error;
+      return { ok: false, expected: `in entry ${index + 1}: ${error.message} (the form is ${form})` };
     }
   }
   return { ok: true, value: upstreams };

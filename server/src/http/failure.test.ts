@@ -6,7 +6,7 @@ import { jsonRpcFailureBody, jsonRpcFailureResponse } from "./json-rpc-failure.t
 import { problemResponse } from "./problem.ts";
 import { hasSingleHost } from "./request-head.ts";
 
-test("a problem has the members of RFC 9457 and of ours, and the headers of its status", async () => {
+test("a problem has the members of RFC 9457 and of Sluice, and the headers of its status", async () => {
   const errors = [{ path: "name", message: "Required" }];
   const response = problemResponse("INVALID_INPUT", { requestId: "req_1", details: { errors, field: 2n } });
   expect(response.status).toBe(400);

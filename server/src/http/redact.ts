@@ -17,7 +17,7 @@ const secretParameters: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * An address of ours to call (upstream, webhook target) as it may be shown or logged: without user info, query and
+ * An address that Sluice calls (upstream, webhook target) as it may be shown or logged: without user info, query and
  * fragment, and with path segments over 16 characters masked. Text that is no URL shows nothing of itself.
  */
 export function redactUrl(url: string): string {

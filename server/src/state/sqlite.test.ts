@@ -142,7 +142,7 @@ describe("faults", () => {
     expect(readFileSync(path, "utf8")).toStartWith("this is another user's letter");
   });
 
-  test("a row that no version of ours can have written is CORRUPT, not a guess", async () => {
+  test("a row that no version of Sluice can have written is CORRUPT, not a guess", async () => {
     const { opened, state } = await openBoth(temporaryDirectory());
     const { id } = await state.accounts.create({ name: "damaged" });
     opened.database.run("update accounts set tier_platform = 'diamond'");

@@ -34,7 +34,7 @@ test("errors and null results are not packed", () => {
   expect(packAnswer(answerOf(`{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"no"}}`))).toBeNull();
 });
 
-test("bytes that were changed anywhere behind the header, or cut, or are none of ours, give no answer", () => {
+test("bytes that were changed anywhere behind the header, or cut, or are of another format, give no answer", () => {
   const packed = packAnswer(answerOf(plain));
   if (packed === null) throw new Error("not packed");
   const random = seededRandom(3);

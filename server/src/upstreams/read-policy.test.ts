@@ -56,8 +56,8 @@ const errorAnswer: NodeAnswer = {
   contextSlot: null,
 };
 
-const unexpected = (fault: unknown): void => {
-  throw fault;
+const unexpected = (error: unknown): void => {
+  throw error;
 };
 
 /** Reads over nodes a and b whose answers the test gives. */

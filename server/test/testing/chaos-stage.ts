@@ -84,11 +84,11 @@ export class ChaosStage implements AsyncDisposable {
       const stage = new ChaosStage(outside, await startServer(outside, { directory, portOffset }));
       await stage.#raiseLimits();
       return stage;
-    } catch (fault) {
+    } catch (error) {
       await chain[Symbol.asyncDispose]();
       await proxy[Symbol.asyncDispose]();
       rmSync(directory, { recursive: true, force: true });
-      throw fault;
+      throw error;
     }
   }
 

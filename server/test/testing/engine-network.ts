@@ -72,9 +72,9 @@ export async function startEngineNetwork(options: EngineNetworkOptions = {}): Pr
         await chain[Symbol.asyncDispose]();
       },
     };
-  } catch (fault) {
+  } catch (error) {
     await chain[Symbol.asyncDispose]();
-    throw fault;
+    throw error;
   }
 }
 

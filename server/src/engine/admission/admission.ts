@@ -154,7 +154,7 @@ export class Admission {
     const known = this.#dependencies.chain.seen(signatures);
     if (known !== null) return refuse(rejection("already_processed", known));
     const bytes = transactions.map((transaction) => transaction.bytes);
-    // Nodes are asked about the newest slots while the bundle's accounts are read: next to none of those asked about is
+    // Nodes are asked about the newest slots while the bundle's accounts are read: nearly none of those asked about is
     // there.
     const [landed, seen] = await Promise.all([
       this.#dependencies.chain.processed(signatures),

@@ -107,7 +107,7 @@ describe("SubmitBundle", () => {
     expect(served.engine.tokensTaken).toBe(0);
   });
 
-  test("metadata full of garbage is no key and no fault of ours", async () => {
+  test("metadata full of garbage is no key and no internal error", async () => {
     const garbage = {
       "x-api-key": "!~,".repeat(200),
       authorization: "Bearer",

@@ -20,7 +20,7 @@ export interface RefusalsDependencies {
  * Paces what is refused because a searcher's bucket is empty. A refusal costs as much framing as an answer, so a flood
  * that is refused as fast as it comes is served, after all: at 2,000 calls a second it took a third of a core from
  * everybody. Sent at this pace, a flood fills its own connection's streams (256 at a time) or its stream's window, and
- * waits there, with its sender. Who is now and then above its rate is reported at once.
+ * waits there, with its sender. A searcher that exceeds its rate now and then receives its refusal at once.
  */
 export class Refusals {
   readonly #clock: RefusalsDependencies["clock"];

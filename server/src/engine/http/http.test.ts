@@ -245,7 +245,7 @@ describe("submission over REST", () => {
     expect((await ask("/api/v1/nothing")).status).toBe(404);
   });
 
-  test("a fault of ours shows a request id and nothing else", async () => {
+  test("an internal error shows a request id and nothing else", async () => {
     engine.error = new Error("secret path");
     const { status, body } = await ask("/api/v1/bundles", { body: bundle });
     expect([status, body.code, body.instance]).toEqual([500, "INTERNAL_ERROR", "req_1"]);

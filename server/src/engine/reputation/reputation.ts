@@ -33,7 +33,8 @@ const abuses: ReadonlySet<BundleReason> = new Set([
 ]);
 
 /**
- * What a refusal reports about its searcher; null for those that report nothing, such as a floor that rose or a full bucket.
+ * What a refusal reports about its searcher; null for those that report nothing, such as a floor that rose or a full
+ * bucket.
  */
 export function outcomeOfRejection(reason: BundleReason): ReputationOutcome | null {
   if (abuses.has(reason)) return { kind: "abuse" };

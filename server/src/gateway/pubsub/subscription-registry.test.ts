@@ -35,7 +35,7 @@ describe("before a move", () => {
 });
 
 describe("after a move", () => {
-  test("each subscription is made again under an id of ours, whose answer the client does not see", () => {
+  test("each subscription is made again under an id of the gateway, whose answer the client does not see", () => {
     const registry = held();
     const [again = ""] = registry.moved();
     const { id, method, params } = JSON.parse(again) as { id: string; method: string; params: unknown };

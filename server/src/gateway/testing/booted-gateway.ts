@@ -109,7 +109,7 @@ function dependenciesOf(fakes: Fakes, facts: RequestFact[], faults: unknown[]) {
     served: (fact: RequestFact) => void facts.push(fact),
     events: {
       requestRefused: () => {},
-      internalError: (_where: string, fault: unknown) => void faults.push(fault),
+      internalError: (_where: string, error: unknown) => void faults.push(error),
       largeAnswerEnded: () => {},
       pubsubOpened: () => {},
       pubsubClosed: () => {},

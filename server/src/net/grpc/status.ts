@@ -20,7 +20,10 @@ export interface GrpcStatusDetails {
   readonly retryAfterSeconds: number | null;
 }
 
-/** Why a call ends without its answer; the code is the status. The message is shown to the caller and holds no internals. */
+/**
+ * Why a call ends without its answer; the code is the status. The message is shown to the caller and holds no
+ * internals.
+ */
 export class GrpcStatusError extends CodedError<GrpcErrorStatus, GrpcStatusDetails> {
   constructor(status: GrpcErrorStatus, message: string, options: Partial<GrpcStatusDetails> = {}) {
     super(status, { message, details: { retryAfterSeconds: options.retryAfterSeconds ?? null } });

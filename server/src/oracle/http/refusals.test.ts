@@ -225,7 +225,7 @@ describe("500 and 503", () => {
     expect((await get("/api/v1/price/SOL", key)).status).toBe(200);
   });
 
-  test("a fault of ours shows nothing of itself; a ledger that is away is temporary; neither costs a request", async () => {
+  test("an internal error shows none of its text; a ledger that is away is temporary; neither costs a request", async () => {
     let fault: Error = new Error("secret");
     const ledger = {
       insert: async () => undefined,

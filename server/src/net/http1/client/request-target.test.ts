@@ -53,8 +53,8 @@ test("what cannot be sent is refused without being said", () => {
     let message = "";
     try {
       requestTarget(url, headers);
-    } catch (fault) {
-      message = String(fault);
+    } catch (error) {
+      message = String(error);
     }
     expect(message).toStartWith("TypeError: A ");
     expect(message).not.toContain("h\u00fcnter2");

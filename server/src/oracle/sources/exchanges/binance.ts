@@ -94,7 +94,7 @@ export const binance: Exchange = {
     subscribeAfter: "open",
     subscribe: (markets) => [JSON.stringify({ method: "SUBSCRIBE", params: markets.map(streamOf), id: 1 })],
     read: readFrame,
-    // Its own pings are the protocol's and unseen here; any answer to a frame of ours is a sign of life.
+    // Its own pings are the protocol's and unseen here; any answer to a frame that Sluice sent is a sign of life.
     ping: { everyMs: 20_000, frame: (id) => JSON.stringify({ method: "LIST_SUBSCRIPTIONS", id }) },
     silenceMs: 50_000,
     sessionMs: 24 * 3_600_000,

@@ -141,10 +141,10 @@ export function evaluate(exchange: Exchange, text: string, status: number): Eval
       if (outcome.kind === "limited" && outcome.waitMs !== null && !(outcome.waitMs > 0)) faults.push("wait");
     }
     exchange.stream.ticket?.read(answer, exchange.endpoint, "c");
-  } catch (fault) {
-    faults.push(`thrown: ${fault}`);
+  } catch (error) {
+    faults.push(`thrown: ${error}`);
   }
-  return { believed, faults: faults.map((fault) => `${exchange.id}: ${fault} of ${text.slice(0, 400)}`) };
+  return { believed, faults: faults.map((error) => `${exchange.id}: ${error} of ${text.slice(0, 400)}`) };
 }
 
 /** `n` changed recordings and as many random values, each through a random exchange's reading. */

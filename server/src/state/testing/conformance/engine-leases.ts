@@ -15,7 +15,7 @@ async function taken(store: LeaseStore, name: string, holder: string): Promise<L
 const faultOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => "written",
-    (fault: unknown) => stateErrorCodeOf(fault),
+    (error: unknown) => stateErrorCodeOf(error),
   );
 
 export function engineLeaseConformance(subject: ConformanceSubject): void {
