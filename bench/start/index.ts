@@ -27,6 +27,7 @@ function memoryOf(pid: number): Memory {
 
 function partOf(pid: number): string {
   const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  if (words.some((word) => word.includes("/svm/"))) return "machines";
   if (words.some((word) => word.includes("devnet/chain"))) return "chain";
   if (words.some((word) => word.includes("devnet/market"))) return "market";
   if (words.some((word) => word.includes("ledger/child"))) return "ledger";
