@@ -16,7 +16,7 @@ test("an account has one number while something holds it, and its locks are dist
   expect(ids.idOf(address(9))).toBeUndefined();
 });
 
-test("what would exceed the bound is refused whole, and released numbers are used again", () => {
+test("a request beyond the bound is refused whole, and released numbers are used again", () => {
   const ids = new AccountIds({ accountsMax: 2 });
   const held = ids.hold([address(1)], []);
   expect(ids.hold([address(2)], [address(3)])).toBeNull();
@@ -26,7 +26,7 @@ test("what would exceed the bound is refused whole, and released numbers are use
   expect(ids.idOf(address(1))).toBeUndefined();
 });
 
-test("what is released twice is a mistake of the caller", () => {
+test("a second release is an error of the caller", () => {
   const ids = new AccountIds({ accountsMax: 2 });
   const held = ids.hold([address(1)], []);
   if (held === null) throw new Error("there is room");

@@ -26,7 +26,7 @@ export class NarrowSearch {
   readonly #budget: SearchBudget;
   #isLimited = false;
   #isCut = false;
-  /** What the cliques peeled last have paid in all. */
+  /** The total price of the cliques that were peeled last. */
   #paid = 0;
   #set = 0;
   #threshold = 0;

@@ -5,7 +5,7 @@ import { type Choice, isChosen, type Problem } from "./problem.ts";
 /** Steps that an evaluation costs beside what large groups take, for each bundle. */
 const stepsPerBundle = 10;
 
-/** What compute costs, for each shared cap, in whole scaled lamports for a unit. */
+/** The price of compute, for each shared cap, in whole scaled lamports for a unit. */
 export type Prices = readonly number[];
 
 /**
@@ -122,7 +122,7 @@ export function searchPrice(problem: Problem, optima: GroupOptima, from: Evaluat
   }
 }
 
-/** Who is asked twice as much for compute takes about a third less of it. */
+/** The next price of compute: at twice the price, about a third less of it is used. */
 function moved(price: number, used: number, capacity: number): number {
   const ratio = Math.max(used, capacity) / Math.max(1, Math.min(used, capacity));
   const factor = Math.min(moveMax, Math.max(moveMin, ratio ** 2));
@@ -161,12 +161,12 @@ function narrowBracket(
   return { within, over };
 }
 
-/** What the bound would be at other prices if each group chose as it did in the evaluation. */
+/** The bound at other prices if each group chose as it did in the evaluation. */
 function tangentAt({ caps }: Problem, { worth, used }: Evaluation, prices: readonly number[]): number {
   return prices.reduce((sum, price, cap) => sum + price * ((caps[cap]?.capacity ?? 0) - (used[cap] ?? 0)), worth);
 }
 
-/** What the bundle pays for a unit that must go first when those that pay least are sent away until the rest fit. */
+/** The price per unit of the bundle that is removed first when the lowest are removed until the rest fit. */
 export function guessPrice(problem: Problem, { prices, choice, used }: Evaluation, cap: number): number {
   const weights = weightsAt(problem, prices);
   const { uses, capacity } = problem.caps[cap] ?? { uses: new Float64Array(0), capacity: 0 };

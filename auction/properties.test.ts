@@ -7,7 +7,7 @@ import { connectedGroup, shuffled, wholeBlock } from "./testing/bundles.ts";
 import { breachOf, exhaustiveRevenue } from "./testing/exhaustive.ts";
 import { type Instance, smallInstance } from "./testing/instances.ts";
 
-/** What an outcome decides, in an order that says nothing about how it was found. */
+/** The decisions of an outcome, in an order that does not depend on the search. */
 const decided = ({ winners, losers, revenue, upperBound }: AuctionOutcome) => ({
   winners: winners.map(({ id }) => id),
   losers: losers.map(({ bundle, lost, auctionId }) => `${bundle.id} ${lost} ${auctionId}`).toSorted(),

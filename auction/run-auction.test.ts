@@ -54,7 +54,7 @@ describe("caps", () => {
     const { winners, revenue } = runAuction([on(0, "a", 5_000), on(0, "b", 6_000), on(1, "c", 100)], caps);
     expect({ ids: idsOf(winners), revenue }).toEqual({ ids: ["b", "c"], revenue: 6_100n });
   });
-  test("what earlier winners spent on an account is no longer there", () => {
+  test("units that earlier winners spent on an account are no longer available", () => {
     const usedBy = (account: number): number => (account === 30 ? 23_900_001 : 0);
     const [late, other] = [bundle("a", { tip: 9_000, writes: [30] }), bundle("b", { tip: 1_000, writes: [31] })];
     const { winners, losers } = runAuction([late, other], { ...wholeBlock, usedBy });
@@ -108,7 +108,7 @@ describe("extremes", () => {
     const equal = ["d", "b"].map((id, at) => bundle(id, { tip: 3_000 * (at + 1), computeUnits: 7 * (at + 1) }));
     expect(idsOf(runAuction(equal, wholeBlock).winners)).toEqual(["b", "d"]);
   });
-  test("what is no number of compute units, or no tip, is a mistake of the caller", () => {
+  test("an invalid number of compute units or tip is an error of the caller", () => {
     for (const computeUnits of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(() => runAuction([bundle("a", { tip: 1, computeUnits })], wholeBlock)).toThrow(RangeError);
     }

@@ -24,7 +24,7 @@ export interface Option {
 export interface Unit {
   /** None is matched by another in tips and uses; the least use of the first active cap first. */
   readonly options: readonly Option[];
-  /** What the best option is worth beyond its price. */
+  /** The value of the best option beyond its price. */
   readonly margin: number;
 }
 
@@ -37,7 +37,7 @@ export interface Units {
 }
 
 /**
- * What a branch has decided. Forced bundles do not conflict, and are banned as well, as are all that they conflict
+ * The decisions of a branch. Forced bundles do not conflict, and are banned as well, as are all that they conflict
  * with.
  */
 export interface Conditions {
@@ -228,7 +228,7 @@ export function keepWithin(live: Int32Array, { upper, value, reduced }: CliqueBo
   }
 }
 
-/** What a large part comes apart into by the prices of its own largest cliques. */
+/** The parts into which a large part splits by the prices of its own largest cliques. */
 export function reducedParts(
   { conflicts }: Problem,
   group: Group,

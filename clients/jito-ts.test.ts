@@ -79,7 +79,7 @@ describe("an unmodified jito-ts over TLS", () => {
     });
   });
 
-  test("is told that it names nobody where it has no key", async () => {
+  test("gets an authentication error without a key", async () => {
     expect(await ask("unsigned tipAccounts")).toMatchObject({ answer: { ok: false, error: { code: 16 } } });
   });
 

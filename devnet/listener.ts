@@ -3,7 +3,7 @@ import { sleep, systemClock } from "@sluice/lib";
 const attemptsMax = 50;
 const attemptMs = 20;
 
-/** What listens on a port. */
+/** A server that listens on a port. */
 export interface Listening {
   readonly port: number | undefined;
   stop(closeConnections: boolean): Promise<void> | void;

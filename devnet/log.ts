@@ -2,7 +2,7 @@ import type { Log } from "@sluice/lib";
 
 type Level = "debug" | "info" | "warn" | "error";
 
-/** What JSON cannot show: an error as its text and stack, a bigint as its digits. */
+/** Converts values that JSON cannot represent: an error as its text and stack, a bigint as its digits. */
 function printable(_name: string, value: unknown): unknown {
   if (value instanceof Error) return { name: value.name, message: value.message, stack: value.stack };
   return typeof value === "bigint" ? value.toString() : value;

@@ -5,7 +5,7 @@ import { Glob } from "bun";
 import { type Comment, type Node, parseSync } from "oxc-parser";
 
 /**
- * What outsiders rely on says what it is: every exported declaration of contract, sdk and wire has a docstring, and
+ * Public declarations are documented: every exported declaration of contract, sdk and wire has a docstring, and
  * every exported function, and every public method of an exported class, that has a `throw` has `@throws` in its
  * docstring. A type that is derived from a documented constant by `typeof` has the constant's; a schema may have the
  * description of its `.meta`, which OpenAPI shows, in the place of a docstring.
@@ -101,7 +101,7 @@ function methodsOf(node: Syntax): Declared[] {
 
 const typeofPattern = /\btypeof (\w+)/g;
 
-/** What the exports of one file lack, as "name: what". */
+/** The missing documentation of one file's exports, as "name: what". */
 function lacking(path: string, text: string): string[] {
   const { program, comments } = parseSync(path, text);
   const source = { text, comments };

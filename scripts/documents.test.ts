@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Glob } from "bun";
 
-/** What the documents name is there: a page that sends a reader to a file that has moved is worse than none. */
+/** Checks that every file that the documents name exists. */
 
 const root = join(import.meta.dir, "..");
 const documents = [

@@ -11,7 +11,7 @@ export function conflict(a: AuctionBundle, b: AuctionBundle, tipAccounts: Readon
   );
 }
 
-/** What a set of winners breaks, in words, or null when it breaks nothing. */
+/** A description of the rule that a set of winners breaks, or null when it breaks none. */
 export function breachOf(winners: readonly AuctionBundle[], caps: AuctionCaps): string | null {
   const used = new Map<number, number>();
   let computeUnits = 0;

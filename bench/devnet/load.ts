@@ -56,7 +56,7 @@ function requestsOf(plan: LoadPlan, blockhash: string): Uint8Array[] {
   return requests;
 }
 
-/** Slots as PubSub tells them. */
+/** Slots as PubSub reports them. */
 class SlotWatch {
   /** When each came. */
   readonly times: number[] = [];
@@ -89,7 +89,7 @@ class SlotWatch {
   }
 }
 
-/** What blocks have taken so far, as a client learns it. */
+/** The transactions that blocks contain so far, as a client counts them. */
 class Progress {
   #processed = 0;
   /** When the confirmed count moved, and to what. */

@@ -5,7 +5,7 @@ import { GenesisKeypair } from "../../devnet/chain/model/keypair.ts";
 
 export const wallets = 256;
 export const feeLamports = 5_000n;
-/** What each wallet begins with: enough for all rounds. */
+/** The first balance of each wallet: enough for all rounds. */
 export const walletLamports = 100_000_000_000n;
 const transferInstruction = 2;
 

@@ -27,7 +27,7 @@ export async function bareRates(load: Load): Promise<Record<string, number>> {
   return { "ed25519, node:crypto, key kept": node, "ed25519, LiteSVM's own": await liteSvmVerify(load) };
 }
 
-/** What LiteSVM takes longer for a transaction when it checks the signature: it refuses both for want of funds. */
+/** The extra time of LiteSVM for a transaction when it checks the signature: both fail for lack of funds. */
 async function liteSvmVerify(load: Load): Promise<number> {
   const native = new LiteSvm();
   native.setBlockhashCheck(false);

@@ -7,7 +7,7 @@ import { tipAccounts } from "../../server/src/engine/model/tip-accounts.ts";
 
 const payersCount = 512;
 const tipLamports = 20_000n;
-/** What each payer begins with: enough for all rounds. */
+/** The first balance of each payer: enough for all rounds. */
 export const payerLamports = 100_000_000_000n;
 const transferInstruction = 2;
 
@@ -16,7 +16,7 @@ export interface SignedBundle {
   readonly transaction: Uint8Array;
 }
 
-/** Who pays; the same ones in every process. */
+/** The payers; the same ones in every process. */
 export const payers = Array.from({ length: payersCount }, (_, index) => new GenesisKeypair("bench", `payer ${index}`));
 
 const tips = tipAccounts().map((address) => addressBytes(address));

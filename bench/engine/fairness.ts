@@ -19,7 +19,7 @@ export interface FairnessOptions {
 const floodTimes = 100;
 
 /**
- * What becomes of others' times when one searcher sends far more than it may, by calls and by its stream; the bare
+ * The latency of other searchers when one searcher sends far more than it may, by calls and by its stream; the bare
  * server, which refuses nothing, shows what the same messages do to it.
  */
 export async function fairness(options: FairnessOptions): Promise<void> {

@@ -137,7 +137,7 @@ class Sender {
     );
     const own = new Set(this.#bundles.map(({ id }) => id));
     open.on("data", (message: Message) => {
-      // What became of bundles that were answered comes by this stream too, and is passed over.
+      // Results of answered bundles come by this stream too, and are ignored.
       const isAnswer = message.status === "accepted" || !this.#isAnswered(message.bundle_id, own);
       if (!isAnswer || this.#waiting.length === 0) return;
       own.delete(message.bundle_id);

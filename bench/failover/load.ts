@@ -74,7 +74,7 @@ class Phase {
 let phase = new Phase("warm");
 let nextId = 0;
 
-/** What is wrong with an answer, and the slot that it is of. */
+/** The error in an answer, and the answer's slot. */
 function judge(answer: string, id: number): { readonly fault: string | null; readonly isStale: boolean } {
   const split = answer.indexOf("\r\n\r\n");
   const body = answer.slice(split + 4);

@@ -1,4 +1,4 @@
-/** What bench/names asks for: a hot set that stays in the resolver's memory, and names that it meets once. */
+/** The names that bench/names requests: a hot set that stays in the resolver's memory, and names that it meets once. */
 export const owner = "86xCnPeV69n6t3DnyGvkKobf9FdN2H9oiVDdaMpo2MMY";
 export const rounds = 5;
 export const hotNames: readonly string[] = Array.from({ length: 200 }, (_, at) => `hot-${at}.x1`);

@@ -33,8 +33,8 @@ const seconds = Number(values.seconds);
 const peakConnections = 64;
 
 /**
- * Begins to count the CPU of a process tree; the function that it gives tells µs since. Null where the system does not
- * tell.
+ * Begins to count the CPU of a process tree; the function that it returns gives µs since. Null where the system does
+ * not report it.
  */
 function cpuSince(pid: number): () => number | null {
   const before = treeCpu(pid);
@@ -45,7 +45,7 @@ function cpuSince(pid: number): () => number | null {
 }
 
 /**
- * What an answer costs: on cores that the load shares, answers a second alone do not tell what the subject lost itself.
+ * The cost of an answer: on cores shared with the load, answers a second alone do not show the loss of the subject.
  */
 const microsEach = (micros: number | null, { good }: StageCounts): string =>
   micros === null ? "n/a" : (micros / Math.max(1, good)).toFixed(1);

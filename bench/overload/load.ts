@@ -45,7 +45,7 @@ export interface StageCounts {
 }
 
 const tickMs = 5;
-/** What Retry-After asks of a caller that was refused. */
+/** The wait that Retry-After requires of a refused caller. */
 const retryMs = 1_000;
 
 interface Line {

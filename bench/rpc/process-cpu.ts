@@ -8,7 +8,7 @@ interface ProcessLine {
   readonly ticks: number;
 }
 
-/** What /proc/<pid>/stat says of a process; null when it is gone. */
+/** The fields of /proc/<pid>/stat of a process; null when it has ended. */
 function readStat(pid: number): ProcessLine | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");

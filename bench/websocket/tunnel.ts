@@ -3,7 +3,7 @@ import type { ClientSocket } from "../../server/src/net/http1/server/response-wr
 export interface TunnelOptions {
   /** On this machine. */
   readonly port: number;
-  /** What goes first. */
+  /** Bytes that are sent first. */
   readonly beginning: Uint8Array;
 }
 
@@ -13,7 +13,7 @@ interface TunnelDependencies {
   readonly ended: () => void;
 }
 
-/** What a client may send before the other end has taken the connection, and before it is asked to wait. */
+/** Bytes that a client may send before the other end has taken the connection, and before it is asked to wait. */
 const earlyBytesMax = 256 * 1024;
 
 /**

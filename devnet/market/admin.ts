@@ -131,7 +131,7 @@ function stateOf(
   };
 }
 
-/** What every asset is really worth in US dollars, now or at `at` (Unix milliseconds); no fault moves it. */
+/** The true value of every asset in US dollars, now or at `at` (Unix milliseconds); no fault moves it. */
 function truthOf(url: URL, options: { readonly symbols: readonly string[] }, dependencies: AdminDeps): object {
   const asked = Number(url.searchParams.get("at") ?? dependencies.now());
   const at = Number.isFinite(asked) && asked >= 0 && asked < 1e14 ? Math.floor(asked) : dependencies.now();

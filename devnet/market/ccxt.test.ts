@@ -33,7 +33,7 @@ describe("ccxt, configured with another host only, reads the market's figures", 
         expect(ticker.bid).toBe(price(view.bid));
         expect(ticker.ask).toBe(price(view.ask));
         expect(ticker.baseVolume).toBe(Number(`${view.day.base}e-${listing.sizePlaces}`));
-        // What ccxt does not find in Coinbase's ticker stands in its stats.
+        // Coinbase's stats contain the figures that its ticker lacks.
         if (id === "coinbase") continue;
         expect(ticker.high).toBe(price(view.day.high));
         expect(ticker.low).toBe(price(view.day.low));

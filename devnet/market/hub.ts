@@ -4,7 +4,7 @@ import { spoil } from "./faults/garbage.ts";
 import { fraction, mix, seedOf } from "./model/hash.ts";
 import type { Venue } from "./venue.ts";
 
-/** What a connection is to the hub. */
+/** A connection of the hub. */
 export interface Wire {
   send(text: string): void;
   ping(text: string): void;
@@ -188,7 +188,7 @@ export class Hub {
     return this.#faults.ofExchange("silence", this.#venue.id) !== null;
   }
 
-  /** What really goes out in place of a frame. */
+  /** The frames that are sent in place of a frame. */
   readonly #pass = (client: Client, text: string, what: "answer" | "pulse" | "push"): readonly string[] => {
     const { id } = this.#venue;
     if (!client.isOpen || this.#isSilent()) return [];

@@ -24,7 +24,7 @@ function ratio(part: bigint, whole: bigint, places: number, rounding: Rounding):
   return ((scaled + half) / (2n * step)) * step;
 }
 
-/** What is wrong with one row, in words. `of` names its members as this exchange does. */
+/** A description of the errors in one row. `of` names its members as this exchange does. */
 interface Claim {
   readonly what: string;
   readonly holds: boolean;

@@ -149,7 +149,7 @@ describe("coinbase", () => {
     expect(at(await socket.next(), "channels")).toEqual([{ name: "ticker", product_ids: ["ETH-USD"] }]);
   });
 
-  test("who does not subscribe within five seconds is cut off, who does is not", async () => {
+  test("a client that does not subscribe within five seconds is disconnected, and one that does is not", async () => {
     const { markets, socket } = await listen("coinbase", "/");
     const quick = await connect(markets, "coinbase", "/");
     quick.send(subscribe(["BTC-USD"], ["heartbeat"]));

@@ -16,7 +16,7 @@ export interface Market {
   readonly tape: Tape;
 }
 
-/** What happened in a stretch of time. */
+/** The trades of a stretch of time. */
 export interface Candle {
   readonly startMs: number;
   /** Exclusive. */

@@ -40,7 +40,7 @@ async function repeated({ server, kinds, prepare, background = new Set() }: Walk
   return [...new Set(constant.map((each) => each.slice(0, each.indexOf("#"))))];
 }
 
-/** What runs in a server that is asked for nothing, in several stretches of `idleMs`. */
+/** The files that an idle server executes, in several stretches of `idleMs`. */
 async function backgroundOf(server: WalkedServer, kinds: readonly ProcessKind[], idleMs: number): Promise<Set<string>> {
   const background = new Set<string>();
   for (let run = 0; run < runs; run += 1) {
@@ -93,7 +93,7 @@ export async function bundleWalk(root: string): Promise<string[]> {
         error === null ? settle(answer as { bundle_id: string; status: string }) : reject(error),
       );
     });
-  // What the searcher asks for before and after is asked of the chain, so that only the bundle goes through the server.
+  // The searcher's requests before and after go to the chain, so that only the bundle goes through the server.
   const chain = new Connection(server.chainUrl(), "processed");
   const prepare = async (run: number) => {
     const pay = SystemProgram.transfer({ fromPubkey: wallet.publicKey, toPubkey: tipAccount, lamports: 10_000 + run });

@@ -49,7 +49,7 @@ function execute(reader: ByteReader, answers: FrameWriter): void {
   }
 }
 
-/** What each request does and writes to its answer. */
+/** The handler of each request; it writes the answer. */
 const handlers: Readonly<Record<number, (reader: ByteReader, answers: FrameWriter) => void>> = {
   [requests.execute]: execute,
   [requests.simulate]: (reader, answers) => {

@@ -1,6 +1,6 @@
 /**
- * What goes between a bank's process and its machine's, beside the messages of every machine. Each request has one
- * answer of its own kind.
+ * Messages between a bank's process and its machine's, beside the messages of every machine. Each request has one
+ * kind of answer.
  */
 export const requests = {
   /** The next nonce value (32), a u16 count, and so many transactions. */

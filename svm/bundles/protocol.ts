@@ -3,7 +3,7 @@ import type { FrameWriter } from "@sluice/wire/frames";
 import { type AccountBytes, readAccount, writeAccount } from "../account.ts";
 
 /**
- * What goes between the simulator and a machine's process, beside the messages of every machine. Accounts go by
+ * Messages between the simulator and a machine's process, beside the messages of every machine. Accounts go by
  * handles, small numbers that the simulator assigns; only `run` is answered.
  */
 export const frameKinds = {

@@ -15,7 +15,7 @@ const sysvarKeys = Object.values(sysvars).map(addressBytes);
 const keyLength = 32;
 const noData = new Uint8Array();
 
-/** What is written in place of an account that no longer exists: LiteSVM forgets an account without lamports. */
+/** Written in place of an account that no longer exists: LiteSVM forgets an account without lamports. */
 export const closedAccount = new Account(0n, noData, systemProgram, false, 0n);
 
 /** Creates a machine with what LiteSVM brings, and without the checks that its user makes. */

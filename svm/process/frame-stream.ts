@@ -12,7 +12,7 @@ export const helloKind = 0;
 /** The line that a child prints on its standard output when it is connected. */
 export const readyLine = '{"ready":true}';
 
-/** What both ends of the socket have in common with Bun's. */
+/** The part of Bun's sockets that both ends use. */
 interface ByteSocket {
   write(bytes: Uint8Array): number;
 }

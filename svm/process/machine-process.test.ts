@@ -54,7 +54,7 @@ test("requests are answered in order, however much more than a socket takes they
   expect(machine.requests).toEqual([]);
 });
 
-test("what a killed process has not answered is handed back in order, and the next life answers", async () => {
+test("requests that a killed process has not answered return in order, and the next process answers", async () => {
   for (const name of ["first", "second"]) machine.request(empty(echoKinds.silent), name);
   process.kill(machine.pid ?? 0, "SIGKILL");
   await until(() => lives === 2);
@@ -110,7 +110,7 @@ test("a process that does not start is an error, and leaves no socket", async ()
   expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`sluice-machine-${process.pid}-`))).toHaveLength(1);
 });
 
-test("what a killed process has left is removed, and what a living one uses stays", () => {
+test("files of a killed process are removed, and those of a living one stay", () => {
   const parent = mkdtempSync(join(tmpdir(), "sluice-sockets-"));
   try {
     // The greatest id that Linux gives out is below 2^22.

@@ -7,8 +7,8 @@ import { defaultOptions, type NodeOptions } from "../options.ts";
 
 /**
  * A node on free ports with a fast clock, from one seed: what the tests talk to. Its machine is in the test's own
- * process unless another is given: that starts in 12 ms instead of 150, and what differs has tests of its own. Unless a
- * test asks for them there are no vote transactions, so that transactions can be counted.
+ * process unless another is given: that starts in 12 ms instead of 150, and the differences have their own tests.
+ * Unless a test asks for them there are no vote transactions, so that transactions can be counted.
  */
 export function bootNode(options: Partial<NodeOptions> = {}, svm: Svm = new LiteSvmMachine()): Promise<ChainNode> {
   const quick = { ...defaultOptions, rpcPort: 0, pubsubPort: 0, slotMs: 40, seed: "test", votes: false, ...options };

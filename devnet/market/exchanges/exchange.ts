@@ -34,13 +34,13 @@ export const page = (status: number, title: string): Answer => ({
   headers: {},
 });
 
-/** What a client may still ask for. A refusal stands in for the answer; the headers go with whatever is answered. */
+/** The rest of a client's limit. A refusal stands in for the answer; the headers go with whatever is answered. */
 export interface Allowance {
   readonly refusal: Answer | null;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a client listens to. */
+/** A subscription of a client. */
 export interface Topic {
   /** As the exchange's messages name it; one topic is the same for all its clients. */
   readonly key: string;
@@ -50,7 +50,7 @@ export interface Topic {
   readonly detail?: string;
 }
 
-/** What was published of a topic last. */
+/** The state of a topic at its last publication. */
 export interface PublishedState {
   contentMs: number;
   atMs: number;
@@ -69,7 +69,7 @@ export interface Session {
   readonly receivedMs: number;
   readonly pongMs: number;
   readonly sentMs: number;
-  /** What a feed remembers about a client. */
+  /** The state of a client in a feed. */
   readonly notes: Map<string, number>;
   /** Greetings, acknowledgements, errors. */
   answer(text: string): void;
@@ -91,9 +91,9 @@ export interface Feed {
   message(session: Session, text: string, venue: Venue): void;
   /** Heartbeats and duties; once a tick. */
   beat(session: Session, venue: Venue): void;
-  /** What changed of a topic since it was published last. */
+  /** The changes of a topic since its last publication. */
   news(topic: Topic, published: PublishedState, venue: Venue): readonly string[];
-  /** What the exchange says before it ends connections; missing where nothing is documented. */
+  /** The notice of the exchange before it ends connections; missing where none is documented. */
   notice?(session: Session, venue: Venue): string;
   /** How a frame is wrapped for one client; frames are the same for all where this is missing. */
   wrap?(session: Session, topic: Topic, text: string): string;

@@ -453,7 +453,7 @@ describe("the admin endpoint", () => {
     expect(await (await markets.get("binance", tickerPath)).text()).toBe(honest);
   });
 
-  test("what it does not know it refuses with a word, and nothing is on", async () => {
+  test("an unknown fault is refused with an error, and no fault is on", async () => {
     const markets = boot();
     const wishes: readonly (readonly [unknown, string])[] = [
       ["{", "the body is no JSON"],

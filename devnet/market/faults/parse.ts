@@ -11,7 +11,7 @@ const freezeModes = ["content", "whole", "stream"] as const;
 const outageForms = ["html", "busy"] as const;
 const stable = ["USDT", "USDC"] as const;
 
-/** What is wrong with a request for a fault, as a text for its sender. */
+/** An error in a request for a fault, as a text for its sender. */
 export class FaultRequestError extends CodedError<"FAULT_REQUEST_INVALID"> {
   constructor(message: string) {
     super("FAULT_REQUEST_INVALID", { message, details: {} });

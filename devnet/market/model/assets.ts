@@ -1,4 +1,6 @@
-/** What is priced. `usd` is where the price keeps near; `deviationPerYear` and `common` are of the logarithm. */
+/**
+ * An asset that the market prices. The price stays near `usd`; `deviationPerYear` and `common` are of the logarithm.
+ */
 export interface Asset {
   readonly symbol: string;
   readonly name: string;

@@ -24,7 +24,10 @@ export interface Listing {
 
 const every = "BTC ETH SOL ADA DOT USDC UNI LINK AAVE COMP";
 
-/** What trades where. A pair that is missing is a normal outcome: listings differ, and thin coins have few venues. */
+/**
+ * The pairs of each exchange. A pair that is missing is a normal outcome: listings differ, and thin coins have few
+ * venues.
+ */
 const pairs: Readonly<Record<ExchangeId, Partial<Record<Quote, string>>>> = {
   binance: { USDT: `${every} BNB FTT` },
   coinbase: { USD: "BTC ETH SOL ADA DOT UNI LINK AAVE COMP CRO USDT", USDT: "BTC ETH", USDC: "USDT" },

@@ -21,8 +21,8 @@ export interface Trade {
 }
 
 /**
- * All trades that ever happen in one market. Time is cut into slots, and each slot holds exactly one trade at a moment
- * of its own, so that ids, times, prices and sizes follow from the slot's number: any trade of any day can be computed
+ * All trades that ever happen in one market. Time is cut into slots, and each slot holds exactly one trade at its
+ * own moment, so that ids, times, prices and sizes follow from the slot's number: any trade of any day can be computed
  * without the ones before it. Minutes are kept once they are over, in the `hours` that are handed in.
  */
 export class Tape {
@@ -69,7 +69,7 @@ export class Tape {
     return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => this.#trade(first + index));
   }
 
-  /** What the trades from `fromMs` to `untilMs`, exclusive, amount to. Both lie in the past, or else are now. */
+  /** The sums of the trades from `fromMs` to `untilMs`, exclusive. Both lie in the past, or else are now. */
   bar(fromMs: number, untilMs: number): Bar {
     const bar = new Bar();
     const firstMinute = Math.ceil(fromMs / minuteMs);

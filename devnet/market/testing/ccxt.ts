@@ -1,7 +1,7 @@
 import ccxt from "ccxt";
 import type { ExchangeId } from "../model/listings.ts";
 
-/** What is read of a ticker of the client's. */
+/** The members that tests read of a ticker of ccxt. */
 interface ClientTicker {
   readonly symbol: string;
   readonly timestamp?: number;

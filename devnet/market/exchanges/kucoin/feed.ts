@@ -88,7 +88,7 @@ function message(session: Session, text: string, venue: Venue) {
   if (frame["response"] === true) session.answer(write({ id, type: "ack" }));
 }
 
-/** What does not exist is acknowledged and stays silent. */
+/** A topic that does not exist is acknowledged and stays silent. */
 function topicsOf(kind: string, name: string, venue: Venue): Topic[] {
   if (kind === "ticker" && name === "all") {
     return venue.markets().map((market) => ({ key: `all:${market.symbol}`, channel: "all", market }));

@@ -4,7 +4,7 @@ const lifeMs = 86_400_000;
 /** Tokens that are good at once; the oldest is forgotten beyond. */
 const tokensMax = 4_096;
 
-/** What a client presents to open a stream. */
+/** The tokens with which clients open streams. */
 export class Tokens {
   readonly #seed: string;
   readonly #issued = new Map<string, number>();
