@@ -3,7 +3,7 @@ import type { Conflicts, Group } from "./conflicts.ts";
 import { type Graph, hasBit, narrowMax, partsOf, putBit, type SearchBudget } from "./graph.ts";
 import { exactMax, NarrowSearch, WideSearch } from "./independent-set.ts";
 
-/** What a group is worth at given weights: the set chosen is written into the caller's choice. */
+/** The value of a group at given weights: the chosen set is written into the caller's choice. */
 export interface GroupOptimum {
   readonly value: number;
   /** No set of the group weighs more. */

@@ -24,7 +24,7 @@ export interface ConsoleClient {
   liveBundles(onBundles: (bundles: ConsoleBundles) => void, onLost: () => void): () => void;
   /** One bundle and its history. @throws {ProblemError} with the code NOT_FOUND when the viewer may not see it */
   bundle(id: string): Promise<ConsoleBundleStory>;
-  /** What the resolver finds for a name or an address. */
+  /** The resolver's answer for a name or an address. */
   name(input: string): Promise<ConsoleName>;
   signIn(key: string): Promise<ConsoleSession>;
   signOut(): Promise<void>;

@@ -1,7 +1,7 @@
 import { CodedError } from "@sluice/contract/errors";
 import type { FieldError, ProblemDetails } from "@sluice/contract/schemas";
 
-/** What a refusal carries beside its code. */
+/** The details of a refusal besides its code. */
 export interface ProblemErrorDetails {
   /** The HTTP status. */
   readonly status: number;

@@ -25,7 +25,7 @@ export interface NameResolution {
  */
 export type ResolveFailure = "invalid" | "ambiguous" | "not_registered" | "off_curve" | "unavailable" | "untrusted";
 
-/** What a failed resolution carries beside its code. */
+/** The details of a failed resolution besides its code. */
 export interface ResolveErrorDetails {
   /** The name as it was requested. */
   readonly input: string;
@@ -50,7 +50,7 @@ export class ResolveError extends CodedError<ResolveFailure, ResolveErrorDetails
   }
 }
 
-/** What one resolution accepts. */
+/** The options of one resolution. */
 export interface ResolveOptions {
   /** Refuse a name of any other namespace, without a request. */
   readonly namespace?: NameNamespace;

@@ -11,7 +11,7 @@ export interface SealingKey {
   readonly publicKey: Uint8Array;
 }
 
-/** What is sealed, and with which key. */
+/** The bundle to seal, and the key that seals it. */
 export interface SealParts {
   /** The network that the answer with the key names. */
   readonly network: string;
@@ -26,7 +26,7 @@ export interface SealParts {
 
 /** A sealed bundle and its id. */
 export interface SealedBundle {
-  /** What goes into `encrypted_payload`, beside the same tip, MEV type and target slot. */
+  /** The contents of `encrypted_payload`, besides the same tip, MEV type and target slot. */
   readonly envelope: Uint8Array;
   /** Hexadecimal SHA-256 of the envelope. */
   readonly bundleId: string;

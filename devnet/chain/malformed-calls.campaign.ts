@@ -135,7 +135,7 @@ function faultOf(answer: string | null): string | null {
   return answer.includes('"code":-32603') ? "an internal error" : null;
 }
 
-/** What must hold of the chain at any time: slots close, and no lamport is lost. */
+/** The invariants of the chain at any time: slots close, and no lamport is lost. */
 async function chainFault(node: ChainNode): Promise<string | null> {
   const before = node.chain.at("processed").slot;
   await node.chain.settled();

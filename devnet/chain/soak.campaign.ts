@@ -29,7 +29,7 @@ interface Target {
   readonly pid: number;
 }
 
-/** What has been seen so far, for the rules that are checked against it. */
+/** The observations so far, against which the rules are checked. */
 interface Watch {
   slot: number;
   movedAtMs: number;

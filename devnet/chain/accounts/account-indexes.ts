@@ -47,7 +47,7 @@ export function passesFilters(filters: readonly AccountFilter[], data: Uint8Arra
 /** Shapes remembered as having been asked once. */
 const askedMax = 64;
 
-/** What of an account's data is indexed: bytes at a place, or how long they are. */
+/** The indexed part of an account's data: bytes at an offset, or their length. */
 export type Shape = { readonly offset: number; readonly length: number } | "size";
 
 interface ShapeIndex {

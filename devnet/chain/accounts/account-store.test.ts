@@ -38,7 +38,7 @@ test("rooting drops what no commitment can ask for, and a deleted account leaves
   expect(store.lamports).toBe(0n);
 });
 
-test("what is no address cannot be written and is found nowhere; a slot below a written one is refused", () => {
+test("an invalid address cannot be written and is not found; a slot below a written one is refused", () => {
   const store = new AccountStore();
   store.write(2n, addressA, account(1n));
   expect(() => store.write(2n, "unknown", account(1n))).toThrow(TypeError);

@@ -96,7 +96,7 @@ class HotAccounts {
 export type { AccountFilter } from "./account-indexes.ts";
 export { passesFilters } from "./account-indexes.ts";
 
-/** What was written in a slot that is not yet rooted. */
+/** The writes of a slot that is not yet rooted. */
 interface SlotWrites {
   readonly rows: number[];
   readonly addresses: Set<string>;

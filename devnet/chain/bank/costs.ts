@@ -28,7 +28,7 @@ function readBudgetInstruction(data: Uint8Array, request: BudgetRequest): void {
 }
 
 /**
- * What a message pays: 5,000 lamports for each signature, those checked by precompiles included, and the compute unit
+ * The fee of a message: 5,000 lamports for each signature, those checked by precompiles included, and the compute unit
  * limit times the price, rounded up; a v1 message names its priority fee itself. Malformed budget instructions count as
  * none here; running them is what fails.
  */

@@ -86,7 +86,7 @@ interface ForksDependencies {
   readonly ladder: CommitmentLadder;
 }
 
-/** What a fork took off the chain. */
+/** The part of the chain that a fork abandoned. */
 interface Abandonment {
   /** The newest bank that stays. */
   readonly parent: BankSlot;

@@ -56,7 +56,7 @@ export class OpenSlot {
   readonly time: bigint;
   readonly nextNonce: Uint8Array;
   readonly recorded: RecordedTransaction[] = [];
-  /** What the slot has paid at its opening, as the first of an epoch. */
+  /** The rewards that the slot paid at its opening, as the first of an epoch. */
   rewards: readonly Reward[] = [];
   readonly #dependencies: OpenSlotDependencies;
   readonly #bank: OpenBank;

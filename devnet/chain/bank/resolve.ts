@@ -35,7 +35,7 @@ interface LoadedAddresses {
   readonly readonly: readonly string[];
 }
 
-/** What address resolution needs to know of the bank. */
+/** The part of the bank that address resolution needs. */
 export interface LookupBank {
   readonly slot: bigint;
   read(address: string): ChainAccount | null;

@@ -24,7 +24,7 @@ export interface SimulationRequest {
   readonly verify?: boolean;
 }
 
-/** What a simulation found; `resolved` is null when the transaction could not be resolved, and then nothing ran. */
+/** The result of a simulation; `resolved` is null when the transaction could not be resolved, and then nothing ran. */
 export interface Simulation {
   readonly error: TransactionErrorJson | null;
   readonly resolved: ResolvedTransaction | null;

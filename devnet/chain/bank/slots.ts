@@ -10,7 +10,7 @@ import { OpenSlot } from "./open-slot.ts";
 import type { BlockhashQueue, StatusCache } from "./recent-blocks.ts";
 import type { SlotSysvars } from "./slot-sysvars.ts";
 
-/** What a chain keeps of its slots. Each part can take back what it holds of abandoned slots. */
+/** The state that a chain keeps of its slots. Each part can take back what it holds of abandoned slots. */
 export interface BankState {
   readonly accounts: AccountStore;
   readonly history: History;

@@ -154,7 +154,7 @@ test("a transaction that is under way lands once, however often it comes meanwhi
   expect(blockOf(manual)).toEqual([transaction.id]);
 });
 
-test("what a simulation sees is a frozen slot, whatever is under way at the machine", async () => {
+test("a simulation sees a frozen slot, also while the machine works", async () => {
   const { manual, machine } = await fundedChain();
   await using _ = manual;
   const [transaction, later] = payments(manual, 2, payers[0]);

@@ -126,7 +126,7 @@ export class Cluster {
     this.stakes.rollback(slot);
   }
 
-  /** Who leads a slot; the first validator where the schedule is no longer known. */
+  /** The leader of a slot; the first validator where the schedule is no longer known. */
   leaderOf(slot: bigint): string {
     return (this.leaders.at(slot) ?? this.#dependencies.genesis.validators[0]).identity;
   }
@@ -170,7 +170,7 @@ export class Cluster {
     return { writes: accounts.writes, rewards };
   }
 
-  /** What the tip programs do before a leader's first bundle of a slot; null when they cannot. */
+  /** The writes of the tip programs before a leader's first bundle of a slot; null when they cannot run. */
   crankTips(slot: bigint, builder: BlockBuilder | null): readonly AccountWrite[] | null {
     const { accounts } = this.#at(slot);
     const identity = this.leaderOf(slot);

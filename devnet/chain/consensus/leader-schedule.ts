@@ -215,7 +215,7 @@ export class LeaderSchedule {
     return counts;
   }
 
-  /** Who leads a slot; null when that is not known any more. */
+  /** The leader of a slot; null when it is no longer known. */
   at(slot: bigint): Leader | null {
     const { epochs } = this.#options;
     return this.ofEpoch(epochs.epochOf(slot))?.[Number(epochs.slotIndex(slot) / consecutiveSlots)] ?? null;

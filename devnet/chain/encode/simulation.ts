@@ -4,7 +4,7 @@ import { type InnerInstructionGroup, innerInstructions } from "./instruction.ts"
 import type { JsonObject } from "./json.ts";
 import { errorJson, returnDataJson, tokenBalance } from "./meta.ts";
 
-/** What a simulation found. Null says that it is not known or was not asked for, and is written as null. */
+/** The result of a simulation. Null is written as null: the value is unknown or was not requested. */
 export interface SimulatedTransaction {
   readonly error: TransactionErrorJson | null;
   readonly logs: readonly string[] | null;
@@ -53,7 +53,7 @@ export function encodeSimulation(simulated: SimulatedTransaction): JsonObject {
   };
 }
 
-/** What a simulation found of one transaction of a bundle. */
+/** The result of one transaction of a simulated bundle. */
 interface SimulatedBundleTransaction
   extends Omit<SimulatedTransaction, "logs" | "accounts" | "unitsConsumed" | "innerInstructions" | "accountKeys"> {
   readonly logs: readonly string[];

@@ -112,7 +112,7 @@ test("corrupt answers: ended early, random bytes, a bit turned over, another cal
   expect(await (await post(rpcUrl, slotCall)).text()).toBe(whole);
 });
 
-test("what corruption does to an answer follows from the seed", () => {
+test("the corruption of an answer follows from the seed", () => {
   const answer = new TextEncoder().encode(
     '[{"jsonrpc":"2.0","result":1,"id":"a"},{"jsonrpc":"2.0","result":2,"id":null}]',
   );

@@ -45,7 +45,7 @@ interface Closable {
   close(code: number, reason: string): void;
 }
 
-/** What goes wrong with PubSub connections. */
+/** The faults of PubSub connections. */
 export class SocketFaults {
   drop: { readonly share: number; readonly random: TextRandom } | null = null;
   readonly #open = new Set<Closable>();
@@ -142,7 +142,7 @@ export function methodsOf(body: string): readonly string[] {
   });
 }
 
-/** What goes wrong between a client and the methods. Calls of devnet_* themselves pass whatever is on. */
+/** The faults between a client and the methods. They do not affect calls of devnet_*. */
 export class EdgeFaults {
   readonly frozen: Gate;
   slow: Slowness | null = null;

@@ -12,11 +12,11 @@ import { addCollection, addMint, addNft, declareMint } from "./tokens.ts";
 interface GenesisCollection {
   readonly name: string;
   readonly mint: string;
-  /** Who verifies its items: a wallet's name, or an address. */
+  /** The verifier of its items: a wallet's name, or an address. */
   readonly authority: string;
 }
 
-/** What a genesis file comes to. */
+/** The result of a genesis file. */
 export interface BuiltGenesis {
   readonly accounts: readonly AccountWrite[];
   readonly pools: readonly GenesisPool[];

@@ -22,7 +22,7 @@ export type Ask = (url: string, init: RequestInit) => Promise<Response>;
 /** Accounts of one getMultipleAccounts, as every node allows. */
 const addressesPerCall = 100;
 const callTimeoutMs = 30_000;
-/** What the chain allows an account, programs' files included. */
+/** The largest account that the chain allows, programs' files included. */
 const accountBytesMax = 10 * 1_024 * 1_024;
 /** A hundred accounts together may be no more than this, as base64. */
 const answerBytesMax = 256 * 1_024 * 1_024;

@@ -183,7 +183,7 @@ type ParsedGenesis =
   | { readonly ok: true; readonly file: GenesisFile }
   | { readonly ok: false; readonly faults: readonly Fault[] };
 
-/** What shapes alone cannot say. */
+/** Checks that shapes alone cannot express. */
 function checkTogether(found: GenesisFile, reading: Reading): void {
   const nfts = new Map(found.nfts.map((each) => [each.name, each]));
   const listed = new Set<string>();

@@ -173,7 +173,7 @@ describe("building", () => {
     expect(checked).toBe(10);
   });
 
-  test("wallets are key pairs that anybody can make from their name", () => {
+  test("wallets are key pairs that follow from their name", () => {
     for (const { name } of defaultGenesisFile().wallets) {
       const { address } = new GenesisKeypair("sluice devnet names", name);
       expect(built.wallets.get(name)).toBe(address);

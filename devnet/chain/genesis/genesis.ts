@@ -28,7 +28,7 @@ import { type GenesisDescription, GenesisFaults, isLoaded, standardGenesis } fro
 export interface GenesisOptions {
   /** Any text. All keys of genesis, the genesis hash and with it every blockhash follow from it. */
   readonly seed: string;
-  /** What the faucet holds. */
+  /** Lamports of the faucet. */
   readonly faucetLamports: bigint;
   readonly slotsPerEpoch: bigint;
   /** How many validators there are. */
@@ -42,10 +42,10 @@ export interface Genesis {
   readonly faucet: GenesisKeypair;
   readonly validators: Validators;
   readonly pool: PoolKeys;
-  /** Who runs the tip programs. */
+  /** The operator of the tip programs. */
   readonly tipOperator: string;
   readonly accounts: readonly AccountWrite[];
-  /** What was described of it: pools, wallets, mints and programs by name. */
+  /** The described parts of it: pools, wallets, mints and programs by name. */
   readonly description: GenesisDescription;
 }
 

@@ -31,7 +31,7 @@ export function rentFree(owner: string, data: Uint8Array, beside = 0n): ChainAcc
 }
 
 /**
- * What a genesis file comes to, account by account. Keys of names are the same on every chain: those of wallets from
+ * The accounts of a genesis file. Keys of names are the same on every chain: those of wallets from
  * the text that names' owners are made of, those of mints from a separate text.
  */
 export class GenesisLedger {

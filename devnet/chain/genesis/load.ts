@@ -41,7 +41,7 @@ type ProgramKind =
   /** Handed in: by a genesis file, --clone or --program. */
   | "given";
 
-/** What a chain begins with beside what the machine and the validator bring. */
+/** The accounts of genesis besides those of the machine and the validators. */
 export interface GenesisDescription extends Omit<BuiltGenesis, "accounts"> {
   /** Programs last, behind their files. */
   readonly accounts: readonly AccountWrite[];

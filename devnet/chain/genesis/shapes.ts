@@ -18,7 +18,7 @@ interface Reference {
   readonly kinds: readonly string[];
 }
 
-/** What one reading of a document gathers. */
+/** The results of one reading of a document. */
 export class Reading {
   readonly faults: Fault[] = [];
   readonly #declared = new Map<string, string>();
@@ -50,7 +50,7 @@ export class Reading {
 
 export interface Shape<T> {
   readonly read: (value: JsonValue | undefined, path: string, reading: Reading) => T | undefined;
-  /** What stands for an absent member. */
+  /** The value of an absent member. */
   readonly absent?: { readonly value: T };
 }
 

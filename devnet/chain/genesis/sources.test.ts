@@ -219,7 +219,7 @@ test("errors of file, clones and programs are reported together, without the sec
   ).toEqual([expect.stringContaining("is no ELF file")]);
 });
 
-test("what a node answers to a clone is judged, not trusted", async () => {
+test("a node's answer to a clone is validated, not trusted", async () => {
   const address = walletKeypair("alice").publicKey.toBase58();
   const account = { lamports: 1, owner: address, executable: false, data: ["", "base64"] };
   const answers = [

@@ -95,10 +95,10 @@ export function addCollection(ledger: GenesisLedger, entry: CollectionEntry, siz
   return mint;
 }
 
-/** What a token's own entry and its collection say together. */
+/** A token's own entry combined with its collection's. */
 interface NftContext {
   readonly file: GenesisFile;
-  /** What its listing asks, in lamports; null when it is not listed. */
+  /** The price of its listing, in lamports; null when it is not listed. */
   readonly price: bigint | null;
 }
 

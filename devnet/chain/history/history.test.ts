@@ -93,7 +93,7 @@ test("transactions beyond the bound take whole blocks with them, and the newest 
   expect(addressed(history, "x")).toEqual(["h", "g", "f", "e"].map(signature));
 });
 
-test("what is no canonical transaction is refused and leaves nothing behind", () => {
+test("bytes that are not a canonical transaction are refused and leave nothing behind", () => {
   const history = new History({ slotsMax: 10, transactionsMax: 10 });
   const good = recorded("a", 1n, 0, ["x"]);
   const bad = { ...good, executed: { ...good.executed, bytes: good.executed.bytes.subarray(1) } };

@@ -35,7 +35,7 @@ export interface AddressEntry {
   readonly hasMemo: boolean;
 }
 
-/** Which of an address's transactions are asked for. */
+/** The selection among an address's transactions. */
 export interface AddressRange {
   /** The highest slot that counts. */
   readonly newest: bigint;
@@ -92,7 +92,7 @@ const addressBytes = 32;
 /** In place of a balance's length: it is as it was before. */
 const same = 255;
 
-/** What running a transaction gave, beside its wire bytes, its name and its place. */
+/** The result of a transaction, besides its wire bytes, its name and its place. */
 export type Outcome = Omit<RecordedTransaction, "executed" | "keys"> &
   Omit<ExecutedTransaction, "signature" | "slot" | "index" | "bytes" | "loadedAddresses" | "isVote">;
 
@@ -291,7 +291,7 @@ export function* idsOf({ bytes, start }: RecordPlace): Generator<number> {
   }
 }
 
-/** What is read of a record without reading all of it. */
+/** The part of a record that is read without reading all of it. */
 interface RecordSummary {
   readonly signature: string;
   readonly error: TransactionErrorJson | null;

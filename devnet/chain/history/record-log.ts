@@ -14,7 +14,7 @@ export class RecordWriter {
   readonly #longBytes = new Uint8Array(this.#long.buffer);
   readonly #text = new TextEncoder();
 
-  /** What was written since `reset`, as a view that the next write may change. */
+  /** The bytes written since `reset`, as a view that the next write may change. */
   get written(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }

@@ -58,9 +58,9 @@ export class BlockEngineLink implements AsyncDisposable {
   #fault: string | null = null;
   /** Monotonic time since when there is no connection; null while there is one, and before the first attempt ended. */
   #awaySince: number | null = null;
-  /** What was said last of an engine that is away. */
+  /** The last logged reason for which the engine is away. */
   #lastLogged: string | null = null;
-  /** Who builds this leader's blocks, as the engine said last; null until it has. */
+  /** The builder of this leader's blocks, by the engine's last answer; null before it. */
   builder: BlockBuilder | null = null;
 
   constructor(url: string, options: LinkOptions, dependencies: LinkDependencies) {

@@ -45,7 +45,7 @@ export function isDenied(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === status.PERMISSION_DENIED;
 }
 
-/** What is read of a stream until it ends. */
+/** The messages of a stream until it ends. */
 interface StreamHandlers<Answer> {
   readonly message: (answer: Answer) => void;
   /** It ended, with or without a fault; called once. */

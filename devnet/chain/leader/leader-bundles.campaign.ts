@@ -117,7 +117,7 @@ async function runSlot(stage: Stage): Promise<void> {
   }
 }
 
-/** What does not fit at the end, in a few words; empty when all does. */
+/** The differences at the end, in a few words; empty when there are none. */
 function faultsOf({ manual: { chain }, sent }: Stage, lamportsBefore: bigint, firstSlot: bigint): string[] {
   const faults: string[] = [];
   let [minted, burned] = [0n, lamportsBefore - chain.accounts.lamports];

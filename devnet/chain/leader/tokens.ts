@@ -44,7 +44,7 @@ export class Session {
     return new Session(dependencies, access, refresh);
   }
 
-  /** What calls are authorised with. */
+  /** The token that authorises calls. */
   get token(): string {
     return this.#access.value;
   }

@@ -52,7 +52,7 @@ interface TrafficAccounts {
   readonly receiver: GenesisKeypair;
 }
 
-/** What does not fit at the end, in a few words; empty when all does. */
+/** The differences at the end, in a few words; empty when there are none. */
 function faultsOf({ chain }: ManualChain, cast: TrafficAccounts, lamportsBefore: bigint, sent: Sent): string[] {
   const slots = chain.history.slots(2n, chain.at("processed").slot, 1_000_000);
   const landed = slots.flatMap((slot) => chain.history.block(slot)?.transactions ?? []);

@@ -15,7 +15,7 @@ import { programAddress } from "@sluice/wire/program-address";
 import { programs } from "@sluice/wire/programs";
 import { type ChainAccount, GenesisKeypair } from "../model/index.ts";
 
-/** What is wrong with an account that stands where a name's registry belongs. */
+/** The error in an account at the address of a name's registry. */
 export type Flaw =
   /** It names another parent than the one its address follows from. */
   | "parent"
@@ -67,7 +67,7 @@ interface NameGenesisEntry {
 const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash("sha256").update(bytes).digest());
 const utf8 = new TextEncoder();
 const rentExempt = 0xffff_ffff_ffff_ffffn;
-/** What an account of `size` bytes must hold to stay: two years of rent for it and its 128 bytes of overhead. */
+/** The rent-exempt minimum of an account of `size` bytes: two years of rent for it and its 128 bytes of overhead. */
 const rentFor = (size: number): bigint => BigInt(128 + size) * 6_960n;
 
 function devnetService(): NameService & { readonly handleProgram: Address; readonly reverseClass: Address } {
@@ -149,7 +149,7 @@ class Registrar {
     return nameRegistryAddress(name, parent === undefined ? {} : { parent }, this.#program, sha256);
   }
 
-  /** What owns a name that was made into a token: an address that follows from the name, off the curve. */
+  /** The owner of a name that was made into a token: an address that follows from the name, off the curve. */
   #tokenRecord(registry: Uint8Array): Uint8Array {
     return addressBytes(programAddress([utf8.encode("nft_record"), registry], this.#program, sha256));
   }

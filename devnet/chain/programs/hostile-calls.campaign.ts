@@ -87,7 +87,7 @@ interface Shares {
   readonly supply: bigint;
 }
 
-/** What a pool holds, and for how many units of liquidity. */
+/** The holdings of a pool, and its units of liquidity. */
 function sharesOf(chain: Chain): Shares[] {
   return chain.genesis.description.pools.map(({ address, sides }) => {
     const [zero = 0n, one = 0n] = sides.map(({ vault }) => {

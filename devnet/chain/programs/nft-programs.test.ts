@@ -159,7 +159,7 @@ describe("token metadata", () => {
     expect(refused.error).toEqual(custom(0, metadataErrors.collectionNotFound));
   });
 
-  test("what the genesis file made is read by the program as its own", async () => {
+  test("the program reads accounts of the genesis file as its own", async () => {
     const holder = mintNamed("cat-2");
     const burned = await run([alice], burnNft(holder, alice.publicKey));
     expect(burned.error).toBeNull();

@@ -5,7 +5,7 @@ import type { Register } from "./assembler/instructions.ts";
 import { record, runtimeErrors, tagNumber } from "./runtime.ts";
 
 /**
- * What the programs of this folder have in common. A program's memory is its heap: r9 always holds its start, `slot`
+ * The common part of the programs of this folder. A program's memory is its heap: r9 always holds its start, `slot`
  * gives room on it, and the accounts that a call brings are found there by their index. r6 to r8 are a program's own.
  */
 

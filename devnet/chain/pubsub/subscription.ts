@@ -12,14 +12,14 @@ export type ChainEvent =
   /** A slot reached a commitment; frozen slots are processed. */
   | { readonly kind: "reached"; readonly commitment: Commitment; readonly bank: BankSlot; readonly block: Block };
 
-/** What a subscription wants to say about an event. */
+/** The notification of a subscription for an event. */
 export interface Notice {
   readonly result: JsonValue;
   /** The subscription is over after this. */
   readonly last?: boolean;
 }
 
-/** What was subscribed to. Subscriptions with the same key are one, shared by all who asked for it. */
+/** The subject of a subscription. Subscriptions with the same key are one, shared by all its clients. */
 export interface Topic {
   /** Method name of its notifications. */
   readonly notification: string;

@@ -33,7 +33,7 @@ import { refuseUnresolved, withBlockhash } from "./send.ts";
 /** Source: jito-solana, simulate_bundle. */
 const simulatedMax = 20;
 
-/** What a call of simulateBundle asks for, checked and with nothing left out. */
+/** The parameters of a simulateBundle call, checked and complete. */
 interface BundleSimulationConfig {
   readonly transactions: readonly Transaction[];
   readonly bank: SimulationBank;

@@ -74,7 +74,7 @@ export function filterTransactionNotFound(signature: string): RpcError {
 
 /** Text of one answer, or of all answers to a batch: a million token accounts in base64 are 420 MB. */
 export const answerBytesMax = 512 * 1_024 * 1_024;
-/** What a row takes beside its data, at most: names, address, owner, lamports and rent epoch. */
+/** The largest size of a row besides its data: names, address, owner, lamports and rent epoch. */
 const rowBytes = 270;
 /**
  * Parsed data are not written to be measured: each byte of the account counts as so many of text, and a row as so many.

@@ -39,7 +39,7 @@ export interface ChainView
   readonly statuses: Pick<StatusCache, "slotOf">;
 }
 
-/** What the methods answer from. */
+/** The sources of the methods' answers. */
 export interface RpcNode {
   readonly chain: ChainView;
   readonly performance: PerformanceSamples;

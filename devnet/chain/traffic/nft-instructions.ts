@@ -20,7 +20,7 @@ function text(writer: ByteWriter, value: string): ByteWriter {
   return writer.u32(bytes.length).bytes(bytes);
 }
 
-/** What a token is called; short, so that its minting fits into one transaction. */
+/** The name of a token; short, so that its minting fits into one transaction. */
 export interface NftTexts {
   readonly name: string;
   readonly symbol: string;

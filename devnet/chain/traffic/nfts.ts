@@ -200,7 +200,7 @@ function modernLife(world: TrafficWorld): Plan | null {
   ]);
 }
 
-/** What comes after its minting: listed, sold, taken back, verified, handed on, burned. */
+/** The steps after minting: listed, sold, taken back, verified, handed on, burned. */
 export function nftLife(world: TrafficWorld): Plan | null {
   return world.draw.next() < 0.7 ? classicLife(world) : modernLife(world);
 }

@@ -7,7 +7,7 @@ import { swapInstruction, type TrafficPool, type TrafficPoolSide } from "./pools
 import { type Plan, plan, type TrafficWorld } from "./traffic-world.ts";
 
 const swapUnits = 200_000;
-/** How far a price may wander from where genesis set it before everybody trades it back, in thousandths. */
+/** How far a price may wander from where genesis set it before all trades bring it back, in thousandths. */
 const wander = 80n;
 /** No swap is larger than this part of what the pool holds. */
 const largestPart = 150n;

@@ -5,7 +5,7 @@ import type { Holding, TrafficMint, Wallet } from "./parties.ts";
 import type { TrafficAccounts } from "./wallets.ts";
 
 const sol = 1_000_000_000n;
-/** What a wallet is given by the faucet, unless the faucet holds too little for everybody. */
+/** The faucet's payment to a wallet, unless the faucet holds too little for all wallets. */
 const allowance = 100n * sol;
 /** With less than this a wallet could not open an account and pay fees; a faucet that poor gives nothing. */
 const allowanceMin = sol / 10n;
@@ -13,7 +13,7 @@ const floorMin = sol / 100n;
 /** Slots for which what a transaction touched is left alone: by then the transaction has landed or never will. */
 const heldSlots = 2n;
 
-/** What the traffic must know of the chain, in its newest state. */
+/** The part of the chain's newest state that the traffic needs. */
 export interface WorldChain {
   read(address: string): ChainAccount | null;
   readonly faucet: string;
@@ -66,7 +66,7 @@ export class TrafficWorld {
   readonly epoch: bigint;
   /** Vote accounts that stakes may be delegated to. */
   readonly votes: readonly string[];
-  /** What a wallet is given at once; 0 when the faucet is too poor. */
+  /** The amount of one payment from the faucet; 0 when the faucet holds too little. */
   readonly allowance: bigint;
   /** Wallets that can pay. */
   readonly payers: readonly Wallet[];

@@ -162,7 +162,7 @@ describe("over several hundred slots", () => {
     expect(changes.filter(({ issued }) => issued > 0n)).toHaveLength(4);
   });
 
-  test("what a transaction takes from its accounts is its fee", () => {
+  test("a transaction takes its fee from its accounts, and no more", () => {
     for (let slot = 1n; slot <= slotCount; slot += 1n) {
       for (const { preBalances, postBalances, fee } of manual.chain.history.block(slot)?.transactions ?? []) {
         expect(sum(preBalances) - sum(postBalances)).toBe(fee);

@@ -44,7 +44,7 @@ interface Ready {
 
 /**
  * Traffic of a seed. When a slot opens, its share of the rate is drawn and signed from the state that the chain then
- * has, and submitted over the slot like anybody's transactions. The same seed gives the same transactions as long as
+ * has, and submitted over the slot like clients' transactions. The same seed gives the same transactions as long as
  * the chain gives the same slots. Nothing is remembered but which accounts are in use, so that a lost transaction, a
  * fork or an empty wallet costs nothing but itself.
  */

@@ -317,7 +317,7 @@ describe("before a leader's first bundle of a slot the tips change hands", () =>
     return account === null ? null : decodeTipPaymentConfig(account.data);
   };
 
-  test("what came in goes to the receiver and builder of before, what comes now is the new one's", async () => {
+  test("earlier tips go to the receiver and builder of before, later ones to the new ones", async () => {
     const all = await cast();
     const { manual, payer } = all;
     const { chain } = manual;

@@ -35,7 +35,7 @@ const poolShare = 50n;
 const reserveShare = 100n;
 const none = { denominator: 0n, numerator: 0n };
 
-/** What a pool takes of each epoch's rewards. */
+/** The pool's share of each epoch's rewards. */
 export const epochFee = { denominator: 100n, numerator: 4n };
 
 const program = decodeAddress(stakePoolProgram) ?? new Uint8Array(32);

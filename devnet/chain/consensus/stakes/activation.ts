@@ -71,7 +71,7 @@ export function stakeStatus(delegation: StakeDelegation, epoch: bigint, history:
   return { effective: left, activating: 0n, deactivating: left };
 }
 
-/** What all delegations together are in an epoch: the epoch's entry of the stake history. */
+/** The sum of all delegations in an epoch: the epoch's entry of the stake history. */
 export function clusterStake(
   delegated: Iterable<{ readonly delegation: StakeDelegation }>,
   epoch: bigint,

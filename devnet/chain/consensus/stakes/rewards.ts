@@ -52,7 +52,7 @@ interface Split {
   readonly staker: bigint;
 }
 
-/** What of a reward is the validator's; null when it is too small to give both a lamport. */
+/** The validator's part of a reward; null when it is too small to give both a lamport. */
 function split(reward: bigint, commissionBps: bigint): Split | null {
   if (commissionBps === 0n) return { voter: 0n, staker: reward };
   if (commissionBps >= wholeBps) return { voter: reward, staker: 0n };

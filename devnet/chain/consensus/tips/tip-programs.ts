@@ -115,7 +115,7 @@ function openDistribution(leader: Validator, epoch: bigint, address: string, bum
   return true;
 }
 
-/** Who builds a leader's blocks, and the percentage of tips that it takes. */
+/** The builder of a leader's blocks, and the percentage of tips that it takes. */
 export interface BlockBuilder {
   readonly address: Address;
   readonly commissionPercent: bigint;

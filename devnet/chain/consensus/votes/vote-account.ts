@@ -169,7 +169,10 @@ export function voteFor(tower: Lockouts, slot: bigint): Lockouts | null {
   return { votes, rootSlot: root?.slot ?? tower.rootSlot };
 }
 
-/** What a vote earns when it is rooted: 16 when it landed within two slots, one less for each slot more, never none. */
+/**
+ * The credits of a vote when it is rooted: 16 when it landed within two slots, one less for each further slot, at least
+ * 1.
+ */
 function creditsFor({ latency }: LandedVote): bigint {
   if (latency === 0) return 1n;
   const late = BigInt(Math.max(0, latency - latencyGrace));

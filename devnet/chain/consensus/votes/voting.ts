@@ -151,7 +151,7 @@ export class Voting {
     });
   }
 
-  /** What the same votes make of the vote accounts, without transactions and their fees. */
+  /** The vote accounts after the same votes, without transactions and their fees. */
   writes(voting: VotingSlot): AccountWrite[] {
     const { slot, epoch, parent } = voting;
     return [...this.#ballots(voting)].map(({ validator, account, tower, lockouts }) => {

@@ -11,7 +11,7 @@ export interface EncodeClock {
   readonly unixTimestamp: bigint;
 }
 
-/** What a program's parser may look at besides the account itself. */
+/** The data that a program's parser may read besides the account itself. */
 export interface AccountContext {
   readonly lookup?: AccountLookup | undefined;
   readonly clock: EncodeClock;

@@ -43,7 +43,7 @@ const refusal = (code: status, details: string) => ({ code, details, metadata: n
  */
 export class FakeBlockEngine implements AsyncDisposable {
   url = "";
-  /** What it says of endpoints; null names itself as the global one and nothing else. */
+  /** Its answer about endpoints; null names itself as the global one and no region. */
   endpoints: BlockEngineEndpointsMessage | null = null;
   feeInfo: BlockBuilderFeeInfoMessage = { pubkey: encodeBase58(new Uint8Array(32).fill(7)), commission: "5" };
   accessTokenMs = 1_800_000;

@@ -11,7 +11,7 @@ const transferChecked = 12;
 const amount = 64;
 const decimals = 44;
 
-/** What the pool program's instructions share. */
+/** The code that the pool program's instructions share. */
 export class AmmWriter {
   readonly writer = new ProgramWriter();
   readonly invoker = new Invoker(this.writer);

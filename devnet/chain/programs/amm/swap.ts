@@ -23,7 +23,7 @@ const eventBytes = 89;
 interface SwapSlots {
   readonly amountIn: number;
   readonly amountOut: number;
-  /** What remains of the amount after its fee. */
+  /** The amount less its fee. */
   readonly net: number;
   readonly reserveIn: number;
   readonly reserveOut: number;

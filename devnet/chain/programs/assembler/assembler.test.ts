@@ -44,7 +44,7 @@ describe("encodings", () => {
     test(`${instruction.kind} ${bytes}`, () => expect(hex(instruction)).toBe(bytes));
   }
 
-  test("what does not fit its field is refused", () => {
+  test("a value that does not fit its field is refused", () => {
     const far: Instruction = { kind: "jump", off: 40_000 };
     expect(() => encodeInstruction(far)).toThrow(RangeError);
     expect(() => hex({ kind: "arithmetic", op: "mov", to: "r1", by: 2 ** 31 })).toThrow(RangeError);

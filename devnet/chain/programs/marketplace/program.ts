@@ -35,7 +35,7 @@ const buyAccounts = {
   system: 13,
 };
 
-/** What the marketplace's instructions share. */
+/** The code that the marketplace's instructions share. */
 export class MarketplaceWriter {
   readonly writer = new ProgramWriter();
   readonly invoker = new Invoker(this.writer);

@@ -145,7 +145,7 @@ function writeHead(program: MetadataWriter): void {
   asm.add("r8", 65);
 }
 
-/** What stands behind the creators: sold, mutable, edition nonce, token standard, collection, uses, details. */
+/** The fields after the creators: sold, mutable, edition nonce, token standard, collection, uses, details. */
 function writeTail(program: MetadataWriter, slots: Arguments): void {
   const { writer, maker, invoker } = program;
   const { asm } = writer;

@@ -12,7 +12,7 @@ const creatorsOffset = 321;
 const creatorBytes = 34;
 const utf8 = new TextEncoder();
 
-/** What the instructions of the Token Metadata stand-in share. */
+/** The code that the instructions of the Token Metadata stand-in share. */
 export class MetadataWriter {
   readonly writer = new ProgramWriter();
   readonly invoker = new Invoker(this.writer);

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../encode/index.ts";
 
-/** What a value must look like; a check gives the first place that differs, or null. */
+/** The required shape of a value; a check gives the first place that differs, or null. */
 export type Shape = (value: JsonValue | undefined, path: string) => string | null;
 
 const shown = (value: JsonValue | undefined): string =>
