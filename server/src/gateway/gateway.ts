@@ -58,6 +58,9 @@ export interface GatewayDependencies {
   readonly pubsub: SocketMount;
 }
 
+/** The answer to a WebSocket handshake of another version than RFC 6455's (its section 4.4). */
+const otherVersion: HttpAnswer = { status: 426, fields: "Sec-WebSocket-Version: 13\r\n", body: "" };
+
 /** The gateway's ports: JSON-RPC, PubSub, health, and the applications that others mount. */
 export class GatewayServer implements AsyncDisposable {
   readonly #dependencies: GatewayDependencies;
@@ -179,6 +182,7 @@ export class GatewayServer implements AsyncDisposable {
 
   #upgrade(request: HttpRequest, mount: SocketMount): Handled | Promise<Handled> {
     if (this.#draining) return this.#web.from((requestId) => problemResponse("OVERLOADED", { requestId }));
+    if (request.headers.get("sec-websocket-version") !== "13") return otherVersion;
     return this.#web.handle(() => {
       const session = mount.begin(webRequest(request), { requestIP: () => ({ address: request.socketAddress }) });
       return session instanceof Promise

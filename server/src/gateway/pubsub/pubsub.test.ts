@@ -244,6 +244,15 @@ test("what passes is reported while the connection lasts, and the rest at its en
     { reportEveryMs: 0 },
   ));
 
+test("a handshake of another version is answered with the version that is spoken", () =>
+  withGateway(async (booted) => {
+    for (const version of ["8", ""]) {
+      const headers = { Upgrade: "websocket", Connection: "Upgrade", "Sec-WebSocket-Version": version };
+      const answer = await fetch(`http://127.0.0.1:${booted.port}/rpc?api-key=${testKey}`, { headers });
+      expect([answer.status, answer.headers.get("sec-websocket-version")]).toEqual([426, "13"]);
+    }
+  }));
+
 test("a client that does not read is closed with 4408 and holds only a bounded buffer", () =>
   withGateway(async (booted, node) => {
     booted.fakes.authenticate = () => ({ ...testGrant, accountId: "acc_slow" });

@@ -15,8 +15,8 @@ export interface WebSocketDependencies {
   readonly socket: ClientSocket;
   /** An error of the session, which ends its connection alone. */
   readonly failed: (error: unknown) => void;
-  /** The connection is over; called once. */
-  readonly ended: () => void;
+  /** The connection is over; called once. `lingers` when the client may still be sending: the socket is still open. */
+  readonly ended: (lingers: boolean) => void;
 }
 
 /** What a client that sends no code closes with, and what it counts as (RFC 6455, section 7.1.5). */
@@ -54,7 +54,8 @@ export class WebSocketConnection implements Socket, Upgraded {
       close: (code) => this.#closedByPeer(code),
       broken: (code) => {
         this.close(code);
-        this.#end();
+        // A socket that is closed while bytes still arrive is reset, and the client could lose the closing frame.
+        this.#finish(true);
       },
     });
   }
@@ -148,13 +149,17 @@ export class WebSocketConnection implements Socket, Upgraded {
   }
 
   clientGone(): void {
+    this.#finish(false);
+  }
+
+  #finish(lingers: boolean): void {
     if (this.#state === "over") return;
     this.#state = "over";
     this.#reader.stop();
     this.#unsent = [];
     this.#unsentBytes = 0;
     this.session.closed(this.#closeCode);
-    this.#dependencies.ended();
+    this.#dependencies.ended(lingers);
   }
 
   #received(data: string | Buffer): void {

@@ -140,6 +140,20 @@ describe("a client of the runtime", () => {
     expect(sessions.map(({ closedWith }) => closedWith)).toEqual([1011, 1009, 1001]);
   });
 
+  test("receives the closing frame while it still sends the message that is too large", async () => {
+    const socket = connect(server.port, "127.0.0.1");
+    const received: Buffer[] = [];
+    const ended = new Promise<void>((resolve, reject) => socket.on("end", resolve).on("error", reject));
+    socket.on("data", (bytes) => received.push(Buffer.from(bytes)));
+    socket.write(`GET / HTTP/1.1\r\nHost: a\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`);
+    await until(() => received.length > 0);
+    socket.write(clientFrame({ opcode: 1, payload: new Uint8Array(8 * 1024 * 1024) }));
+    await ended;
+    expect(Buffer.concat(received).toString("latin1")).toEndWith("\x88\x02\x03\xf1");
+    await until(() => server.connections === 0);
+    expect(sessions[0]?.closedWith).toBe(1009);
+  });
+
   test("answers pings, and is ended when it misses two", async () => {
     const socket = await opened();
     webSockets.tick();

@@ -44,9 +44,9 @@ export class WebSocketServer implements Disposable {
           {
             socket,
             failed: (error) => this.#events.internalError("websocket", error, { requestId: session.requestId }),
-            ended: () => {
+            ended: (lingers) => {
               this.#connections.delete(connection);
-              ended();
+              ended(lingers);
             },
           },
         );

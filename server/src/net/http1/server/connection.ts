@@ -16,8 +16,11 @@ export type Handled = HttpAnswer | Upgrade;
 export interface Upgrade {
   /** The head of the answer, with its end. */
   readonly head: string;
-  /** Takes over the socket, once the head was written. `ended` is called when the socket is done with. */
-  readonly begin: (socket: ClientSocket, ended: () => void) => Upgraded;
+  /**
+   * Takes over the socket, once the head was written. `ended` is called when the socket is done with; `lingers` leaves
+   * it open for what the client still sends.
+   */
+  readonly begin: (socket: ClientSocket, ended: (lingers?: boolean) => void) => Upgraded;
   /** Called in place of `begin` when the client has gone. */
   readonly abandoned: () => void;
 }
@@ -286,6 +289,7 @@ export class Connection implements RequestSource {
     if (this.#state === "over") return;
     if (this.#request !== null) this.#owner.finished();
     this.#request = null;
+    this.#upgraded = null;
     this.#state = "lingering";
     this.#sinceMs = this.#owner.nowMs;
     this.#reader.takeRest();
@@ -309,7 +313,7 @@ export class Connection implements RequestSource {
     this.#request = null;
     this.#owner.finished();
     this.#resume();
-    const upgraded = begin(this.#socket, () => this.closed());
+    const upgraded = begin(this.#socket, (lingers = false) => (lingers ? this.#linger() : this.closed()));
     this.#upgraded = upgraded;
     const rest = this.#reader.takeRest();
     if (rest.length > 0) upgraded.fromClient(rest);
