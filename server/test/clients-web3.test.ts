@@ -21,9 +21,9 @@ const opened: Connection[] = [];
 
 /** A connection whose socket is closed at the end, or it would go on calling a server that is gone. */
 function connect(...args: ConstructorParameters<typeof Connection>): Connection {
-  const made = new Connection(...args);
-  opened.push(made);
-  return made;
+  const created = new Connection(...args);
+  opened.push(created);
+  return created;
 }
 
 beforeAll(async () => {

@@ -164,8 +164,17 @@ describe("a key", () => {
   async function keyWith(name: string, ...options: readonly string[]): Promise<string> {
     const { id = "" } = await world.sluice("accounts", "create", "--name", name);
     const rights = ["--permission", "read", "--permission", "bundles:write"];
-    const made = await world.sluice("keys", "create", "--account", id, "--environment", "dev", ...rights, ...options);
-    return made["key"] ?? "";
+    const created = await world.sluice(
+      "keys",
+      "create",
+      "--account",
+      id,
+      "--environment",
+      "dev",
+      ...rights,
+      ...options,
+    );
+    return created["key"] ?? "";
   }
 
   test("of another network may nothing here, at any endpoint", async () => {

@@ -180,9 +180,9 @@ test("a server that is killed reports one end of each bundle that it accepted, t
   const bundles: { readonly id: string; readonly bundle: readonly VersionedTransaction[] }[] = [];
   // All of them write the payer's account, so that they are sold one after the other and the end comes among them.
   for (let round = 0; round < killsMax; round++) {
-    const made = await Promise.all(Array.from({ length: 8 }, (_, at) => pair(`killed ${round} ${at}`, payer)));
-    const ids = await Promise.all(made.map((bundle) => searcher.accepted(bundle)));
-    bundles.push(...made.map((bundle, at) => ({ id: ids[at] ?? "", bundle })));
+    const created = await Promise.all(Array.from({ length: 8 }, (_, at) => pair(`killed ${round} ${at}`, payer)));
+    const ids = await Promise.all(created.map((bundle) => searcher.accepted(bundle)));
+    bundles.push(...created.map((bundle, at) => ({ id: ids[at] ?? "", bundle })));
     const statuses = await Promise.all(ids.map((id) => searcher.status(id)));
     expect(statuses.filter(({ status }) => status === "accepted").length).toBeGreaterThan(0);
     await world.restart("SIGKILL");

@@ -136,9 +136,9 @@ describe("a bundle", () => {
       authorizedPubkey: payer.publicKey,
       lamports: await chain.call("getMinimumBalanceForRentExemption", NONCE_ACCOUNT_LENGTH),
     });
-    const made = signed(payer, await chain.blockhash(), ...make.instructions);
-    made.sign([nonce]);
-    await chain.call("sendTransaction", textOf(made), { encoding: "base64", skipPreflight: true });
+    const created = signed(payer, await chain.blockhash(), ...make.instructions);
+    created.sign([nonce]);
+    await chain.call("sendTransaction", textOf(created), { encoding: "base64", skipPreflight: true });
     const value = async (): Promise<string | undefined> => {
       const config = { encoding: "jsonParsed", commitment: "confirmed" };
       return (await chain.call("getAccountInfo", nonce.publicKey.toBase58(), config)).value?.data.parsed.info.blockhash;

@@ -26,8 +26,8 @@ async function sluice(...args: string[]) {
 
 async function freshAccount(tier: string): Promise<{ accountId: string; key: string; keyId: string }> {
   const account = await sluice("accounts", "create", "--name", `of ${tier}`, "--tier", tier);
-  const made = await sluice("keys", "create", "--account", account.id, "--name", "first", "--environment", "dev");
-  return { accountId: account.id, key: made.key, keyId: made.id };
+  const created = await sluice("keys", "create", "--account", account.id, "--name", "first", "--environment", "dev");
+  return { accountId: account.id, key: created.key, keyId: created.id };
 }
 
 function expectRefused(answer: RpcAnswer, code: keyof typeof errorTable): void {

@@ -60,8 +60,8 @@ async function freshKey(gateway: Gateway, requestsPerSecond: number) {
   const account = await sluice(gateway, environment, "accounts", "create", "--name", "shared", "--tier", "enterprise");
   const limits = ["--requests-per-second", String(requestsPerSecond), "--credits-monthly", "1000000"];
   await sluice(gateway, environment, "accounts", "set-limits", account.id, ...limits);
-  const made = await sluice(gateway, environment, "keys", "create", "--account", account.id, "--name", "first");
-  return { accountId: String(account.id), keyId: String(made.id), key: String(made.key) };
+  const created = await sluice(gateway, environment, "keys", "create", "--account", account.id, "--name", "first");
+  return { accountId: String(account.id), keyId: String(created.id), key: String(created.key) };
 }
 
 const call = { jsonrpc: "2.0", id: 1, method: "getBlockHeight", params: [] };

@@ -94,8 +94,8 @@ describe("ending", () => {
       for (let round = 0; round < 2; round++) {
         const network = await startNetwork({ directory, keep: true });
         const children = await lastingChildren(network);
-        const made = await runSluice(["accounts", "create", "--name", `round ${round}`, "--json"], { directory });
-        const account = JSON.parse(made.out);
+        const created = await runSluice(["accounts", "create", "--name", `round ${round}`, "--json"], { directory });
+        const account = JSON.parse(created.out);
         const load = Array.from({ length: 100 }, () => post(network.rpcUrl, call("getSupply")).catch(() => null));
         await Bun.sleep(20);
         await network.end("SIGKILL");

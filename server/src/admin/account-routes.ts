@@ -31,15 +31,15 @@ export function addAccountRoutes(app: Hono<RestEnvironment>, dependencies: Accou
     const caller = await adminAccess.admit(context, "admin");
     const wish = await readInput(context.req.raw, schemas.adminAccountCreate, bodyBounds);
     const account = await state.change(async ({ accounts, audit }) => {
-      const made = await accounts.create({
+      const created = await accounts.create({
         name: wish.name,
         tiers: Object.fromEntries(tiersOf(wish.tiers)),
         requestsPerSecond: wish.requests_per_second ?? null,
         creditsMonthly: amountOf(wish.credits_monthly) ?? null,
       });
-      const detail = { after: accountBody(made) };
-      await audit.append({ actor: caller.keyId, action: "account.create", subject: made.id, detail });
-      return made;
+      const detail = { after: accountBody(created) };
+      await audit.append({ actor: caller.keyId, action: "account.create", subject: created.id, detail });
+      return created;
     });
     return context.json(accountBody(account), 201);
   });

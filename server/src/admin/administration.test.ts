@@ -28,14 +28,14 @@ const trail = async (subject: string) =>
 describe("accounts", () => {
   test("201, 200, 200: an account is made, listed, changed; subscriptions hold at once; each change leaves a trail", async () => {
     const wish = { name: "new", tiers: { oracle: "ultra" }, credits_monthly: "9223372036854775807" };
-    const made = await stand.ask("POST", accountsPath, operator.key, wish);
-    expect([made.status, made.body.tiers]).toEqual([
+    const created = await stand.ask("POST", accountsPath, operator.key, wish);
+    expect([created.status, created.body.tiers]).toEqual([
       201,
       { platform: "free", oracle: "ultra", "oracle-v2": "community" },
     ]);
-    expect(made.body.credits_monthly).toBe("9223372036854775807");
-    const { id } = made.body;
-    expect((await stand.ask("GET", `${accountsPath}/${id}`, operator.key)).body).toEqual(made.body);
+    expect(created.body.credits_monthly).toBe("9223372036854775807");
+    const { id } = created.body;
+    expect((await stand.ask("GET", `${accountsPath}/${id}`, operator.key)).body).toEqual(created.body);
     const reader = await stand.key(id, ["keys:write"]);
     const rate = async () => (await stand.ask("GET", keysPath, reader.key)).headers.get("x-ratelimit-limit");
     expect(await rate()).toBe("10");
@@ -49,12 +49,12 @@ describe("accounts", () => {
     expect([changed.body.tiers["oracle-v2"], changed.body.credits_monthly]).toEqual(["enterprise", null]);
     expect(await rate()).toBe("200");
     const [last, first] = await trail(id);
-    expect(first).toEqual({ actor: operator.id, action: "account.create", detail: { after: made.body } });
+    expect(first).toEqual({ actor: operator.id, action: "account.create", detail: { after: created.body } });
     expect(last).toEqual({
       actor: operator.id,
       action: "account.change",
       detail: {
-        before: { name: "new", tiers: made.body.tiers, credits_monthly: wish.credits_monthly },
+        before: { name: "new", tiers: created.body.tiers, credits_monthly: wish.credits_monthly },
         after: { name: "renamed", tiers: changed.body.tiers, credits_monthly: null },
       },
     });
@@ -132,9 +132,9 @@ describe("accounts", () => {
 describe("keys", () => {
   test("201: a key is shown once, opens its account, and neither it nor its hash is in any other answer", async () => {
     const wish = { name: "app", permissions: ["read"], restrictions: { networks: ["devnet"] }, requests_per_second: 3 };
-    const made = await stand.ask("POST", keysPath, owner.key, wish);
-    expect([made.status, made.headers.get("cache-control")]).toEqual([201, "no-store"]);
-    const { key, ...shown } = made.body;
+    const created = await stand.ask("POST", keysPath, owner.key, wish);
+    expect([created.status, created.headers.get("cache-control")]).toEqual([201, "no-store"]);
+    const { key, ...shown } = created.body;
     expect(parseApiKey(key)).toEqual({ environment: "live" } as ReturnType<typeof parseApiKey>);
     expect([shown.account_id, shown.status, shown.requests_per_second]).toEqual([accountId, "active", 3]);
     expect(await stand.opens(key)).toBe("granted");
@@ -317,17 +317,17 @@ describe("keys", () => {
 
 describe("GET /api/v1/admin/audit", () => {
   test("200: pages over all changes, newest first, and over those of one subject", async () => {
-    const made = [];
+    const created = [];
     for (const name of ["a", "b", "c"]) {
-      made.push((await stand.ask("POST", keysPath, owner.key, { name })).body.id);
+      created.push((await stand.ask("POST", keysPath, owner.key, { name })).body.id);
       stand.clock.advance(1);
     }
     const first = (await stand.ask("GET", "/api/v1/admin/audit?limit=2", operator.key)).body;
     const rest = (await stand.ask("GET", `/api/v1/admin/audit?limit=2&cursor=${first.next_cursor}`, operator.key)).body;
     const subjects = [...first.items, ...rest.items].map(({ subject }) => subject);
-    expect(subjects).toEqual(made.toReversed());
+    expect(subjects).toEqual(created.toReversed());
     expect(rest.next_cursor).toBeNull();
-    const one = (await stand.ask("GET", `/api/v1/admin/audit?subject=${made[1]}`, operator.key)).body.items;
+    const one = (await stand.ask("GET", `/api/v1/admin/audit?subject=${created[1]}`, operator.key)).body.items;
     expect(one).toMatchObject([{ actor: owner.id, action: "key.create", at: "2026-11-20T12:00:00.001Z" }]);
     expect((await stand.ask("GET", "/api/v1/admin/audit?cursor=nonsense", operator.key)).status).toBe(400);
   });

@@ -55,7 +55,7 @@ async function signedIn(expiresAt: number | null) {
   });
   const request = (headers: Record<string, string>) =>
     new Request(`http://${host}/api/v1/console/session`, { headers: { host, ...headers } });
-  const from = (made: Request) => ({ request: made, socketAddress: "127.0.0.1" });
+  const from = (created: Request) => ({ request: created, socketAddress: "127.0.0.1" });
   const { cookie } = await sessions.signIn(from(request({ origin: `http://${host}` })), key);
   return { sessions, account, keyId: record.id, looking: from(request({ cookie: cookie.split(";")[0] ?? "" })) };
 }

@@ -64,10 +64,10 @@ export class EngineChanges {
     const pubkey = addressOf(wish.pubkey, "pubkey");
     const link = await this.#dependencies.state.change(async ({ searchers, accounts, audit }) => {
       await requireAccount(accounts, wish.account_id);
-      const made = await searchers.link(pubkey, wish.account_id);
+      const created = await searchers.link(pubkey, wish.account_id);
       const detail = { after: { account_id: wish.account_id } };
       await audit.append({ actor, action: "searcher.link", subject: pubkey, detail });
-      return made;
+      return created;
     });
     this.#dependencies.invalidateAccount(link.accountId);
     return linkBody(link);
@@ -97,13 +97,13 @@ export class EngineChanges {
     const limit = await this.#dependencies.state.change(async ({ searchers, accounts, audit }) => {
       await requireSearcher(accounts, searcherId);
       const before = await searchers.limitOf(searcherId);
-      const made = await searchers.setLimit(searcherId, {
+      const created = await searchers.setLimit(searcherId, {
         bundlesPerSecond: wish.bundles_per_second,
         burst: wish.burst,
       });
-      const detail = { before: before === null ? null : figuresOf(before), after: figuresOf(made) };
+      const detail = { before: before === null ? null : figuresOf(before), after: figuresOf(created) };
       await audit.append({ actor, action: "searcher.limit", subject: searcherId, detail });
-      return made;
+      return created;
     });
     return limitBody(limit);
   }

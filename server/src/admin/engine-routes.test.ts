@@ -108,11 +108,11 @@ describe("the engine's switches", () => {
 describe("searchers", () => {
   test("201, 204: a key is linked and unlinked, recorded in the trail, and open streams ask again", async () => {
     const wish = { pubkey, account_id: accountId };
-    const made = await stand.ask("POST", searchers, operator.key, wish);
-    expect([made.status, made.body.account_id]).toEqual([201, accountId]);
+    const created = await stand.ask("POST", searchers, operator.key, wish);
+    expect([created.status, created.body.account_id]).toEqual([201, accountId]);
     expect((await stand.ask("POST", searchers, operator.key, wish)).status).toBe(201);
     expect((await stand.ask("GET", `${searchers}?account_id=${accountId}`, operator.key)).body.items).toEqual([
-      made.body,
+      created.body,
     ]);
     expect((await stand.ask("GET", `${searchers}?account_id=nobody`, operator.key)).body.items).toEqual([]);
     const gone = [];

@@ -112,8 +112,8 @@ describe("nodes at run time", () => {
       url: "https://user:secret@node.example/token",
       headers: { "x-key": "v" },
     };
-    const made = await stand.ask("POST", path, operator, wish);
-    expect([made.status, made.body.origin]).toEqual([201, "run time"]);
+    const created = await stand.ask("POST", path, operator, wish);
+    expect([created.status, created.body.origin]).toEqual([201, "run time"]);
     expect((await stand.ask("POST", path, operator, wish)).status).toBe(409);
     expect((await stand.ask("POST", path, operator, { ...wish, label: "c", url: "ftp://x" })).body.code).toBe(
       "INVALID_INPUT",

@@ -5,11 +5,11 @@ import { show } from "./masking.ts";
 import { checkRules, endpointPorts } from "./rules.ts";
 import {
   type FlagValues,
-  type Given,
-  type GivenByKey,
   readEnvironmentValues,
   readFlagValues,
   readTomlValues,
+  type WrittenValue,
+  type WrittenValues,
 } from "./sources.ts";
 import { showUpstreams } from "./upstreams.ts";
 
@@ -35,15 +35,15 @@ function showValue(name: KeyName, text: string): string {
 }
 
 /** Parses one key; undefined when its text is wrong, which adds a fault. */
-function readKey(name: KeyName, given: Given | undefined, mode: Mode, faults: ConfigFault[]): unknown {
+function readKey(name: KeyName, written: WrittenValue | undefined, mode: Mode, faults: ConfigFault[]): unknown {
   const definition = keys[name];
-  const text = given?.text ?? definition.defaults[mode];
+  const text = written?.text ?? definition.defaults[mode];
   if (text === null) return null;
   const parsed = definition.parser.parse(text);
   if (parsed.ok) return parsed.value;
   faults.push({
-    key: given?.writtenAs ?? name,
-    source: given?.source ?? "default",
+    key: written?.writtenAs ?? name,
+    source: written?.source ?? "default",
     given: showValue(name, text),
     expected: parsed.expected,
     suggestion: null,
@@ -51,19 +51,19 @@ function readKey(name: KeyName, given: Given | undefined, mode: Mode, faults: Co
   return undefined;
 }
 
-function readKeys(given: GivenByKey, mode: Mode, faults: ConfigFault[]): Partial<KeyValues> {
+function readKeys(written: WrittenValues, mode: Mode, faults: ConfigFault[]): Partial<KeyValues> {
   const values: Partial<Record<KeyName, unknown>> = {};
   for (const name of keyNames) {
-    const value = readKey(name, given.get(name), mode, faults);
+    const value = readKey(name, written.get(name), mode, faults);
     if (value !== undefined) values[name] = value;
   }
   // Each value comes from the parser of its own key, which is what KeyValues says.
   return values as Partial<KeyValues>;
 }
 
-function settingsOf(given: GivenByKey, mode: Mode): Setting[] {
+function settingsOf(written: WrittenValues, mode: Mode): Setting[] {
   return keyNames.map((name) => {
-    const one = given.get(name);
+    const one = written.get(name);
     const text = one?.text ?? keys[name].defaults[mode];
     return { name, shown: text === null ? null : showValue(name, text), source: one?.source ?? "default" };
   });
@@ -149,12 +149,12 @@ function isComplete(values: Partial<KeyValues>): values is KeyValues {
  */
 export function loadConfig(input: ConfigInput): ConfigOutcome {
   const faults: ConfigFault[] = [];
-  const given: GivenByKey = new Map();
-  if (input.tomlText !== undefined) readTomlValues(input.tomlText, given, faults);
-  readEnvironmentValues(input.env, given, faults);
-  if (input.flags !== undefined) readFlagValues(input.flags, given, faults);
-  const values = readKeys(given, input.mode, faults);
+  const written: WrittenValues = new Map();
+  if (input.tomlText !== undefined) readTomlValues(input.tomlText, written, faults);
+  readEnvironmentValues(input.env, written, faults);
+  if (input.flags !== undefined) readFlagValues(input.flags, written, faults);
+  const values = readKeys(written, input.mode, faults);
   faults.push(...checkRules(input.mode, values));
   if (faults.length > 0 || !isComplete(values)) return { ok: false, faults: faults.slice(0, faultsMax) };
-  return { ok: true, config: freeze(assemble(input.mode, values, settingsOf(given, input.mode))) };
+  return { ok: true, config: freeze(assemble(input.mode, values, settingsOf(written, input.mode))) };
 }

@@ -3,14 +3,14 @@ import { type ConfigFault, nearestName, type Source } from "./faults.ts";
 import { flagName, type KeyName, keyNames, keys } from "./keys.ts";
 import { show } from "./masking.ts";
 
-/** A value that was given for a key, before it is parsed, with the name it has in its source. */
-export interface Given {
+/** A value that a source has for a key, before it is parsed, with the name it has in its source. */
+export interface WrittenValue {
   readonly text: string;
   readonly source: Exclude<Source, "rule">;
   readonly writtenAs: string;
 }
 
-export type GivenByKey = Map<KeyName, Given>;
+export type WrittenValues = Map<KeyName, WrittenValue>;
 export type FlagValues = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Unknown names that resemble a key are faults; all names of these families belong to Sluice. */
@@ -26,12 +26,12 @@ function unknown(key: string, source: Source, expected: string, suggestion: stri
 /** An empty value is the same as none, as container platforms set variables that are to be left out. */
 export function readEnvironmentValues(
   env: Readonly<Record<string, string | undefined>>,
-  given: GivenByKey,
+  values: WrittenValues,
   faults: ConfigFault[],
 ): void {
   for (const name of keyNames) {
     const text = Object.hasOwn(env, name) ? env[name] : undefined;
-    if (text !== undefined && text.trim() !== "") given.set(name, { text, source: "environment", writtenAs: name });
+    if (text !== undefined && text.trim() !== "") values.set(name, { text, source: "environment", writtenAs: name });
   }
   for (const name of Object.keys(env)) {
     if (Object.hasOwn(keys, name) || name.startsWith(testPrefix)) continue;
@@ -91,7 +91,7 @@ function parseToml(text: string, faults: ConfigFault[]): Readonly<Record<string,
   }
 }
 
-export function readTomlValues(text: string, given: GivenByKey, faults: ConfigFault[]): void {
+export function readTomlValues(text: string, values: WrittenValues, faults: ConfigFault[]): void {
   for (const [path, value] of leaves(parseToml(text, faults), "", 1)) {
     const name = keyByTomlPath.get(path);
     if (name === undefined) {
@@ -109,7 +109,7 @@ export function readTomlValues(text: string, given: GivenByKey, faults: ConfigFa
         suggestion: null,
       });
     } else if (written.trim() !== "") {
-      given.set(name, { text: written, source: "file", writtenAs: path });
+      values.set(name, { text: written, source: "file", writtenAs: path });
     }
   }
 }
@@ -119,7 +119,7 @@ function tomlPathOf(name: string | null): string | null {
 }
 
 /** Flags are named `port-offset` or, as argument parsers give them, `portOffset`. */
-export function readFlagValues(flags: FlagValues, given: GivenByKey, faults: ConfigFault[]): void {
+export function readFlagValues(flags: FlagValues, values: WrittenValues, faults: ConfigFault[]): void {
   for (const [flag, value] of Object.entries(flags)) {
     if (value === undefined || value === "") continue;
     const kebab = flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -132,7 +132,7 @@ export function readFlagValues(flags: FlagValues, given: GivenByKey, faults: Con
       const expected = `${name} in the environment or in a file, since other users of a machine can read its command lines`;
       faults.push(unknown(writtenAs, "flag", expected, null));
     } else {
-      given.set(name, { text: String(value), source: "flag", writtenAs });
+      values.set(name, { text: String(value), source: "flag", writtenAs });
     }
   }
 }

@@ -70,11 +70,11 @@ function refused(code: PlanRefusal["code"], message: string | null): Planned {
 
 function makePlan(
   spec: RpcMethodSpec,
-  paramsGiven: readonly JsonValue[],
+  positional: readonly JsonValue[],
   text: string | null,
   defaults: Readonly<Record<string, string>>,
 ): Plan {
-  const params = withDefaults(spec, paramsGiven, defaults);
+  const params = withDefaults(spec, positional, defaults);
   const commitment = spec.commitment === null ? "processed" : (statedCommitment(spec, params) ?? nodeDefaultCommitment);
   const minContextSlot = statedMinimum(spec, params);
   if (spec.cache === "never")

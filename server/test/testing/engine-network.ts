@@ -95,6 +95,6 @@ async function sluice({ directory }: Network, args: readonly string[]): Promise<
 async function account(network: Network, name: string, permissions: readonly string[]): Promise<string> {
   const { id = "" } = await sluice(network, ["accounts", "create", "--name", name]);
   const allowed = permissions.flatMap((permission) => ["--permission", permission]);
-  const made = await sluice(network, ["keys", "create", "--account", id, "--environment", "dev", ...allowed]);
-  return made["key"] ?? "";
+  const created = await sluice(network, ["keys", "create", "--account", id, "--environment", "dev", ...allowed]);
+  return created["key"] ?? "";
 }

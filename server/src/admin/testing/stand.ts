@@ -35,9 +35,9 @@ export interface Stand extends AsyncDisposable {
   ask(method: string, path: string, key: string | null, body?: unknown, headers?: object): Promise<Answer>;
 }
 
-type Given = Partial<AdministrationDependencies>;
+type StandOverrides = Partial<AdministrationDependencies>;
 
-export async function openStand(extend: (parts: { state: State; clock: ManualClock }) => Given = () => ({})) {
+export async function openStand(extend: (parts: { state: State; clock: ManualClock }) => StandOverrides = () => ({})) {
   const directory = mkdtempSync(join(tmpdir(), "sluice-admin-"));
   const clock = new ManualClock(noon);
   const random = seededRandom(11);

@@ -36,7 +36,7 @@ const effects: BundleEffects = {
   slot: 100n,
 };
 
-interface Given {
+interface AdmissionOptions {
   readonly outcome?: BundleOutcome;
   readonly isReachable?: boolean;
   readonly isValid?: boolean;
@@ -48,7 +48,7 @@ interface Given {
   readonly ended?: BundleRecord;
 }
 
-function admission(options: Given = {}) {
+function admission(options: AdmissionOptions = {}) {
   const accepted: NewBundle[] = [];
   const asked: string[] = [];
   const pool: AdmissionDependencies["pool"] = {
@@ -61,7 +61,7 @@ function admission(options: Given = {}) {
       return { fresh: true, record: recordOf(bundle) ?? fail() };
     },
   };
-  const made = new Admission({
+  const created = new Admission({
     clock: new ManualClock(1_000_000),
     chain: {
       slot: () => (options.slot === undefined ? (100n as Slot) : options.slot),
@@ -83,7 +83,7 @@ function admission(options: Given = {}) {
     simulated: () => {},
     seen: () => {},
   });
-  return { made, accepted, asked };
+  return { created, accepted, asked };
 }
 
 const fail = (): never => {
@@ -96,8 +96,8 @@ function recordOf(bundle: NewBundle | undefined): BundleRecord | null {
   return { ...bundle, ...waiting, tipSeen: null, computeUnits: null, changedAt: bundle.receivedAt };
 }
 
-async function reasonOf(sent: BundleSubmission, options: Given = {}): Promise<BundleReason | "accepted"> {
-  const outcome = await admission(options).made.submit(sent, searcher);
+async function reasonOf(sent: BundleSubmission, options: AdmissionOptions = {}): Promise<BundleReason | "accepted"> {
+  const outcome = await admission(options).created.submit(sent, searcher);
   return outcome.ok ? "accepted" : outcome.reason;
 }
 
@@ -105,11 +105,11 @@ const failure = { ok: false, index: 0, signature: null, error: "", logs: [] } as
 const failed = (error: string): BundleOutcome => ({ ...failure, reason: "simulation_failed", error });
 
 test("one that is in the chain is answered as it stands when it comes again, and is no second one", async () => {
-  const { made, accepted } = admission();
-  await made.submit(submission([tipping()]), searcher);
+  const { created, accepted } = admission();
+  await created.submit(submission([tipping()]), searcher);
   const ended: BundleRecord = { ...(recordOf(accepted[0]) ?? fail()), state: "finalized" };
   for (const options of [{ seen: true }, { processed: true }]) {
-    const again = await admission({ ...options, ended }).made.submit(submission([tipping()]), searcher);
+    const again = await admission({ ...options, ended }).created.submit(submission([tipping()]), searcher);
     expect(again).toMatchObject({ ok: true, fresh: false, record: { id: ended.id, state: "finalized" } });
   }
   const lost = { ...ended, state: "dropped", reason: "fork" } as const;
@@ -117,8 +117,8 @@ test("one that is in the chain is answered as it stands when it comes again, and
 });
 
 test("a right bundle is accepted, with the id that Jito's rule gives it", async () => {
-  const { made, accepted } = admission();
-  const outcome = await made.submit(submission([paying(1n), tipping()]), searcher);
+  const { created, accepted } = admission();
+  const outcome = await created.submit(submission([paying(1n), tipping()]), searcher);
   const signatures = [paying(1n), tipping()].map((bytes) => {
     const parsed = parseTransaction(bytes);
     return parsed.ok ? parsed.transaction.id : fail();
@@ -136,8 +136,8 @@ test("a right bundle is accepted, with the id that Jito's rule gives it", async 
 
 test("a transaction is taken as bytes and as base64 text alike", async () => {
   const text = Buffer.from(Buffer.from(tipping()).toString("base64"));
-  const { made, accepted } = admission();
-  await made.submit(submission([new Uint8Array(text)]), searcher);
+  const { created, accepted } = admission();
+  await created.submit(submission([new Uint8Array(text)]), searcher);
   expect(accepted[0]?.transactions).toEqual([tipping()]);
 });
 
@@ -162,7 +162,7 @@ test("each fault of a bundle has its own reason", async () => {
   const text = (value: string): Uint8Array => new TextEncoder().encode(value);
   const fronting = transfer({ from, to: tipAccount, lamports: 10_000n, blockhash, readonly: [dontFront] });
   const namesProgram = transfer({ from, to: tipAccount, lamports: 1n, blockhash, readonly: [tipPrograms.payment] });
-  const cases: readonly [BundleReason | "accepted", BundleSubmission, Given?][] = [
+  const cases: readonly [BundleReason | "accepted", BundleSubmission, AdmissionOptions?][] = [
     ["empty_bundle", submission([])],
     ["too_many_transactions", submission(Array.from({ length: 6 }, (_, index) => paying(BigInt(index))))],
     ["transaction_too_large", submission([tooLong])],
@@ -200,8 +200,8 @@ test("each fault of a bundle has its own reason", async () => {
 const dontFront = "jitodontfront111111111111111111111111111111" as Address;
 
 test("a bundle without a claim pays what the simulation sees, and at least the floor", async () => {
-  const { made, accepted } = admission();
-  await made.submit(submission([tipping()], { tip: null }), searcher);
+  const { created, accepted } = admission();
+  await created.submit(submission([tipping()], { tip: null }), searcher);
   expect(accepted[0]?.tip).toBe(10_000n);
   expect(await reasonOf(submission([tipping()], { tip: null }), { floor: 10_001n })).toBe("tip_below_floor");
   const nothing = { outcome: { ...effects, tip: 0n } };
@@ -209,42 +209,42 @@ test("a bundle without a claim pays what the simulation sees, and at least the f
 });
 
 test("the same bundle again is the same one, and is not simulated again", async () => {
-  const { made, asked, accepted } = admission();
-  await made.submit(submission([tipping()]), searcher);
-  const again = await made.submit(submission([tipping()]), searcher);
+  const { created, asked, accepted } = admission();
+  await created.submit(submission([tipping()]), searcher);
+  const again = await created.submit(submission([tipping()]), searcher);
   expect(again).toMatchObject({ ok: true, fresh: false });
   expect([asked.length, accepted.length]).toEqual([1, 1]);
 });
 
 test("what is in a block that was seen is not run", async () => {
-  const { made, asked } = admission({ seen: true });
-  expect(await made.submit(submission([tipping()]), searcher)).toMatchObject({ reason: "already_processed" });
+  const { created, asked } = admission({ seen: true });
+  expect(await created.submit(submission([tipping()]), searcher)).toMatchObject({ reason: "already_processed" });
   expect(asked).toEqual([]);
 });
 
 test("a simulation that cannot be had refuses nothing for good", async () => {
   const outcome: BundleOutcome = { ok: false, reason: "unavailable", cause: "overloaded" };
-  expect(admission({ outcome }).made.submit(submission([tipping()]), searcher)).rejects.toMatchObject({
+  expect(admission({ outcome }).created.submit(submission([tipping()]), searcher)).rejects.toMatchObject({
     code: "OVERLOADED",
   });
 });
 
 test("a claim or a slot that no column holds is refused for a reason, and so is everything while the slot is unknown", async () => {
-  const { made } = admission();
+  const { created } = admission();
   for (const tip of [2n ** 63n, 2n ** 64n - 1n]) {
-    expect(made.checkClaim({ tip, targetSlot: null }, 1)).toMatchObject({ reason: "tip_not_paid" });
+    expect(created.checkClaim({ tip, targetSlot: null }, 1)).toMatchObject({ reason: "tip_not_paid" });
   }
-  expect(made.checkClaim({ tip: 2n ** 63n - 1n, targetSlot: null }, 1)).toBe(null);
-  expect(made.checkClaim({ tip: 1_000n, targetSlot: 2n ** 64n - 1n }, 1)).toMatchObject({
+  expect(created.checkClaim({ tip: 2n ** 63n - 1n, targetSlot: null }, 1)).toBe(null);
+  expect(created.checkClaim({ tip: 1_000n, targetSlot: 2n ** 64n - 1n }, 1)).toMatchObject({
     reason: "target_slot_too_far",
   });
-  const early = admission({ slot: null }).made;
+  const early = admission({ slot: null }).created;
   expect(early.checkClaim({ tip: 1_000n, targetSlot: 5_000n }, 1)).toMatchObject({ reason: "no_leader" });
 });
 
 test("transactions that are in flight under an envelope's id are not taken a second time", async () => {
-  const { made, accepted } = admission();
-  await made.submit(submission([paying(1n), tipping()]), searcher);
+  const { created, accepted } = admission();
+  await created.submit(submission([paying(1n), tipping()]), searcher);
   const record = recordOf(accepted[0]) ?? fail();
   const opened = { ...record, id: "e".repeat(64) };
   const again = submission([paying(1n), tipping()]);
@@ -254,11 +254,11 @@ test("transactions that are in flight under an envelope's id are not taken a sec
 });
 
 test("an envelope is not opened to the transactions of a bundle that is in flight", async () => {
-  const { made, accepted } = admission();
-  await made.submit(submission([paying(1n), tipping()]), searcher);
+  const { created, accepted } = admission();
+  await created.submit(submission([paying(1n), tipping()]), searcher);
   const inFlight = [recordOf(accepted[0]) ?? fail()];
   const claim = { tip: 5_000n, targetSlot: null };
-  const again = await admission({ inFlight }).made.open([paying(1n), tipping()], claim, searcher.id);
+  const again = await admission({ inFlight }).created.open([paying(1n), tipping()], claim, searcher.id);
   expect(again).toMatchObject({ ok: false, reason: "duplicate_transaction" });
-  expect(await admission({ inFlight }).made.open([tipping()], claim, searcher.id)).toMatchObject({ ok: true });
+  expect(await admission({ inFlight }).created.open([tipping()], claim, searcher.id)).toMatchObject({ ok: true });
 });

@@ -35,8 +35,8 @@ test("where searchers are more than places, the highest claims have them", () =>
 test("places are bounded, in order, the same each time, and none is empty that a searcher's share could fill", () => {
   const bid = fc.record({ searcherId: fc.constantFrom("a", "b", "c", "d"), tip: fc.bigInt({ min: 0n, max: 9n }) });
   fc.assert(
-    fc.property(fc.array(bid, { maxLength: 40 }), (made) => {
-      const bids = made.map((each, at) => ({ ...each, at }));
+    fc.property(fc.array(bid, { maxLength: 40 }), (created) => {
+      const bids = created.map((each, at) => ({ ...each, at }));
       const kept = withinPlaces(bids, few);
       expect(withinPlaces(bids, few)).toEqual(kept);
       expect(kept).toEqual(kept.toSorted((one, other) => one.at - other.at));

@@ -18,12 +18,12 @@ const granted = limit.burst + limit.bundlesPerSecond * seconds;
 const others = ["one", "two", "three", "four"];
 
 const searcherOf = (id: string): Searcher => ({ id, accountId: id, pubkey: null });
-let made = 0;
+let created = 0;
 
 /** A bundle that remembers whether its transactions were read. */
 function bundle(seen: { looks: number }): BundleRequestMessage {
-  made += 1;
-  const transactions = [Buffer.from(`transaction ${made}`)];
+  created += 1;
+  const transactions = [Buffer.from(`transaction ${created}`)];
   return {
     tip: "1000",
     mev_type: "arbitrage",

@@ -16,7 +16,7 @@ export interface StandbyHttpDependencies extends AdmitDependencies {
 
 /** Seconds: about as long as it takes until a process that is gone is known to be gone. */
 export const standbyRetrySeconds = 5;
-export const standbyText = "This process stands by while another one keeps the book of bundles; ask that one.";
+export const standbyText = "This process stands by while another one holds the bundle pool; ask that one.";
 
 /** The REST endpoint of a process that stands by: it reports how it stands, and sends everything else away. */
 export function createStandbyHttp(dependencies: StandbyHttpDependencies) {

@@ -38,11 +38,11 @@ const expired: BundleChange = { to: "expired", reason: "blockhash_expired" };
 
 let events = new SeenEvents();
 let ledger = new KeptLedger();
-let made = 0;
+let created = 0;
 /** A name that no other test has. */
 function named(): string {
-  made += 1;
-  return `bundle ${made}`;
+  created += 1;
+  return `bundle ${created}`;
 }
 
 const open = (options: PoolOptions = {}, store: BundleStore = state.engine.bundles): Promise<DurableBundlePool> =>

@@ -33,10 +33,10 @@ export async function openCiphertext(
   privateKey: Uint8Array,
   additional: Uint8Array,
 ): Promise<Uint8Array | null> {
-  const made = suite();
+  const created = suite();
   try {
-    const recipientKey = await made.kem.deserializePrivateKey(bufferOf(privateKey));
-    const plain = await made.open(
+    const recipientKey = await created.kem.deserializePrivateKey(bufferOf(privateKey));
+    const plain = await created.open(
       { recipientKey, enc: bufferOf(sealed.enc) },
       bufferOf(sealed.ciphertext),
       bufferOf(additional),

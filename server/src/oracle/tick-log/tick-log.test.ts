@@ -10,14 +10,14 @@ import { readLogLine, replayLog, tickLogFiles } from "./replay-log.ts";
 import { TickLog } from "./tick-log.ts";
 
 const options = { symbols: ["BTC", "ETH"] };
-const made: string[] = [];
+const created: string[] = [];
 afterEach(() => {
-  for (const directory of made.splice(0)) rmSync(directory, { recursive: true, force: true });
+  for (const directory of created.splice(0)) rmSync(directory, { recursive: true, force: true });
 });
 
 function directory(): string {
   const path = mkdtempSync(join(tmpdir(), "sluice-ticks-"));
-  made.push(path);
+  created.push(path);
   return path;
 }
 

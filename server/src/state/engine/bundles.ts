@@ -83,7 +83,7 @@ export async function writeSteps(
     await writeRound(tx, { statements, steps: [...round.values()] }, results);
     left = left.filter((step) => round.get(step.id) !== step);
   }
-  return steps.map((step) => results.get(step) ?? { made: false, found: null });
+  return steps.map((step) => results.get(step) ?? { created: false, found: null });
 }
 
 /** Steps of different bundles. */
@@ -96,23 +96,23 @@ async function writeRound(
   const going = steps.filter((step) => !isEnd(step)).map(bundleCells.going);
   const ending = steps.filter(isEnd).map(bundleCells.end);
   const rows = [...(await statements.go.execute(tx, going)), ...(await statements.end.execute(tx, ending))];
-  const made = new Set(rows.map(({ id }) => id));
+  const created = new Set(rows.map(({ id }) => id));
   const outcomes = steps.flatMap(({ id, ended_at }) =>
-    ended_at !== null && made.has(id) ? [{ bundle_id: id, ended_at }] : [],
+    ended_at !== null && created.has(id) ? [{ bundle_id: id, ended_at }] : [],
   );
   await statements.insertOutcomes.execute(tx, outcomes.map(bundleCells.outcome));
   await statements.deleteContents.execute(
     tx,
     outcomes.map(({ bundle_id }) => [bundle_id]),
   );
-  const failed = steps.filter((step) => !made.has(step.id));
+  const failed = steps.filter((step) => !created.has(step.id));
   const found = await findBundles(
     tx,
     failed.map(({ id }) => id),
   );
   for (const step of steps) {
-    const isMade = made.has(step.id);
-    results.set(step, isMade ? { made: true } : { made: false, found: found.get(step.id) ?? null });
+    const isMade = created.has(step.id);
+    results.set(step, isMade ? { created: true } : { created: false, found: found.get(step.id) ?? null });
   }
 }
 

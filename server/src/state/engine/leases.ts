@@ -35,12 +35,12 @@ export class Leases implements LeaseStore {
       // This lock is the one that fences wait for and that waits for them.
       const row = await (this.isShared ? query.forUpdate() : query).executeTakeFirst();
       if (row === undefined) {
-        const made = await tx
+        const created = await tx
           .insertInto("engine_leases")
           .values(first)
           .onConflict((conflict) => conflict.column("name").doNothing())
           .executeTakeFirst();
-        return seen === null && made.numInsertedOrUpdatedRows === 1n ? first : null;
+        return seen === null && created.numInsertedOrUpdatedRows === 1n ? first : null;
       }
       if (seen === null || row.epoch !== seen.epoch || row.beats !== seen.beats) return null;
       const taken = { epoch: row.epoch + 1n, beats: 0n, holder };

@@ -119,7 +119,7 @@ test("a body is handed on as it comes, both ways, and a client's leaving is repo
 });
 
 test("what a slow client does not take is not made for it", async () => {
-  let made = 0;
+  let created = 0;
   const cancelled = Promise.withResolvers<void>();
   await using server = serveWeb(
     () =>
@@ -127,7 +127,7 @@ test("what a slow client does not take is not made for it", async () => {
         new ReadableStream(
           {
             pull: (controller) => {
-              made += 65_536;
+              created += 65_536;
               controller.enqueue(new Uint8Array(65_536));
             },
             cancel: () => cancelled.resolve(),
@@ -142,12 +142,12 @@ test("what a slow client does not take is not made for it", async () => {
   socket.pause();
   let before = -1;
   // The kernel's buffers fill up, and then nothing more is asked for.
-  for (let turn = 0; turn < 200 && made !== before; turn += 1) {
-    before = made;
+  for (let turn = 0; turn < 200 && created !== before; turn += 1) {
+    before = created;
     await Bun.sleep(50);
   }
-  expect(made).toBe(before);
-  expect(made).toBeLessThan(64 * 1024 * 1024);
+  expect(created).toBe(before);
+  expect(created).toBeLessThan(64 * 1024 * 1024);
   socket.destroy();
   await cancelled.promise;
 });

@@ -86,18 +86,18 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
       pieces(bytes, () => 1 + writer.upTo(40)),
       pieces(bytes, () => 1 + writer.upTo(700)),
     ];
-    const made: string[] = [];
+    const created: string[] = [];
     for (const cut of cuts) {
       const { reported, statuses, socket, owner } = await receive(cut);
-      made.push(JSON.stringify({ reported, statuses, closed: socket.closedBy !== null, pending: owner.pending }));
+      created.push(JSON.stringify({ reported, statuses, closed: socket.closedBy !== null, pending: owner.pending }));
     }
-    const odd = made.findIndex((each) => each !== made[0]);
+    const odd = created.findIndex((each) => each !== created[0]);
     if (odd > 0) {
-      const summary = `stream ${index}, cut ${odd}: ${made[odd]}\nwhole: ${made[0]}\n${JSON.stringify(bytes.toString("latin1"))}`;
+      const summary = `stream ${index}, cut ${odd}: ${created[odd]}\nwhole: ${created[0]}\n${JSON.stringify(bytes.toString("latin1"))}`;
       return { passed: false, summary };
     }
-    answers += made[0]?.match(/\b200\b/g)?.length ?? 0;
-    refusals += made[0]?.match(/refused/g)?.length ?? 0;
+    answers += created[0]?.match(/\b200\b/g)?.length ?? 0;
+    refusals += created[0]?.match(/refused/g)?.length ?? 0;
   }
   return {
     passed: true,
@@ -106,11 +106,11 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
 }
 
 function pieces(bytes: Buffer, size: () => number): Buffer[] {
-  const made: Buffer[] = [];
+  const created: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {
     const end = at + size();
-    made.push(bytes.subarray(at, end));
+    created.push(bytes.subarray(at, end));
     at = end;
   }
-  return made;
+  return created;
 }

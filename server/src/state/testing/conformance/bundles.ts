@@ -6,7 +6,7 @@ import type { BundleRecord, BundleStatus, BundleStep, BundleStore } from "../../
 import { int64Max } from "../../values.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
-let made = 0;
+let created = 0;
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 const signatureOf = (text: string): Signature =>
   signatureOfBytes(new Uint8Array(createHash("sha512").update(text).digest()));
@@ -16,9 +16,9 @@ export const slotOf = (slot: number | bigint): Slot => BigInt(slot) as Slot;
 const start = 1_790_000_000_000;
 
 export function newBundle(changes: Partial<BundleRecord> = {}): BundleRecord {
-  made += 1;
+  created += 1;
   return {
-    id: hashOf(`bundle ${process.pid} ${made}`),
+    id: hashOf(`bundle ${process.pid} ${created}`),
     searcherId: "acct_searcher",
     ingress: "rest",
     transactions: [Uint8Array.of(1, 2, 3), new Uint8Array(1_232).fill(7), new Uint8Array()],
@@ -27,11 +27,11 @@ export function newBundle(changes: Partial<BundleRecord> = {}): BundleRecord {
     tip: 1_000n,
     mevType: "arbitrage",
     targetSlot: slotOf(12),
-    receivedAt: start + made,
+    receivedAt: start + created,
     acceptedSlot: slotOf(11),
     lastValidBlockHeight: 150n,
     expiresAt: start + 300_000,
-    ...accepted(start + made),
+    ...accepted(start + created),
     ...changes,
   };
 }
@@ -124,7 +124,7 @@ function manyAtOnce(store: () => BundleStore): void {
         expect(live.get(bundle.id)).toEqual({ ...bundle, forwarded });
       }
       const landedAt = (index: number) => ({ slot: slotOf(index), blockhash: `hash ${index}` });
-      const made = await Promise.all(
+      const created = await Promise.all(
         bundles.map(({ id, receivedAt }, index) => {
           const to = {
             ...accepted(receivedAt),
@@ -136,7 +136,7 @@ function manyAtOnce(store: () => BundleStore): void {
           return store().step(index % 4 === 0 ? toEnd(id) : { id, from: "accepted", to, isEnd: false });
         }),
       );
-      expect(made).toEqual(bundles.map(() => ({ made: true })));
+      expect(created).toEqual(bundles.map(() => ({ created: true })));
       for (const [index, { id }] of bundles.entries()) {
         const stands = await store().get(id);
         expect(stands?.state).toBe(index % 4 === 0 ? "dropped" : "included");
@@ -214,19 +214,22 @@ function steps({ replicas }: ConformanceSubject, store: () => BundleStore): void
     const bundle = newBundle();
     await store().accept(bundle);
     expect(await store().step(toEnd(bundle.id, "included"))).toMatchObject({
-      made: false,
+      created: false,
       found: { state: "accepted" },
     });
-    expect(await store().step(toIncluded(bundle.id))).toEqual({ made: true });
+    expect(await store().step(toIncluded(bundle.id))).toEqual({ created: true });
     expect(await store().get(bundle.id)).toEqual({ ...bundle, ...toIncluded(bundle.id).to });
-    expect(await store().step(toEnd(bundle.id))).toMatchObject({ made: false, found: { state: "included", landed } });
-    expect(await store().step(toEnd(bundle.id, "included"))).toEqual({ made: true });
+    expect(await store().step(toEnd(bundle.id))).toMatchObject({
+      created: false,
+      found: { state: "included", landed },
+    });
+    expect(await store().step(toEnd(bundle.id, "included"))).toEqual({ created: true });
     const ended = await store().get(bundle.id);
     expect(ended).toEqual({ ...bundle, ...toEnd(bundle.id, "included").to, transactions: [] });
     for (const from of ["accepted", "included", "finalized"] as const) {
-      expect(await store().step({ ...toEnd(bundle.id), from })).toEqual({ made: false, found: ended });
+      expect(await store().step({ ...toEnd(bundle.id), from })).toEqual({ created: false, found: ended });
     }
-    expect(await store().step(toEnd(hashOf("none")))).toEqual({ made: false, found: null });
+    expect(await store().step(toEnd(hashOf("none")))).toEqual({ created: false, found: null });
   });
 
   test("of two ends that are written at once, from any replica, one is made", async () => {
@@ -244,7 +247,7 @@ function steps({ replicas }: ConformanceSubject, store: () => BundleStore): void
         ),
       ),
     );
-    expect(results.filter((result) => result?.made === true)).toHaveLength(30);
+    expect(results.filter((result) => result?.created === true)).toHaveLength(30);
   });
 
   test("two steps of one bundle that share a commit are made one after the other", async () => {
@@ -254,7 +257,7 @@ function steps({ replicas }: ConformanceSubject, store: () => BundleStore): void
       store().step(toIncluded(bundle.id)),
       store().step(toEnd(bundle.id, "included")),
     ]);
-    expect([first, second]).toEqual([{ made: true }, { made: true }]);
+    expect([first, second]).toEqual([{ created: true }, { created: true }]);
     expect(await store().get(bundle.id)).toMatchObject({ state: "finalized" });
   });
 
@@ -310,7 +313,7 @@ function reading(store: () => BundleStore): void {
   });
 
   test("lists are newest first, by searcher and state, in pages that neither miss nor repeat", async () => {
-    const searcherId = `acct_list_${made}`;
+    const searcherId = `acct_list_${created}`;
     const bundles = Array.from({ length: 9 }, (_, index) =>
       newBundle({ searcherId, receivedAt: start + 600_000 + (index >> 1) }),
     );
@@ -371,7 +374,7 @@ function against({ replicas }: ConformanceSubject, store: () => BundleStore): vo
           const to = (replicas()[replica % replicas().length] ?? replicas()[0])?.engine.bundles ?? store();
           if (what === "accept") return { id: chosen.id, what, done: (await to.accept(chosen)).fresh };
           const step = { include: toIncluded, finalize: (id: string) => toEnd(id, "included"), drop: toEnd }[what];
-          return { id: chosen.id, what, done: (await to.step(step(chosen.id))).made };
+          return { id: chosen.id, what, done: (await to.step(step(chosen.id))).created };
         }),
       );
       for (const { id } of bundles) {

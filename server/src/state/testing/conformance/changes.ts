@@ -4,12 +4,12 @@ import { SluiceError } from "@sluice/contract/errors";
 import type { KeyRecord, State } from "../../records.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
-let made = 0;
+let created = 0;
 
 async function adminKey(state: State, changes: Partial<KeyRecord> = {}): Promise<KeyRecord> {
-  made += 1;
+  created += 1;
   const account = await state.accounts.create({ name: "of admins" });
-  const id = `key_change_${process.pid}_${made}`;
+  const id = `key_change_${process.pid}_${created}`;
   return await state.keys.insert({
     id,
     accountId: account.id,
@@ -24,7 +24,7 @@ async function adminKey(state: State, changes: Partial<KeyRecord> = {}): Promise
     permissions: ["admin"],
     requestsPerSecond: null,
     expiresAt: null,
-    createdAt: 1_790_000_000_000 + made,
+    createdAt: 1_790_000_000_000 + created,
     lastUsedAt: null,
     ...changes,
   });

@@ -3,12 +3,12 @@ import { createHash } from "node:crypto";
 import type { KeyRecord, State } from "../../records.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
-let made = 0;
+let created = 0;
 
 /** A key that has not been inserted, different from every other. */
 function newKey(accountId: string, changes: Partial<KeyRecord> = {}): KeyRecord {
-  made += 1;
-  const id = `key_${process.pid}_${String(made).padStart(6, "0")}`;
+  created += 1;
+  const id = `key_${process.pid}_${String(created).padStart(6, "0")}`;
   return {
     id,
     accountId,
@@ -23,7 +23,7 @@ function newKey(accountId: string, changes: Partial<KeyRecord> = {}): KeyRecord 
     permissions: ["read"],
     requestsPerSecond: null,
     expiresAt: null,
-    createdAt: 1_790_000_000_000 + made,
+    createdAt: 1_790_000_000_000 + created,
     lastUsedAt: null,
     ...changes,
   };
