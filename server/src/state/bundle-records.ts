@@ -69,7 +69,7 @@ export interface BundleStep {
 export type AcceptResult = { readonly fresh: true } | { readonly fresh: false; readonly found: BundleRecord };
 
 /** `found` is what stands instead: null when there is no such bundle. */
-export type StepResult = { readonly created: true } | { readonly created: false; readonly found: BundleRecord | null };
+export type StepResult = { readonly applied: true } | { readonly applied: false; readonly found: BundleRecord | null };
 
 /** Every method throws SluiceError: INVALID_INPUT, or an error with a code of `stateErrorCodeOf`. */
 export interface BundleStore {

@@ -227,7 +227,7 @@ export class DurableBundlePool implements BundlePool {
     if (to === null) return null;
     const isEnd = isTerminal(to.state);
     const result = await store.step({ id: before.id, from: before.state, to, isEnd });
-    if (result.created) return this.#settle(live, isEnd ? to : withNotes(to, live.record));
+    if (result.applied) return this.#settle(live, isEnd ? to : withNotes(to, live.record));
     if (result.found === null) {
       this.#live.remove(live);
       return null;

@@ -83,7 +83,7 @@ export async function writeSteps(
     await writeRound(tx, { statements, steps: [...round.values()] }, results);
     left = left.filter((step) => round.get(step.id) !== step);
   }
-  return steps.map((step) => results.get(step) ?? { created: false, found: null });
+  return steps.map((step) => results.get(step) ?? { applied: false, found: null });
 }
 
 /** Steps of different bundles. */
@@ -112,7 +112,7 @@ async function writeRound(
   );
   for (const step of steps) {
     const isMade = created.has(step.id);
-    results.set(step, isMade ? { created: true } : { created: false, found: found.get(step.id) ?? null });
+    results.set(step, isMade ? { applied: true } : { applied: false, found: found.get(step.id) ?? null });
   }
 }
 

@@ -136,7 +136,7 @@ function manyAtOnce(store: () => BundleStore): void {
           return store().step(index % 4 === 0 ? toEnd(id) : { id, from: "accepted", to, isEnd: false });
         }),
       );
-      expect(created).toEqual(bundles.map(() => ({ created: true })));
+      expect(created).toEqual(bundles.map(() => ({ applied: true })));
       for (const [index, { id }] of bundles.entries()) {
         const stands = await store().get(id);
         expect(stands?.state).toBe(index % 4 === 0 ? "dropped" : "included");
@@ -217,19 +217,19 @@ function steps({ replicas }: ConformanceSubject, store: () => BundleStore): void
       created: false,
       found: { state: "accepted" },
     });
-    expect(await store().step(toIncluded(bundle.id))).toEqual({ created: true });
+    expect(await store().step(toIncluded(bundle.id))).toEqual({ applied: true });
     expect(await store().get(bundle.id)).toEqual({ ...bundle, ...toIncluded(bundle.id).to });
     expect(await store().step(toEnd(bundle.id))).toMatchObject({
       created: false,
       found: { state: "included", landed },
     });
-    expect(await store().step(toEnd(bundle.id, "included"))).toEqual({ created: true });
+    expect(await store().step(toEnd(bundle.id, "included"))).toEqual({ applied: true });
     const ended = await store().get(bundle.id);
     expect(ended).toEqual({ ...bundle, ...toEnd(bundle.id, "included").to, transactions: [] });
     for (const from of ["accepted", "included", "finalized"] as const) {
-      expect(await store().step({ ...toEnd(bundle.id), from })).toEqual({ created: false, found: ended });
+      expect(await store().step({ ...toEnd(bundle.id), from })).toEqual({ applied: false, found: ended });
     }
-    expect(await store().step(toEnd(hashOf("none")))).toEqual({ created: false, found: null });
+    expect(await store().step(toEnd(hashOf("none")))).toEqual({ applied: false, found: null });
   });
 
   test("of two ends that are written at once, from any replica, one is made", async () => {
@@ -247,7 +247,7 @@ function steps({ replicas }: ConformanceSubject, store: () => BundleStore): void
         ),
       ),
     );
-    expect(results.filter((result) => result?.created === true)).toHaveLength(30);
+    expect(results.filter((result) => result?.applied === true)).toHaveLength(30);
   });
 
   test("two steps of one bundle that share a commit are made one after the other", async () => {
@@ -257,7 +257,7 @@ function steps({ replicas }: ConformanceSubject, store: () => BundleStore): void
       store().step(toIncluded(bundle.id)),
       store().step(toEnd(bundle.id, "included")),
     ]);
-    expect([first, second]).toEqual([{ created: true }, { created: true }]);
+    expect([first, second]).toEqual([{ applied: true }, { applied: true }]);
     expect(await store().get(bundle.id)).toMatchObject({ state: "finalized" });
   });
 
@@ -374,7 +374,7 @@ function against({ replicas }: ConformanceSubject, store: () => BundleStore): vo
           const to = (replicas()[replica % replicas().length] ?? replicas()[0])?.engine.bundles ?? store();
           if (what === "accept") return { id: chosen.id, what, done: (await to.accept(chosen)).fresh };
           const step = { include: toIncluded, finalize: (id: string) => toEnd(id, "included"), drop: toEnd }[what];
-          return { id: chosen.id, what, done: (await to.step(step(chosen.id))).created };
+          return { id: chosen.id, what, done: (await to.step(step(chosen.id))).applied };
         }),
       );
       for (const { id } of bundles) {
