@@ -214,13 +214,13 @@ function steps({ replicas }: ConformanceSubject, store: () => BundleStore): void
     const bundle = newBundle();
     await store().accept(bundle);
     expect(await store().step(toEnd(bundle.id, "included"))).toMatchObject({
-      created: false,
+      applied: false,
       found: { state: "accepted" },
     });
     expect(await store().step(toIncluded(bundle.id))).toEqual({ applied: true });
     expect(await store().get(bundle.id)).toEqual({ ...bundle, ...toIncluded(bundle.id).to });
     expect(await store().step(toEnd(bundle.id))).toMatchObject({
-      created: false,
+      applied: false,
       found: { state: "included", landed },
     });
     expect(await store().step(toEnd(bundle.id, "included"))).toEqual({ applied: true });
