@@ -75,7 +75,7 @@ export class WebSocketConnection implements Socket, Upgraded {
     return this.#state === "open" ? this.#write(encodeFrame(opcodes.ping, "")) : 0;
   }
 
-  /** Sends the closing frame behind what was sent; the connection ends when the client has answered it. */
+  /** Sends the closing frame behind what was sent, and no more: once the socket has taken it, the sending side is shut. */
   close(code: number = normalClosure, reason = ""): void {
     if (this.#state !== "open") return;
     this.#state = "closing";
@@ -86,6 +86,8 @@ export class WebSocketConnection implements Socket, Upgraded {
     payload.writeUInt16BE(code, 0);
     if (!isCut) payload.set(text, 2);
     this.#write(encodeFrame(opcodes.close, payload));
+    // In a later step, since the session that closes is still at work.
+    queueMicrotask(() => this.#endClosing());
   }
 
   terminate(): void {
@@ -131,7 +133,13 @@ export class WebSocketConnection implements Socket, Upgraded {
       this.#unsentBytes += joined.length - written;
       return;
     }
-    this.session.writable?.();
+    if (this.#state === "closing") this.#endClosing();
+    else this.session.writable?.();
+  }
+
+  /** The client's answer is waited for as long as a refused request's bytes are; nothing depends on it. */
+  #endClosing(): void {
+    if (this.#state === "closing" && this.#unsentBytes === 0) this.#finish(true);
   }
 
   /** Takes from what waits as much as one write is to have. */

@@ -154,6 +154,20 @@ describe("a client of the runtime", () => {
     expect(sessions[0]?.closedWith).toBe(1009);
   });
 
+  test("that does not answer the server's closing frame sees the connection end behind it", async () => {
+    const silent = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
+    const received: Buffer[] = [];
+    silent.on("data", (bytes) => received.push(Buffer.from(bytes)));
+    silent.write(`GET / HTTP/1.1\r\nHost: a\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`);
+    await until(() => webSockets.size === 1);
+    const ended = new Promise((resolve) => silent.on("end", resolve));
+    sessions[0]?.end({ code: 4401 });
+    await ended;
+    expect(Buffer.concat(received).toString("latin1")).toEndWith("\x88\x02\x11\x31");
+    expect([sessions[0]?.closedWith, webSockets.size]).toEqual([4401, 0]);
+    silent.destroy();
+  });
+
   test("answers pings, and is ended when it misses two", async () => {
     const socket = await opened();
     webSockets.tick();
