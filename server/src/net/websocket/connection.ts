@@ -75,7 +75,7 @@ export class WebSocketConnection implements Socket, Upgraded {
     return this.#state === "open" ? this.#write(encodeFrame(opcodes.ping, "")) : 0;
   }
 
-  /** Sends the closing frame behind what was sent, and no more: once the socket has taken it, the sending side is shut. */
+  /** Sends the closing frame behind what was sent; once the socket has taken it, the sending side is shut. */
   close(code: number = normalClosure, reason = ""): void {
     if (this.#state !== "open") return;
     this.#state = "closing";

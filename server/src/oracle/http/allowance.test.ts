@@ -28,7 +28,7 @@ test("the month's end is the first moment of the next month in UTC, in leap year
 test("the machine's time zone changes nothing", () => {
   const script = `
     import { secondsToMonthEnd } from "${import.meta.dir}/admission.ts";
-    import { monthOf } from "${import.meta.dir}/../../credits/index.ts";
+    import { monthOf } from "${import.meta.dir}/../../credits/account-credits.ts";
     const at = [Date.UTC(2026, 9, 31, 23, 30), Date.UTC(2026, 10, 1, 0, 30), Date.UTC(2028, 1, 29, 12), Date.UTC(2027, 2, 28, 1, 30)];
     console.log(JSON.stringify(at.map((ms) => [secondsToMonthEnd(ms), monthOf(ms)])));`;
   const run = (zone: string): string =>
