@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
-import { parseCommandLine } from "./options.ts";
-import { call } from "./testing/boot.ts";
+import { systemClock, wallMs } from "@sluice/lib";
+import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
+import { defaultOptions, parseCommandLine } from "./options.ts";
+import { bootNode, call } from "./testing/boot.ts";
 
 const entryPath = new URL("./main.ts", import.meta.url).pathname;
 
@@ -32,6 +34,32 @@ test("the process says when it is ready, answers, and ends with 0 when its stand
   expect((await call(rpc, "getHealth")).result).toBe("ok");
   await child.stdin.end();
   expect(await child.exited).toBe(0);
+});
+
+test("the first 32 blocks are rooted when the chain is ready, in the time before it, and finalized reads work at once", async () => {
+  await using node = await bootNode({ slotMs: 60_000, startSlots: defaultOptions.startSlots });
+  const slotAt = async (commitment: string) => (await call(node.rpcUrl, "getSlot", [{ commitment }])).result;
+  expect(await Promise.all(["processed", "confirmed", "finalized"].map(slotAt))).toEqual([64, 63, 32]);
+  const [first, last] = await Promise.all(
+    [1, 32].map(async (slot) => Number((await call(node.rpcUrl, "getBlockTime", [slot])).result)),
+  );
+  expect(last).toBeLessThanOrEqual(Date.now() / 1_000 - 32 * 60);
+  expect((last ?? 0) - (first ?? 0)).toBe(31 * 60);
+  const { result } = await call(node.rpcUrl, "getBlock", [
+    32,
+    { commitment: "finalized", maxSupportedTransactionVersion: 0 },
+  ]);
+  expect(result).toMatchObject({ parentSlot: 31, blockHeight: 32 });
+});
+
+test("a machine that is slow to close the first blocks does not stretch their times", async () => {
+  let readings = 0;
+  const slow = { ...systemClock, now: () => wallMs(Date.now() + 300 * readings++) };
+  await using node = await bootNode({ slotMs: 60_000, startSlots: 64 }, new LiteSvmMachine(), slow);
+  const [first, last] = await Promise.all(
+    [1, 32].map(async (slot) => Number((await call(node.rpcUrl, "getBlockTime", [slot])).result)),
+  );
+  expect((last ?? 0) - (first ?? 0)).toBe(31 * 60);
 });
 
 test("SIGTERM ends the process with 0, with a socket still open", async () => {

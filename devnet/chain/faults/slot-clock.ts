@@ -8,6 +8,8 @@ const stretch = 16;
 interface SlotClockOptions {
   readonly slotMs: number;
   readonly finalizedAfter: number;
+  /** Slots of `start`. */
+  readonly startSlots: number;
 }
 
 /** How far `advance` goes: so many slots with a block each, or to an epoch, or by a time. */
@@ -18,7 +20,9 @@ export class SlotClock {
   readonly #options: SlotClockOptions;
   readonly #clock: Pick<Clock, "now" | "after">;
   readonly #isStopped: () => boolean;
-  #aheadMs = 0;
+  #aheadMs: number;
+  /** What the clock read when slots began to be closed at once: while that lasts, only their own time passes. */
+  #standsAtMs: number | null;
   /** Slots to leave out after the one that is open. */
   #skip = 0n;
   /** Ticks until the open slot begins, after slots that were left out. */
@@ -33,10 +37,26 @@ export class SlotClock {
     this.#options = options;
     this.#clock = dependencies.clock;
     this.#isStopped = dependencies.isStopped;
+    this.#aheadMs = -this.#startSlots * this.#slotMs;
+    this.#standsAtMs = this.#startSlots === 0 ? null : this.#clock.now();
+  }
+
+  /** An owner who closes the slots begins at genesis. */
+  get #startSlots(): number {
+    return this.#options.slotMs === 0 ? 0 : this.#options.startSlots;
+  }
+
+  get #slotMs(): number {
+    return this.#options.slotMs === 0 ? nominalSlotMs : this.#options.slotMs;
+  }
+
+  /** Closes the slots that lie in the time before the start; the chain's time is the clock's after it. */
+  start(chain: Chain): Promise<void> {
+    return this.advance({ slots: BigInt(this.#startSlots) }, chain);
   }
 
   /** Unix milliseconds. */
-  readonly now = (): number => this.#clock.now() + this.#aheadMs;
+  readonly now = (): number => (this.#standsAtMs ?? this.#clock.now()) + this.#aheadMs;
 
   get skipping(): bigint {
     return this.#skip + this.#waits;
@@ -74,7 +94,7 @@ export class SlotClock {
   }
 
   /**
-   * Moves time and slots on at once. Toward an epoch or by a time, slots are left out but for the first one of each
+   * Moves time and slots on at once, each slot by its own length however long closing it takes. Toward an epoch or by a time, slots are left out but for the first one of each
    * epoch and as many at the end as it takes that all of this is finalized.
    */
   advance(by: Advance, chain: Chain): Promise<void> {
@@ -86,8 +106,9 @@ export class SlotClock {
   async #advance(by: Advance, chain: Chain): Promise<void> {
     this.clear(chain);
     this.#advancing = true;
+    this.#standsAtMs ??= this.#clock.now();
     try {
-      const slotMs = this.#options.slotMs === 0 ? nominalSlotMs : this.#options.slotMs;
+      const slotMs = this.#slotMs;
       const target = this.#target(by, chain, slotMs);
       const blocks = BigInt(this.#options.finalizedAfter) + 1n;
       const lastBlocks = "slots" in by ? 0n : target - blocks;
@@ -100,6 +121,7 @@ export class SlotClock {
       }
     } finally {
       this.#advancing = false;
+      this.#standsAtMs = null;
     }
   }
 

@@ -1,4 +1,4 @@
-import { systemClock } from "@sluice/lib";
+import { type Clock, systemClock } from "@sluice/lib";
 import type { Svm } from "@sluice/svm/bank";
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { processLog } from "../../log.ts";
@@ -10,9 +10,22 @@ import { defaultOptions, type NodeOptions } from "../options.ts";
  * process unless another is given: that starts in 12 ms instead of 150, and the differences have their own tests.
  * Unless a test asks for them there are no vote transactions, so that transactions can be counted.
  */
-export function bootNode(options: Partial<NodeOptions> = {}, svm: Svm = new LiteSvmMachine()): Promise<ChainNode> {
-  const quick = { ...defaultOptions, rpcPort: 0, pubsubPort: 0, slotMs: 40, seed: "test", votes: false, ...options };
-  return startNode(quick, { clock: systemClock, log: processLog("test chain"), svm });
+export function bootNode(
+  options: Partial<NodeOptions> = {},
+  svm: Svm = new LiteSvmMachine(),
+  clock: Clock = systemClock,
+): Promise<ChainNode> {
+  const quick = {
+    ...defaultOptions,
+    rpcPort: 0,
+    pubsubPort: 0,
+    slotMs: 40,
+    startSlots: 0,
+    seed: "test",
+    votes: false,
+    ...options,
+  };
+  return startNode(quick, { clock, log: processLog("test chain"), svm });
 }
 
 interface RpcAnswer {
