@@ -23,6 +23,7 @@ import {
   answerHttp,
   type Dispatch,
   dispatcher,
+  FaucetRequests,
   type Method,
   type RpcNode,
   rpcMethods,
@@ -186,15 +187,15 @@ export async function startNode(options: NodeOptions, dependencies: NodeDependen
   const chain = await Chain.start(options, genesis, { svm, log, now: clock.now });
   const performance = new PerformanceSamples(chain.at("processed"));
   const addresses = { rpc: "", pubsub: "" };
-  let airdrops = 0;
-  const faucet = {
-    next() {
-      airdrops = (airdrops + 1) % 1_000_000;
-      return airdrops;
-    },
-  };
   const view = new LaggingView(chain, (event) => hub.publish(event));
-  const node: RpcNode = { chain: view, performance, faucet, endpoints: addresses, now: clock.now, log };
+  const node: RpcNode = {
+    chain: view,
+    performance,
+    faucet: new FaucetRequests(),
+    endpoints: addresses,
+    now: clock.now,
+    log,
+  };
   const methods = new Map(rpcMethods());
   const rpc = dispatcher(
     (name) => methods.get(name),
@@ -225,6 +226,7 @@ export async function startNode(options: NodeOptions, dependencies: NodeDependen
     { transactionsPerSecond: options.traffic, seed: options.trafficSeed, slotMs: options.slotMs },
     { chain, clock: dependencies.clock, log },
   );
+  await clock.start(chain);
   await engine.connect(options.blockEngine);
   const timer =
     options.slotMs > 0 ? new SlotTimer(options, { clock: dependencies.clock, log, close: closeSlot }) : null;

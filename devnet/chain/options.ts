@@ -11,6 +11,8 @@ export interface NodeOptions extends GenesisSources {
   readonly pubsubPort: number;
   /** 0 stops the clock: the owner of the node closes slots. */
   readonly slotMs: number;
+  /** Slots with a block that are closed before the node is ready, in the time before it; none with a stopped clock. */
+  readonly startSlots: number;
   readonly seed: string;
   readonly faucetLamports: bigint;
   readonly slotsPerEpoch: bigint;
@@ -44,6 +46,7 @@ export const defaultOptions: NodeOptions = {
   rpcPort: 8899,
   pubsubPort: 8900,
   slotMs: 400,
+  startSlots: 64,
   seed: "sluice",
   faucetLamports: 500_000_000_000_000_000n,
   slotsPerEpoch: 432n,
@@ -66,6 +69,8 @@ export const defaultOptions: NodeOptions = {
   genesisPath: null,
   clones: [],
   programs: [],
+  accountFiles: [],
+  accountDirectories: [],
 };
 
 interface CommandLine {
@@ -85,6 +90,7 @@ const flagNames = {
   "rpc-port": "rpcPort",
   "pubsub-port": "pubsubPort",
   "slot-ms": "slotMs",
+  "start-slots": "startSlots",
   seed: "seed",
   "genesis-lamports": "faucetLamports",
   "slots-per-epoch": "slotsPerEpoch",
@@ -113,6 +119,7 @@ const ranges: { readonly [flag: string]: readonly [bigint, bigint] } = {
   "pubsub-port": [0n, 65_535n],
   "admin-port": [0n, 65_535n],
   "slot-ms": [0n, 60_000n],
+  "start-slots": [0n, 5_000n],
   "genesis-lamports": [1_000_000_000n, 10_000_000_000_000_000_000n],
   "slots-per-epoch": [32n, 432_000n],
   "confirmed-after": [0n, 31n],
@@ -155,6 +162,8 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
         genesis: { type: "string" },
         clone: { type: "string", multiple: true },
         program: { type: "string", multiple: true },
+        account: { type: "string", multiple: true },
+        "account-dir": { type: "string", multiple: true },
         votes: { type: "boolean" },
         "no-votes": { type: "boolean" },
         "block-engine": { type: "string" },

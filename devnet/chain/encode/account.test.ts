@@ -37,6 +37,20 @@ describe("encodings", () => {
     expect(dataOf(new Uint8Array(), { encoding: "binary" })).toBe("");
   });
 
+  test("base64+zstd is the frame that a stream of unknown length begins with", () => {
+    // As Agave answers for an account of these bytes.
+    expect(dataOf(new TextEncoder().encode("test data"), { encoding: "base64+zstd" })).toEqual([
+      "KLUv/QBYSQAAdGVzdCBkYXRh",
+      "base64+zstd",
+    ]);
+  });
+
+  test.each([0, 1, 255, 256, 65_791, 65_792, 3_000_000])("base64+zstd of %d bytes is read back", (size) => {
+    const bytes = Uint8Array.from({ length: size }, (_, at) => (at * 31) ^ (at >> 8));
+    const [text] = dataOf(bytes, { encoding: "base64+zstd" }) as [string, string];
+    expect(Buffer.from(Bun.zstdDecompressSync(Buffer.from(text, "base64"))).equals(Buffer.from(bytes))).toBe(true);
+  });
+
   test("base64+zstd is a frame of which the content is the data", () => {
     const [text, name] = dataOf(new Uint8Array(5000).fill(7), { encoding: "base64+zstd" }) as [string, string];
     expect(name).toBe("base64+zstd");

@@ -39,6 +39,23 @@ function base64(bytes: Uint8Array): string {
   return bytes.toBase64();
 }
 
+/** A frame header without size: magic number, descriptor, and a window of 2 MiB, which the default level takes. */
+const streamedHeader = Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58);
+/** Bytes of a header's content size, by the two highest bits of its descriptor; a single segment has at least one. */
+const sizeFieldBytes = [0, 2, 4, 8] as const;
+
+/**
+ * Compresses as Agave does, whose frames are written as a stream: they name a window and no content size.
+ * Source: RFC 8878, 3.1.1.1.
+ */
+function zstd(bytes: Uint8Array): Uint8Array {
+  const frame = Bun.zstdCompressSync(bytes);
+  const descriptor = frame[4] ?? 0;
+  const singleSegment = (descriptor & 0x20) !== 0;
+  const sizeBytes = sizeFieldBytes[(descriptor >> 6) as 0 | 1 | 2 | 3] || (singleSegment ? 1 : 0);
+  return Buffer.concat([streamedHeader, frame.subarray(5 + (singleSegment ? 0 : 1) + sizeBytes)]);
+}
+
 function encodeBytes(bytes: Uint8Array, encoding: AccountEncodingName): JsonValue | AccountFault {
   switch (encoding) {
     case "binary":
@@ -51,7 +68,7 @@ function encodeBytes(bytes: Uint8Array, encoding: AccountEncodingName): JsonValu
     case "jsonParsed":
       return [base64(bytes), "base64"];
     case "base64+zstd":
-      return [base64(Bun.zstdCompressSync(bytes)), "base64+zstd"];
+      return [base64(zstd(bytes)), "base64+zstd"];
   }
 }
 

@@ -16,7 +16,7 @@ export { type UiTokenAmount, uiTokenAmount } from "./amount.ts";
 export { encodeBlock } from "./block.ts";
 export { encodeTransactionError } from "./error-text.ts";
 
-export type { JsonObject, JsonValue } from "./json.ts";
+export { alphabetical, type JsonObject, type JsonValue } from "./json.ts";
 export { encodeBundleTransaction, encodeSimulation } from "./simulation.ts";
 export { encodeTransaction } from "./transaction.ts";
 export { parseVotes } from "./votes.ts";

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { AccountWrite } from "@sluice/svm/bank";
 import { programs } from "@sluice/wire/programs";
 import { nameGenesis } from "../names/index.ts";
+import { accountOf } from "./account-entry.ts";
 import { type GenesisFile, parseGenesisFile } from "./file.ts";
 import { GenesisLedger, rentFree } from "./ledger.ts";
 import { addPool, addPoolConfig, type GenesisPool } from "./pools.ts";
@@ -79,8 +80,8 @@ export function buildGenesis(file: GenesisFile): GenesisBuild {
     handles: file.names.handles.map((entry) => ({ ...entry, owner: owned(entry.owner) })),
   };
   for (const { address, account } of nameGenesis(names)) ledger.add("names", address, account);
-  for (const [index, { address, lamports, owner, data }] of file.accounts.entries()) {
-    ledger.add(`accounts[${index}]`, address, { ...rentFree(owner, data), lamports });
+  for (const [index, entry] of file.accounts.entries()) {
+    ledger.add(`accounts[${index}]`, entry.address, accountOf(entry));
   }
   if (ledger.faults.length > 0) return { ok: false, faults: ledger.faults };
   const wallets = new Map(file.wallets.map(({ name }) => [name, ledger.address(name)]));

@@ -2,9 +2,9 @@ import { type JsonValue, parseJsonExact } from "@sluice/wire/json";
 import { nameSuffixes } from "@sluice/wire/name-services";
 import type { DomainEntry, Flaw, HandleEntry } from "../names/index.ts";
 import { nameBytes, symbolBytes, uriBytes } from "../programs/index.ts";
+import { accountEntry } from "./account-entry.ts";
 import {
   address,
-  base64,
   declares,
   type Fault,
   flag,
@@ -30,17 +30,8 @@ import {
 
 /** Bounds of one file, so that a wrong one does not fill the memory. */
 const entriesMax = 100_000;
-const accountBytesMax = 10 * 1_024 * 1_024;
 export const genesisFileBytesMax = 64 * 1_024 * 1_024;
 const creatorsMax = 5;
-/** Longest base64 text is bounded by the file; what it stands for by what the chain allows an account. */
-const data: Shape<Uint8Array> = {
-  read(value, path, reading) {
-    const bytes = base64.read(value, path, reading);
-    if (bytes === undefined || bytes.length <= accountBytesMax) return bytes;
-    return reading.fault(path, `expected at most ${accountBytesMax} bytes`);
-  },
-};
 
 /** The mint of the wrapped native currency, which every chain has. */
 export const nativeMint = "native";
@@ -142,13 +133,6 @@ const names = record({
   handles: optional(list(handle, entriesMax), []),
 });
 
-const account = record({
-  address,
-  lamports: u64(1n),
-  owner: address,
-  data: optional(data, new Uint8Array()),
-});
-
 const program = record({
   address,
   file: text(4_096),
@@ -169,7 +153,7 @@ const file = record({
   pools: entries(pool),
   listings: entries(listing),
   names: optional(names, { domains: [], handles: [] }),
-  accounts: entries(account),
+  accounts: entries(accountEntry),
   programs: entries(program),
 });
 

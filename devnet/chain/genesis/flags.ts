@@ -1,20 +1,24 @@
 import { isAddress } from "@sluice/wire/identifiers";
+import type { AccountFileRequest } from "./account-files.ts";
 import type { CloneRequest } from "./clone.ts";
 import type { GenesisSources, ProgramRequest } from "./load.ts";
 
 /** Flags that take two arguments, or both in one with `=` between them. */
-const twoPartFlags: ReadonlySet<string> = new Set(["--clone", "--program"]);
+const twoPartFlags: ReadonlySet<string> = new Set(["--clone", "--program", "--account"]);
 
 /** Makes `--flag one two` into `--flag one=two`, which the parser knows. */
 export function joinTwoParts(argv: readonly string[]): string[] {
   const joined: string[] = [];
   for (let at = 0; at < argv.length; at += 1) {
     const [flag = "", first, second] = [argv[at], argv[at + 1], argv[at + 2]];
-    joined.push(flag);
-    if (!twoPartFlags.has(flag) || first === undefined || second === undefined || second.startsWith("--")) continue;
     // A second argument is another part only when the first is not whole already.
-    if (endsInAddresses(first) || (flag === "--program" && first.includes("="))) continue;
-    joined.push(`${first}=${second}`);
+    const whole = first === undefined || endsInAddresses(first) || (flag !== "--clone" && first.includes("="));
+    if (!twoPartFlags.has(flag) || whole || second === undefined || second.startsWith("--")) {
+      joined.push(flag);
+      continue;
+    }
+    // One argument, since a part may begin with a hyphen.
+    joined.push(`${flag}=${first}=${second}`);
     at += 2;
   }
   return joined;
@@ -42,6 +46,15 @@ function readProgram(text: string): ProgramRequest | { readonly fault: string } 
   return isAddress(address) && path !== "" ? { address, path } : { fault: "--program must be <address> <file.so>" };
 }
 
+/** `<address>=<file>`, or `-=<file>` for the address that the file names. */
+function readAccount(text: string): AccountFileRequest | { readonly fault: string } {
+  const at = text.indexOf("=");
+  const [address, path] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
+  if ((address === "-" || isAddress(address)) && path !== "")
+    return { address: address === "-" ? null : address, path };
+  return { fault: "--account must be <address> <file.json>, or - <file.json> for the address that the file names" };
+}
+
 function texts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
@@ -59,5 +72,7 @@ export function readSources(values: { readonly [flag: string]: unknown }, faults
     genesisPath: typeof genesis === "string" ? genesis : null,
     clones: sound<CloneRequest>(texts(values["clone"]).map(readClone)),
     programs: sound<ProgramRequest>(texts(values["program"]).map(readProgram)),
+    accountFiles: sound<AccountFileRequest>(texts(values["account"]).map(readAccount)),
+    accountDirectories: texts(values["account-dir"]),
   };
 }

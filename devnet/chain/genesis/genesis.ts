@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { AccountWrite, Svm } from "@sluice/svm/bank";
 import { encodeBase58 } from "@sluice/wire/base58";
-import { programs } from "@sluice/wire/programs";
+import { programs, sysvars } from "@sluice/wire/programs";
 import {
   createValidators,
   type PoolKeys,
@@ -23,7 +23,8 @@ import {
   stakeHistorySysvar,
   systemAccount,
 } from "../model/index.ts";
-import { type GenesisDescription, GenesisFaults, isLoaded, standardGenesis } from "./load.ts";
+import { rentFree } from "./ledger.ts";
+import { forMachine, type GenesisDescription, GenesisFaults, isLoaded, standardGenesis } from "./load.ts";
 
 export interface GenesisOptions {
   /** Any text. All keys of genesis, the genesis hash and with it every blockhash follow from it. */
@@ -105,7 +106,12 @@ export async function createGenesis(
     const gone = account?.owner === programs.system && account.data.length === 0;
     return { address, account: gone ? null : account };
   });
+  // The machine's sysvars hold one lamport; those of a cluster keep their rent.
+  const sysvarsKept = brought.flatMap(({ address, account }): AccountWrite[] =>
+    account?.owner === sysvars.owner ? [{ address, account: rentFree(sysvars.owner, account.data) }] : [],
+  );
   const added: AccountWrite[] = [
+    ...sysvarsKept,
     { address: faucet.address, account: systemAccount(options.faucetLamports) },
     ...validatorGenesis(validators),
     ...poolGenesis({ seed: options.seed, validators, staked, depositor: faucet.publicKey }),
@@ -121,7 +127,7 @@ export async function createGenesis(
   ];
   checkLamports([...kept, ...added]);
   const gone = kept.filter(({ account }) => account === null);
-  await writeAccounts([...gone, ...added.filter((write) => !isLoaded(write))], svm);
+  await writeAccounts([...gone, ...added.filter((write) => !isLoaded(write)).map(forMachine)], svm);
   await writePrograms(added.filter(isLoaded), svm);
   const hash = new Uint8Array(createHash("sha256").update(`sluice devnet genesis/${options.seed}`).digest());
   return {

@@ -1,15 +1,16 @@
-import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { CodedError } from "@sluice/contract/errors";
 import type { AccountWrite } from "@sluice/svm/bank";
 import { nameServices } from "@sluice/wire/name-services";
 import { programs } from "@sluice/wire/programs";
 import { assembledPrograms } from "../programs/index.ts";
+import { type AccountFileRequest, readAccountDirectory, readAccountFile } from "./account-files.ts";
 import { type BuiltGenesis, buildGenesis, defaultGenesis } from "./build.ts";
 import { type Ask, type CloneRequest, cloneAccounts } from "./clone.ts";
 
 import { mergeAccounts, programAccounts } from "./elf-accounts.ts";
 import { type GenesisFile, genesisFileBytesMax, parseGenesisFile } from "./file.ts";
+import { readBounded } from "./files.ts";
 import { GenesisLedger } from "./ledger.ts";
 import type { Fault } from "./shapes.ts";
 
@@ -28,6 +29,9 @@ export interface GenesisSources {
   readonly genesisPath: string | null;
   readonly clones: readonly CloneRequest[];
   readonly programs: readonly ProgramRequest[];
+  readonly accountFiles: readonly AccountFileRequest[];
+  /** Directories of account files. */
+  readonly accountDirectories: readonly string[];
 }
 
 /** How a program that the chain begins with does what it does. */
@@ -58,14 +62,6 @@ export class GenesisFaults extends CodedError<"GENESIS_INVALID", { readonly faul
   get faults(): readonly string[] {
     return this.details.faults;
   }
-}
-
-/** A file's bytes. Throws Error when it is none, such as a device whose size says nothing, or has more than `max`. */
-function readBounded(path: string, max: number): Buffer {
-  const stat = statSync(path);
-  if (!stat.isFile()) throw new Error("it is no file");
-  if (stat.size > max) throw new Error(`it has more than ${max} bytes`);
-  return readFileSync(path);
 }
 
 function readElf(path: string): Uint8Array | string {
@@ -126,8 +122,8 @@ export function standardGenesis(): GenesisDescription {
 }
 
 /**
- * Reads everything that a chain is to begin with: the genesis file, then what is cloned, then programs, each in place
- * of what was there before. Throws GenesisFaults with all faults.
+ * Reads everything that a chain is to begin with: the genesis file, then what is cloned, then account files, then
+ * programs, each in place of what was there before. Throws GenesisFaults with all faults.
  */
 export async function loadGenesis(sources: GenesisSources, ask: Ask): Promise<GenesisDescription> {
   const faults: string[] = [];
@@ -144,15 +140,35 @@ export async function loadGenesis(sources: GenesisSources, ask: Ask): Promise<Ge
     faults.push(`--program ${address}: ${elf}`);
     return [];
   });
+  const files = [
+    ...sources.accountDirectories.flatMap((directory) => readAccountDirectory(directory, faults)),
+    ...sources.accountFiles.flatMap((request) => readAccountFile(request, faults)),
+  ];
   if (faults.length > 0) throw new GenesisFaults(faults);
-  const given = [...own, ...clones.flatMap((clone) => (clone.ok ? clone.accounts : [])), ...loaded];
+  const cloned = clones.flatMap((clone) => (clone.ok ? clone.accounts : []));
+  const given = [...own, ...cloned, ...files, ...loaded];
   const built = read !== null && "built" in read ? read.built : null;
   if (built === null && given.length === 0) return standardGenesis();
   return describe(built ?? defaultGenesis(), given);
 }
 
-/** Loaders whose programs the machine reads from their accounts. */
-export function isLoaded(write: AccountWrite): boolean {
-  const { account } = write;
-  return account?.executable === true && account.owner !== programs.nativeLoader;
+const loaders: ReadonlySet<string> = new Set([
+  programs.bpfLoaderDeprecated,
+  programs.bpfLoader,
+  programs.bpfLoaderUpgradeable,
+  programs.loaderV4,
+]);
+
+/** Whether the machine reads a program from this account. */
+export function isLoaded({ account }: AccountWrite): boolean {
+  return account?.executable === true && loaders.has(account.owner);
+}
+
+/**
+ * The account as the machine takes it, which refuses an executable one that no loader owns. Without the flag it cannot
+ * be called either.
+ */
+export function forMachine({ address, account }: AccountWrite): AccountWrite {
+  const owned = account === null || loaders.has(account.owner) || account.owner === programs.nativeLoader;
+  return { address, account: owned ? account : { ...account, executable: false } };
 }

@@ -3,6 +3,7 @@ import { Keypair, SystemProgram } from "@solana/web3.js";
 import { processLog } from "../../log.ts";
 import { PerformanceSamples } from "../bank/performance.ts";
 import { LaggingView } from "../faults/lagging-view.ts";
+import { FaucetRequests } from "../rpc/faucet-requests.ts";
 import type { RpcNode } from "../rpc/method.ts";
 import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
 import { PubSubHub } from "./hub.ts";
@@ -20,7 +21,14 @@ beforeEach(async () => {
   const { chain } = manual;
   const performance = new PerformanceSamples(chain.at("processed"));
   const view = new LaggingView(chain, () => undefined);
-  node = { chain: view, performance, faucet: { next: () => 1 }, endpoints: { rpc: "", pubsub: "" }, now: () => 0, log };
+  node = {
+    chain: view,
+    performance,
+    faucet: new FaucetRequests(),
+    endpoints: { rpc: "", pubsub: "" },
+    now: () => 0,
+    log,
+  };
   hub = new PubSubHub({ subscriptionsMax: 10 }, { node });
 });
 
@@ -49,8 +57,8 @@ test("an error in one subscriber's notification does not affect later subscriber
     },
   };
   const sound = new Listener();
-  hub.dispatchFor(broken)("slotSubscribe", []);
-  hub.dispatchFor(sound)("slotsUpdatesSubscribe", []);
+  void hub.dispatchFor(broken)("slotSubscribe", []);
+  void hub.dispatchFor(sound)("slotsUpdatesSubscribe", []);
   const logged = spyOn(log, "error").mockImplementation(() => undefined);
   hub.publish({ kind: "opened", slot: 7n, parent: 6n });
   expect(logged).toHaveBeenCalledTimes(1);
@@ -72,12 +80,12 @@ test("a client that is gone gives back its subscriptions, and those alone", () =
   // Ten in all, three of which ask for the same as another.
   join(leaving, 7);
   join(staying, 3);
-  hub.dispatchFor(leaving)("accountUnsubscribe", [0]);
-  hub.dispatchFor(leaving)("slotSubscribe", []);
+  void hub.dispatchFor(leaving)("accountUnsubscribe", [0]);
+  void hub.dispatchFor(leaving)("slotSubscribe", []);
   expect(() => hub.dispatchFor(staying)("slotSubscribe", [])).toThrow("Node subscription limit reached");
   hub.closed(leaving);
   hub.closed(leaving);
-  hub.dispatchFor(staying)("slotSubscribe", []);
+  void hub.dispatchFor(staying)("slotSubscribe", []);
   hub.publish({ kind: "opened", slot: 7n, parent: 6n });
   expect([leaving.notifications.length, staying.notifications.length]).toEqual([0, 1]);
   const again = new Listener();
@@ -98,7 +106,10 @@ test("a block is read once for all who ask for addresses in it, however many the
   await manual.closeSlots(1);
   const listeners = others.map(({ publicKey }) => {
     const listener = new Listener();
-    hub.dispatchFor(listener)("logsSubscribe", [{ mentions: [publicKey.toBase58()] }, { commitment: "processed" }]);
+    void hub.dispatchFor(listener)("logsSubscribe", [
+      { mentions: [publicKey.toBase58()] },
+      { commitment: "processed" },
+    ]);
     return listener;
   });
   const read = spyOn(chain.history, "transaction");

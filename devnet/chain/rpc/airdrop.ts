@@ -13,8 +13,8 @@ const faucetUnits = 10_000;
 const feeLamports = 5_000n;
 
 /**
- * A transfer from the faucet. `distinct` asks for more compute units than are used, by a count: two airdrops of one
- * amount to one address in one slot are two transactions with different names.
+ * A transfer from the faucet, and nothing else, as Agave's faucet makes it. With `distinct` above 0 it also asks for a
+ * number of compute units, which makes it another transaction than the same transfer with the same blockhash.
  */
 export function airdropTransaction(
   faucet: GenesisKeypair,
@@ -25,12 +25,21 @@ export function airdropTransaction(
 ): Transaction {
   const toItself = Buffer.compare(faucet.publicKey, recipient) === 0;
   const parties = toItself ? [faucet.publicKey] : [faucet.publicKey, recipient];
+  const called = distinct === 0 ? [programs.system] : [programs.system, programs.computeBudget];
+  const unitLimit = {
+    programIndex: parties.length + 1,
+    accountIndexes: [],
+    data: new ByteWriter()
+      .u8(setUnitLimit)
+      .u32(faucetUnits + distinct)
+      .finish(),
+  };
   const message = encodeMessage({
     version: "legacy",
     numRequiredSignatures: 1,
     numReadonlySignedAccounts: 0,
-    numReadonlyUnsignedAccounts: 2,
-    staticKeys: [...parties, addressBytes(programs.system), addressBytes(programs.computeBudget)],
+    numReadonlyUnsignedAccounts: called.length,
+    staticKeys: [...parties, ...called.map(addressBytes)],
     blockhash: addressBytes(blockhash),
     instructions: [
       {
@@ -38,14 +47,7 @@ export function airdropTransaction(
         accountIndexes: [0, parties.length - 1],
         data: new ByteWriter().u32(transfer).u64(lamports).finish(),
       },
-      {
-        programIndex: parties.length + 1,
-        accountIndexes: [],
-        data: new ByteWriter()
-          .u8(setUnitLimit)
-          .u32(faucetUnits + distinct)
-          .finish(),
-      },
+      ...(distinct === 0 ? [] : [unitLimit]),
     ],
   });
   return parsedTransaction(new ByteWriter().u8(1).bytes(faucet.sign(message)).bytes(message).finish());
@@ -57,7 +59,7 @@ export const airdropMethods: MethodTable = {
     required: 2,
     optional: 1,
     run(params, node) {
-      const recipient = addressBytes(addressValue(params[0]));
+      const recipient = addressValue(params[0]);
       const lamports = u64Value(params[1]);
       const config = configAt(params, 2, "struct RpcRequestAirdropConfig");
       const requested = config?.["recentBlockhash"];
@@ -66,7 +68,8 @@ export const airdropMethods: MethodTable = {
       const { faucet } = node.chain.genesis;
       const held = node.chain.accounts.get(faucet.address, node.chain.openSlot)?.lamports ?? 0n;
       if (held < lamports + feeLamports) throw invalidRequest();
-      const transaction = airdropTransaction(faucet, recipient, lamports, blockhash, node.faucet.next());
+      const distinct = node.faucet.next(recipient, lamports, blockhash);
+      const transaction = airdropTransaction(faucet, addressBytes(recipient), lamports, blockhash, distinct);
       node.chain.submit(transaction);
       return transaction.id;
     },

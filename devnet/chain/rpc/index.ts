@@ -7,6 +7,7 @@ export { accountForm } from "./accounts.ts";
 export { airdropTransaction } from "./airdrop.ts";
 export { versionJson } from "./cluster.ts";
 export { invalidParams, nodeBehind, RpcError } from "./errors.ts";
+export { FaucetRequests } from "./faucet-requests.ts";
 export { answerHttp, defaultBodyBytesMax } from "./http.ts";
 export { answerBody, type Dispatch, dispatcher } from "./json-rpc.ts";
 export { type ChainView, clockOf, type Method, type MethodTable, type RpcNode } from "./method.ts";

@@ -5,6 +5,7 @@ import type { EncodeClock, JsonObject, JsonValue } from "../encode/index.ts";
 import type { AddressEntry, AddressRange, History } from "../history/index.ts";
 import type { BankSlot, ChainAccount } from "../model/index.ts";
 import { minContextSlotNotReached } from "./errors.ts";
+import type { FaucetRequests } from "./faucet-requests.ts";
 import { commitmentMember, u64Member } from "./params.ts";
 
 /** The version that the node claims: the release whose wire behaviour it follows. */
@@ -43,8 +44,7 @@ export interface ChainView
 export interface RpcNode {
   readonly chain: ChainView;
   readonly performance: PerformanceSamples;
-  /** Numbers the airdrops, so that no two are the same transaction. */
-  readonly faucet: { next(): number };
+  readonly faucet: FaucetRequests;
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly log: Log;

@@ -8,6 +8,7 @@ import type { ChainAccount } from "../model/records.ts";
 import { startManualChain } from "../testing/chain.ts";
 import type { AccountForm } from "./accounts.ts";
 import { RpcError } from "./errors.ts";
+import { FaucetRequests } from "./faucet-requests.ts";
 import type { RpcNode } from "./method.ts";
 import { presentAll } from "./programs.ts";
 
@@ -22,7 +23,7 @@ test("a listing ends in -32012 at its bound, and never has more text than was co
   const node: RpcNode = {
     chain,
     performance,
-    faucet: { next: () => 0 },
+    faucet: new FaucetRequests(),
     endpoints,
     now: () => 0,
     log: processLog("test chain"),

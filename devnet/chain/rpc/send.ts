@@ -1,7 +1,13 @@
 import { addressBytes } from "@sluice/wire/base58";
 import type { Transaction } from "@sluice/wire/transaction";
 import { blockhashLifeBlocks, type Simulation, signaturesValid } from "../bank/index.ts";
-import { encodeSimulation, encodeTransactionError, type JsonObject, type JsonValue } from "../encode/index.ts";
+import {
+  alphabetical,
+  encodeSimulation,
+  encodeTransactionError,
+  type JsonObject,
+  type JsonValue,
+} from "../encode/index.ts";
 import type { TransactionErrorJson } from "../model/index.ts";
 import { accountEncodings, presentAccount } from "./accounts.ts";
 import { invalidParams, preflightFailure } from "./errors.ts";
@@ -49,9 +55,22 @@ export function refuseUnresolved(error: TransactionErrorJson | null): void {
   throw invalidParams(`invalid transaction: ${encodeTransactionError(error)}`);
 }
 
+/** Outcomes of the check of the fee payer, which comes before any other account is loaded. */
+const payerFailures: ReadonlySet<string> = new Set([
+  "AccountNotFound",
+  "InsufficientFundsForFee",
+  "InvalidAccountForFee",
+]);
+
+/** Whether the fee payer was refused, so that nothing was loaded. Rent is also checked after a run, which logs. */
+function payerRefused({ error, outcome }: Simulation): boolean {
+  if (typeof error === "string") return payerFailures.has(error);
+  return error !== null && "InsufficientFundsForRent" in error && outcome?.logs.length === 0;
+}
+
 function ranPart(simulation: Simulation) {
   const { outcome } = simulation;
-  if (outcome === null) return notRun;
+  if (outcome === null || payerRefused(simulation)) return notRun;
   return {
     logs: outcome.logs,
     unitsConsumed: outcome.computeUnitsConsumed,
@@ -70,12 +89,12 @@ async function preflight(transaction: Transaction, config: JsonObject | null, no
   const unchecked = error !== null && simulation.outcome === null;
   if (error === signatureFailure || (unchecked && !signaturesValid(transaction))) {
     const data = encodeSimulation({ error: signatureFailure, ...notRun, ...nothingElse });
-    throw preflightFailure(encodeTransactionError(signatureFailure), data);
+    throw preflightFailure(encodeTransactionError(signatureFailure), alphabetical(data));
   }
   refuseUnresolved(error);
   if (error === null) return;
   const data = encodeSimulation({ error, ...ranPart(simulation), ...nothingElse });
-  throw preflightFailure(encodeTransactionError(error), data);
+  throw preflightFailure(encodeTransactionError(error), alphabetical(data));
 }
 
 interface RequestedAccounts {

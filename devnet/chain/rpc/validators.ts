@@ -49,6 +49,7 @@ function voteAccountRow(vote: string, bank: BankSlot, { chain }: RpcNode) {
     nodePubkey: state.node,
     activatedStake: stakeIn(epoch),
     commission: Math.floor(state.commissionBasisPoints / 100),
+    inflationRewardsCommissionBps: state.commissionBasisPoints,
     epochVoteAccount: stakeIn(epoch === 0n ? 0n : epoch - 1n) > 0n,
     epochCredits: epochCredits.map(({ epoch: of, credits, previousCredits }) => [of, credits, previousCredits]),
     lastVote: state.lastVotedSlot ?? 0n,

@@ -1,8 +1,7 @@
 import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import { parseJsonExact } from "@sluice/wire/json";
-import { programs } from "@sluice/wire/programs";
 import type { ChainAccount } from "../../model/index.ts";
-import { finite, type JsonObject, type JsonValue } from "../json.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
 
 /** Nesting of what a validator publishes; far from what the serialiser takes. */
 const depthMax = 64;
@@ -25,13 +24,10 @@ function parseText(text: string): JsonValue {
   return parsed.value;
 }
 
-/** Presents the stake configuration, or what a validator publishes of itself; other configurations are not shown. */
-export function parseConfigAccount(address: string, account: ChainAccount): JsonObject {
+/** Presents what a validator publishes of itself. Agave 4 shows no other configuration, the stake's included. */
+export function parseConfigAccount(_address: string, account: ChainAccount): JsonObject {
   const cursor = new ByteReader(account.data);
   const keys = keyList(cursor);
-  if (address === programs.stakeConfig) {
-    return { type: "stakeConfig", info: { warmupCooldownRate: finite(cursor.f64()), slashPenalty: cursor.u8() } };
-  }
   if (keys[0]?.pubkey !== validatorInfo) throw new MalformedBytes("The configuration is not a validator's.");
   return { type: "validatorInfo", info: { keys, configData: parseText(cursor.text(cursor.u64())) } };
 }

@@ -158,16 +158,11 @@ test("accounts of the upgradeable loader", () => {
   expect(present(u32(1), u8(0), u8(1, 2))).toEqual(loader("buffer", { authority: null, data }, 7n));
 });
 
-test("configurations: the stake's, and what a validator says of itself", () => {
+test("a configuration shows what a validator says of itself, and the stake's is shown as bytes", () => {
   const config = (type: string, info: object, space: bigint) => ({ program: "config", parsed: { type, info }, space });
   const stakeConfig = bytesOf([u8(0), f64(0.25), u8(12)]);
-  expect(presented(stakeConfig, programs.config, { address: programs.stakeConfig })).toEqual(
-    config("stakeConfig", { warmupCooldownRate: 0.25, slashPenalty: 12 }, 10n),
-  );
-  const broken = bytesOf([u8(0), f64(Number.NaN), u8(12)]);
-  expect(presented(broken, programs.config, { address: programs.stakeConfig })).toEqual(
-    config("stakeConfig", { warmupCooldownRate: null, slashPenalty: 12 }, 10n),
-  );
+  const bytes = [Buffer.from(stakeConfig).toString("base64"), "base64"];
+  expect(presented(stakeConfig, programs.config, { address: programs.stakeConfig })).toEqual(bytes);
   const validatorInfo = "Va1idator1nfo111111111111111111111111111111";
   const said = Buffer.from('{"name":"Sluice","nested":{"n":18446744073709551615}}');
   const parts = [u8(2), raw(validatorInfo), u8(0), raw(A), u8(1), u64(BigInt(said.length)), said];
