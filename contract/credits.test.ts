@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { creditCost, methodCredits, serviceCredits } from "./credits.ts";
+import { creditCost, hasOwnPrice, itemsOf, serviceCredits } from "./credits.ts";
 
 /** The methods table of the specification (node platform, Endpoints), with getLatestBlockhash as decided. */
 const specified: Readonly<Record<string, number>> = {
@@ -45,7 +45,7 @@ describe("credit costs", () => {
   test("an unknown method costs the standard price, whatever it is called", () => {
     fc.assert(
       fc.property(fc.string(), (method) => {
-        fc.pre(!methodCredits.has(method) && method !== "getAssetBatch");
+        fc.pre(!hasOwnPrice(method));
         return creditCost(method) === 1;
       }),
     );
@@ -63,6 +63,20 @@ describe("credit costs", () => {
     expect(creditCost("getAssetBatch", 100)).toBe(500);
     expect(creditCost("getAssetBatch")).toBe(5);
     expect(creditCost("getMultipleAccounts", 100)).toBe(3);
+    expect(creditCost("simulateBundle", 5)).toBe(25);
+  });
+
+  test("items are counted wherever a call may have its list, and only for methods that are priced by item", () => {
+    const ids = ["a", "b", "c"];
+    for (const params of [{ ids }, [{ ids }], [ids], [ids, { ids: ["one"] }]]) {
+      expect(itemsOf("getAssetBatch", params)).toBe(3);
+      expect(itemsOf("getAssetProofBatch", params)).toBe(3);
+      expect(itemsOf("getAsset", params)).toBe(1);
+    }
+    expect(itemsOf("simulateBundle", [{ encodedTransactions: ids, ids: ["one"] }])).toBe(3);
+    for (const params of [null, undefined, 5, "abc", {}, [], [null], { ids: "abc" }, { __proto__: null }]) {
+      expect(itemsOf("getAssetBatch", params)).toBe(1);
+    }
   });
 
   test("history, parsing and analytics cost what the specification says", () => {

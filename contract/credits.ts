@@ -27,8 +27,7 @@ const heavyMethods = [
   "getBlockProduction",
   "getVoteAccounts",
   "simulateTransaction",
-  // Not named by the specification: each does what one of those above does.
-  "simulateBundle",
+  // Not named by the specification: it does what one of those above does.
   "getTransactionsForAddress",
 ] as const;
 
@@ -50,20 +49,49 @@ export const methodCredits: ReadonlyMap<string, number> = new Map<string, number
   ["sendTransaction", creditClasses.submission],
   ["requestAirdrop", creditClasses.submission],
   ["getAsset", 10],
+  ["getAssetProof", 10],
   ...assetListMethods.map((method) => [method, 15] as const),
 ]);
 
-/** Methods whose price is for each item asked for, with that price. */
-const creditsPerItem: ReadonlyMap<string, number> = new Map([["getAssetBatch", 5]]);
+/** A method that is priced by item: the price of one, and the member of its parameters that lists the items. */
+interface ItemPrice {
+  readonly credits: number;
+  readonly member: string;
+}
+
+/** Methods whose price is for each item asked for. */
+const itemPrices: ReadonlyMap<string, ItemPrice> = new Map([
+  ["getAssetBatch", { credits: 5, member: "ids" }],
+  ["getAssetProofBatch", { credits: 5, member: "ids" }],
+  ["simulateBundle", { credits: creditClasses.heavy, member: "encodedTransactions" }],
+]);
+
+/** Whether a call's price depends on its parameters. */
+export const isPricedByItem = (method: string): boolean => itemPrices.has(method);
+
+/** Whether the price tables name the method; a method that they do not name costs the standard price. */
+export const hasOwnPrice = (method: string): boolean => methodCredits.has(method) || itemPrices.has(method);
 
 /**
- * Credits of one JSON-RPC call. `items` counts only for the methods priced by item (getAssetBatch), at least 1 there.
- * A method that no table names costs the standard price. A batch is the sum over its items.
+ * Credits of one JSON-RPC call. `items` counts only for the methods priced by item, at least 1 there. A method that no
+ * table names costs the standard price. A batch is the sum over its calls.
  */
 export function creditCost(method: string, items = 1): number {
-  const perItem = creditsPerItem.get(method);
-  if (perItem !== undefined) return perItem * Math.max(1, Math.floor(items) || 1);
+  const price = itemPrices.get(method);
+  if (price !== undefined) return price.credits * Math.max(1, Math.floor(items) || 1);
   return methodCredits.get(method) ?? creditClasses.standard;
+}
+
+/**
+ * How many items a call asks for: the length of the list, which stands in the parameters by name, first by position, or
+ * in an object that is first by position. 1 for a method that is not priced by item, and where no list is found.
+ */
+export function itemsOf(method: string, params: unknown): number {
+  const member = itemPrices.get(method)?.member;
+  if (member === undefined) return 1;
+  const first: unknown = Array.isArray(params) ? params[0] : params;
+  const list = Array.isArray(first) ? first : new Map(Object.entries(first ?? {})).get(member);
+  return Array.isArray(list) ? list.length : 1;
 }
 
 /** Credits of what is not JSON-RPC, for one call unless the name says otherwise. */

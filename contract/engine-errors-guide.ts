@@ -21,8 +21,10 @@ export const engineErrorGuide: Readonly<Record<EngineOwnCode, ErrorGuide>> = {
     remedy: "Send the key in `X-API-Key`, `Authorization: Bearer`, `x-jito-auth`, or the query `api-key` or `uuid`.",
   },
   BUNDLE_NOT_FOUND: {
-    meaning: "No bundle with this id was accepted, or it ended more than 30 days ago.",
-    remedy: "Check the id. A bundle that was rejected is not kept: its reason came with the answer.",
+    meaning:
+      "No bundle with this id was accepted, it ended more than 30 days ago, or no block holds it and another account submitted it.",
+    remedy:
+      "Check the id, and ask with a key of the account that submitted it. A bundle that was rejected is not kept: its reason came with the answer.",
   },
   UPGRADE_REQUIRED: {
     meaning: "The path is a stream that speaks WebSocket.",
@@ -76,7 +78,8 @@ export const bundleReasonGuide: Readonly<Record<BundleReason, ErrorGuide>> = {
     remedy: resign,
   },
   already_processed: {
-    meaning: "A transaction of the bundle is in the chain already, by whatever way it came there.",
+    meaning:
+      "A transaction of the bundle is in the chain already, or came into a block otherwise than with the whole bundle, by whatever way it came there.",
     remedy: "Look up its signature. What is missing of the bundle has to be signed anew.",
   },
   tip_below_floor: {
@@ -100,16 +103,17 @@ export const bundleReasonGuide: Readonly<Record<BundleReason, ErrorGuide>> = {
     remedy: "Ask for more by a compute budget instruction, up to 1,400,000, or do less.",
   },
   simulation_failed: {
-    meaning: "A transaction fails when the bundle is run on the present state; the detail is the runtime's own error.",
-    remedy: "Read the detail. Where the opportunity is gone, so is the bundle.",
+    meaning:
+      "A transaction fails when the bundle is run on the present state; the detail is the runtime's own error, and `logs` are the last lines that it logged.",
+    remedy: "Read the detail and the logs. Where the opportunity is gone, so is the bundle.",
   },
   target_slot_past: {
     meaning: "The target slot, or the rest of its leader's slots, is over.",
     remedy: "Leave the target out, or name a slot that is to come.",
   },
   target_slot_too_far: {
-    meaning: "The target slot is more than 432 slots ahead.",
-    remedy: "Submit nearer to the slot.",
+    meaning: "The target slot is more than 432 slots ahead, or so far that the bundle's blockhash expires before it.",
+    remedy: "Submit nearer to the slot, sign with a newer blockhash, or use a durable nonce.",
   },
   decryption_failed: {
     meaning:
@@ -121,7 +125,8 @@ export const bundleReasonGuide: Readonly<Record<BundleReason, ErrorGuide>> = {
     remedy: "Put it first.",
   },
   rate_limited: {
-    meaning: "The searcher has used up its bundles of this second. In streams this is a bundle's reason.",
+    meaning:
+      "The searcher has used up its bundles of this second, has too many bundles in flight, or was stopped by an operator (a limit of 0). In streams this is a bundle's reason.",
     remedy: "Wait, as `Retry-After` says; tiers and what they allow are in the guide to the block engine.",
   },
   no_leader: {
@@ -133,14 +138,37 @@ export const bundleReasonGuide: Readonly<Record<BundleReason, ErrorGuide>> = {
     meaning: "An operator has closed the block engine for submissions. What was accepted before goes on.",
     remedy: "Try again after `Retry-After`; `GET /api/v1/status` shows when it is over.",
   },
+  invalid_field: {
+    meaning:
+      "In a stream: a field of the bundle has no meaning, such as an unknown `mev_type`, or an envelope stands beside transactions. The stream goes on. Unary calls answer INVALID_ARGUMENT, REST answers INVALID_INPUT.",
+    remedy: "Read the detail, and submit the bundle again without the fault.",
+  },
+  claims_differ: {
+    meaning:
+      "A bundle of the same transactions is known, and a claim that came with them does not hold: another target slot than the known one's, or a tip that it does not pay. The known bundle stays as it is.",
+    remedy: "Leave the claim out, or claim what holds. For other claims sign other transactions.",
+  },
+  engine_overloaded: {
+    meaning:
+      "A node, a simulation or the pool had no room, so the bundle was not checked and is not accepted. In streams this is a bundle's reason; REST answers UNAVAILABLE.",
+    remedy: "Send it again shortly. The same bundle again is never a second bid.",
+  },
   fork: {
     meaning: "The bundle was in a block that the chain gave up, and it can land no more.",
     remedy: resign,
   },
   not_landed: {
+    meaning: "No leader put it into a block within five minutes, whether it lost each auction or was not taken.",
+    remedy: "Bid more, or sign anew.",
+  },
+  nonce_spent: {
+    meaning: "The durable nonce of a transaction was used by another transaction, or its account was closed.",
+    remedy: "Read the nonce account, sign with its present nonce and submit the bundle as a new one.",
+  },
+  chain_changed: {
     meaning:
-      "Expired: no leader put it into a block within five minutes, whether it lost each auction or was not taken. Dropped: its transactions landed in part, in another order, or with a failure, as the detail says.",
-    remedy: "Bid more, or sign anew. Where it was dropped, look at the signatures before anything is sent again.",
+      "The chain was begun anew, as a development chain is at each start: what the bundle was signed for is not there any more.",
+    remedy: resign,
   },
 };
 

@@ -66,10 +66,18 @@ export const bundleReasons = [
   "rate_limited",
   "no_leader",
   "maintenance",
+  "invalid_field",
+  "claims_differ",
+  "engine_overloaded",
   "fork",
   "not_landed",
+  "nonce_spent",
+  "chain_changed",
 ] as const;
 export type BundleReason = (typeof bundleReasons)[number];
+
+/** Reasons that end a bundle which had been accepted: no submission is answered with them. */
+export const endingReasons: ReadonlySet<BundleReason> = new Set(["fork", "not_landed", "nonce_spent", "chain_changed"]);
 
 /** Tiers of searchers, the lowest first. The reputation score decides. */
 export const searcherTiers = ["bronze", "silver", "gold", "platinum"] as const;
@@ -96,7 +104,9 @@ export const engineErrorTable = {
   INVALID_INPUT: defineStatus(400, "The request has invalid fields"),
   MISSING_API_KEY: defineStatus(401, "An API key is required"),
   INVALID_API_KEY: defineStatus(403, "The API key is invalid or not active"),
+  INSUFFICIENT_CREDITS: defineStatus(402, "The account has too few credits left this month"),
   PERMISSION_DENIED: defineStatus(403, "The API key may not be used for this"),
+  METHOD_NOT_PERMITTED: defineStatus(403, "The API key may not call this method"),
   NOT_FOUND: defineStatus(404, "Not found"),
   BUNDLE_NOT_FOUND: defineStatus(404, "No bundle has this id, or it ended over 30 days ago"),
   METHOD_NOT_ALLOWED: defineStatus(405, "The path does not take this method"),
@@ -129,18 +139,23 @@ export const bundleReasonTexts: Readonly<Record<BundleReason, string>> = {
   compute_exceeded: "The bundle needs too many compute units",
   simulation_failed: "A transaction fails in simulation",
   target_slot_past: "The target slot is over",
-  target_slot_too_far: "The target slot is too far ahead",
+  target_slot_too_far: "The target slot is too far ahead, or beyond the life of the blockhash",
   decryption_failed: "The encrypted bundle cannot be opened",
   front_run_protected: "A transaction has to be the first of its bundle",
   rate_limited: "Too many bundles a second",
   no_leader: "No leader that takes bundles is near",
   maintenance: "The block engine is in maintenance",
+  invalid_field: "A field of the bundle has no meaning",
+  claims_differ: "The bundle is known, and a claim that came with it does not hold",
+  engine_overloaded: "The bundle could not be checked now",
   fork: "The block that held it was abandoned",
-  not_landed: "It did not land as a whole",
+  not_landed: "No leader put it into a block",
+  nonce_spent: "Another transaction has used the durable nonce",
+  chain_changed: "The chain that it was meant for was begun anew",
 };
 
 /** The HTTP status of a refusal for this reason. */
 export function bundleReasonStatus(reason: BundleReason): number {
   if (reason === "rate_limited") return 429;
-  return reason === "no_leader" || reason === "maintenance" ? 503 : 400;
+  return reason === "no_leader" || reason === "maintenance" || reason === "engine_overloaded" ? 503 : 400;
 }

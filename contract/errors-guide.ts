@@ -22,7 +22,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   INVALID_PARAMS: {
     meaning:
-      "A parameter has the wrong form or lies outside its bounds; the message names it. The call did not reach a node.",
+      "A parameter has the wrong form or lies outside its bounds; the message names it. The call did not reach a node, or the server in front of the node refused its form.",
     remedy: "Correct the parameter that the message names.",
   },
   INVALID_INPUT: {
@@ -42,7 +42,8 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: "Read its present state and decide again.",
   },
   BODY_TOO_LARGE: {
-    meaning: "The body is larger than this endpoint accepts (256 KiB for JSON-RPC).",
+    meaning:
+      "The body is larger than this endpoint accepts (256 KiB for JSON-RPC), or a single call that has to go to a node is larger than nodes take (50 KiB unless the operator says otherwise); the message names the limit.",
     remedy: "Split the call; a batch may be sent as several smaller ones.",
   },
   UNSUPPORTED_MEDIA_TYPE: {
@@ -69,17 +70,27 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     meaning: "The key is restricted to address ranges that do not hold the caller's address.",
     remedy: "Call from an allowed address, or add its range to the key.",
   },
+  PERMISSION_DENIED: {
+    meaning: "The key is valid, but lacks the permission that this action needs.",
+    remedy: "Use a key that holds the permission, or add it to this one.",
+  },
+  METHOD_NOT_PERMITTED: {
+    meaning: "The key has a list of methods that it may call, and this one is not on it.",
+    remedy: "Use a key that may call the method, or add the method to this one's list.",
+  },
   RATE_LIMIT_EXCEEDED: {
     meaning: "More calls arrived in this second than the account's tier allows, its burst included.",
     remedy: "Wait the seconds given by `Retry-After`; `X-RateLimit-Remaining` is what is left.",
   },
-  INSUFFICIENT_CREDITS: {
-    meaning: "The account has used the credits of this calendar month (UTC). The call was not made and cost nothing.",
-    remedy: "Wait for the next month, or move the account to a larger tier.",
+  BATCH_TOO_LARGE_FOR_RATE: {
+    meaning:
+      "A batch takes a token for each of its calls, and this one holds more calls than the key's bucket ever holds tokens. Waiting does not help.",
+    remedy: "Send smaller batches: at most as many calls as the message, and `X-RateLimit-Burst`, name.",
   },
-  PERMISSION_DENIED: {
-    meaning: "The key is valid, but lacks the permission that this action needs.",
-    remedy: "Use a key that holds the permission, or add it to this one.",
+  INSUFFICIENT_CREDITS: {
+    meaning:
+      "The call costs more than is left of the account's credits of this calendar month (UTC). It was not made and cost nothing. Over JSON-RPC `data` has its `price`, what is `remaining`, and `reset`, when the next month begins.",
+    remedy: "Make a cheaper call, wait for the next month, or move the account to a larger tier.",
   },
   TIER_REQUIRED: {
     meaning: "The account's tier does not include this feature.",
@@ -98,9 +109,21 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     meaning: "The node answered with something that is not a JSON-RPC response.",
     remedy: "Try again; tell the operator when it persists, with the request id.",
   },
+  UPSTREAM_LIMITED: {
+    meaning:
+      "Every node of the network that could be asked has refused this server for now, for its rate or for its access. The call cost nothing.",
+    remedy: "Try again after `Retry-After`; an operator finds the state of each node in the console.",
+  },
   OVERLOADED: {
     meaning: "A queue of the server is full. The call was refused at once so that others are not slowed.",
     remedy: "Try again after `Retry-After`, with growing pauses.",
+  },
+  STORE_UNAVAILABLE: {
+    meaning:
+      "The store in which the server counts credits and keeps its records takes no writes at the moment. A call that " +
+      "cannot be counted is refused; nothing was charged and nothing was changed.",
+    remedy:
+      "Try again after `Retry-After`, with growing pauses; the operator's log names the cause, such as a full disk.",
   },
   INTERNAL_ERROR: {
     meaning: "An unexpected error of this server. Its cause is in the server's log under the request id.",

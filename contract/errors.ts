@@ -49,15 +49,19 @@ export const errorTable = {
   NETWORK_NOT_ALLOWED: define(403, -33403, false, "The API key may not use this network"),
   DOMAIN_NOT_ALLOWED: define(403, -33413, false, "The API key may not be used from this domain"),
   IP_NOT_ALLOWED: define(403, -33423, false, "The API key may not be used from this address"),
-  RATE_LIMIT_EXCEEDED: define(429, -33429, true, "Rate limit exceeded"),
-  INSUFFICIENT_CREDITS: define(402, -33402, false, "The account has no credits left this month"),
   PERMISSION_DENIED: define(403, -33433, false, "The API key lacks the permission for this"),
-  TIER_REQUIRED: define(403, -33443, false, "The account's tier does not include this"),
+  METHOD_NOT_PERMITTED: define(403, -33443, false, "The API key may not call this method"),
+  RATE_LIMIT_EXCEEDED: define(429, -33429, true, "Rate limit exceeded"),
+  BATCH_TOO_LARGE_FOR_RATE: define(413, -33430, false, "The batch holds more calls than the key's burst"),
+  INSUFFICIENT_CREDITS: define(402, -33402, false, "The account has too few credits left this month"),
+  TIER_REQUIRED: define(403, -33453, false, "The account's tier does not include this"),
   // Nodes
   NETWORK_UNAVAILABLE: define(503, -33503, true, "No node is available for this network"),
   UPSTREAM_TIMEOUT: define(504, -33504, true, "The node did not answer in time"),
   UPSTREAM_INVALID: define(502, -33502, true, "The node answered with something that is not JSON-RPC"),
+  UPSTREAM_LIMITED: define(503, -33523, true, "The network's nodes take no more calls for now"),
   OVERLOADED: define(503, -33513, true, "The server is busy; try again shortly"),
+  STORE_UNAVAILABLE: define(503, -33533, true, "The server's store is not available; try again later"),
   // Ourselves
   INTERNAL_ERROR: define(500, -33500, true, "Internal error"),
 } as const satisfies Record<string, ErrorDefinition>;

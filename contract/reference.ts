@@ -1,5 +1,5 @@
-import { creditCost } from "./credits.ts";
-import { bundleReasonStatus, bundleReasons, bundleReasonTexts, engineErrorTable } from "./engine.ts";
+import { creditCost, isPricedByItem } from "./credits.ts";
+import { bundleReasonStatus, bundleReasons, bundleReasonTexts, endingReasons, engineErrorTable } from "./engine.ts";
 import {
   bundleReasonGuide,
   engineErrorCodes,
@@ -9,6 +9,7 @@ import {
 } from "./engine-errors-guide.ts";
 import { type ErrorCode, errorDocsPath, errorTable } from "./errors.ts";
 import { errorGuide } from "./errors-guide.ts";
+import { permissionOf } from "./permissions.ts";
 import { type CacheClass, type ParameterKind, type RpcMethodSpec, rpcMethods } from "./rpc/index.ts";
 
 /** The reference pages that are made from the contract's tables, as Markdown. */
@@ -76,6 +77,7 @@ function engineErrorSections(): string[] {
     const head = [`<a id="${engineAnchorOf(reason)}"></a>`, "", `## ${reason}`, ""];
     return [...head, said, "", meaning, "", `What to do: ${remedy}`, ""];
   });
+  const ending = [...endingReasons].map((each) => `\`${each}\``).join(", ");
   return [
     "# Errors of the block engine",
     "",
@@ -89,8 +91,8 @@ function engineErrorSections(): string[] {
     "# Reasons of bundles",
     "",
     "Why a bundle was rejected, dropped, or expired: the code of a problem document, `reason` of a gRPC answer, the reason",
-    "in a stream and in a bundle's status. `fork` and `not_landed` are reasons of bundles that were accepted, and never",
-    "answer a submission.",
+    `in a stream and in a bundle's status. ${ending} are reasons of bundles that were accepted,`,
+    "and never answer a submission.",
     "",
     ...reasons,
   ];
@@ -150,10 +152,11 @@ export function renderRpcMethodReference(): string {
     "A parameter that is not listed is passed to the node as it is; so is a default that is not stated here. Answers of",
     "class final (of finalized history) are kept for 5 minutes; those kept until the next slot never longer than 5 seconds.",
     "",
-    "| method | credits | kept | answered by |",
-    "|---|---|---|---|",
+    "| method | permission | credits | kept | answered by |",
+    "|---|---|---|---|---|",
     ...methods.map(({ name, cache, route }) => {
-      const row = [creditCost(name), cacheMeanings[cache], routeMeanings[route]].join(" | ");
+      const price = isPricedByItem(name) ? `${creditCost(name)} each` : creditCost(name);
+      const row = [`\`${permissionOf(name)}\``, price, cacheMeanings[cache], routeMeanings[route]].join(" | ");
       return `| [${name}](#${name.toLowerCase()}) | ${row} |`;
     }),
     "",

@@ -76,6 +76,16 @@ export interface SubscriptionTiers {
 /** What can be subscribed to. */
 export type Product = keyof SubscriptionTiers;
 
-/** What a key may be allowed to do. `read` is every call that changes nothing. */
-export const permissions = ["read", "bundles:write", "webhooks:write", "keys:write", "admin"] as const;
+/** What a key may be allowed to do. `read` is every call that changes nothing; `admin` holds all others. */
+export const permissions = [
+  "read",
+  "transactions:write",
+  "bundles:write",
+  "webhooks:write",
+  "keys:write",
+  "admin",
+] as const;
 export type Permission = (typeof permissions)[number];
+
+/** What a key may do that was created without a list. */
+export const permissionsDefault = ["read", "transactions:write"] as const satisfies readonly Permission[];

@@ -27,6 +27,7 @@ export {
   wallMs,
 } from "./clock.ts";
 export { Emitter, KeyedEmitter, type Listener } from "./emitter.ts";
+export { type FileFault, fileFaultIn, fileFaultOf } from "./file-faults.ts";
 export { InvariantError, invariant } from "./invariant.ts";
 export type { Log } from "./log.ts";
 export { type Random, seededRandom, systemRandom } from "./random.ts";

@@ -88,8 +88,10 @@ function nativeVerdict(bytes: Uint8Array): { readonly json: boolean; readonly en
   const members = Object.fromEntries(Object.entries(value));
   const error: unknown = members["error"];
   const errorIsObject = typeof error === "object" && error !== null && !Array.isArray(error);
-  const once = times("jsonrpc") === 1 && times("id") === 1 && times("result") + times("error") === 1;
-  return { json: true, envelope: once && members["jsonrpc"] === "2.0" && (times("error") === 0 || errorIsObject) };
+  const isResult = times("result") === 1 && (times("error") === 0 || (times("error") === 1 && error === null));
+  const isError = times("result") === 0 && times("error") === 1 && errorIsObject;
+  const once = times("jsonrpc") === 1 && times("id") === 1 && (isResult || isError);
+  return { json: true, envelope: once && members["jsonrpc"] === "2.0" };
 }
 
 /** Numbers that our lossless reader refuses on purpose may make it refuse what JSON.parse takes. */

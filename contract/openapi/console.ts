@@ -9,6 +9,15 @@ type Problems = (...codes: ErrorCode[]) => Record<`${4 | 5}${string}`, ZodOpenAp
 const text = (description: string) => ({ description, schema: { type: "string" as const } });
 const requestIdHeader = { "X-Request-Id": text("Names this request in the server's log") };
 const sessionCookie = [{ consoleSession: [] }];
+/** The session's key, what it may do, and its rate. */
+const refusals = [
+  "INVALID_API_KEY",
+  "NETWORK_NOT_ALLOWED",
+  "DOMAIN_NOT_ALLOWED",
+  "IP_NOT_ALLOWED",
+  "PERMISSION_DENIED",
+  "RATE_LIMIT_EXCEEDED",
+] as const;
 
 const overview = (problems: Problems): ZodOpenApiOperationObject => ({
   operationId: "consoleOverview",
@@ -21,7 +30,7 @@ const overview = (problems: Problems): ZodOpenApiOperationObject => ({
       headers: requestIdHeader,
       content: { "application/json": { schema: schemas.consoleOverview } },
     },
-    ...problems("INVALID_API_KEY", "METHOD_NOT_ALLOWED", "INTERNAL_ERROR"),
+    ...problems(...refusals, "METHOD_NOT_ALLOWED", "INTERNAL_ERROR"),
   },
 });
 
@@ -38,7 +47,7 @@ const live = (problems: Problems): ZodOpenApiOperationObject => ({
       headers: requestIdHeader,
       content: { "text/event-stream": { schema: { type: "string" } } },
     },
-    ...problems("INVALID_API_KEY", "METHOD_NOT_ALLOWED", "INTERNAL_ERROR"),
+    ...problems(...refusals, "METHOD_NOT_ALLOWED", "INTERNAL_ERROR"),
   },
 });
 
@@ -57,9 +66,8 @@ const signIn = (problems: Problems): ZodOpenApiOperationObject => ({
     },
     ...problems(
       "INVALID_INPUT",
-      "INVALID_API_KEY",
+      ...refusals,
       "KEY_INACTIVE",
-      "DOMAIN_NOT_ALLOWED",
       "BODY_TOO_LARGE",
       "UNSUPPORTED_MEDIA_TYPE",
       "INTERNAL_ERROR",
@@ -74,7 +82,42 @@ const signOut = (problems: Problems): ZodOpenApiOperationObject => ({
   security: sessionCookie,
   responses: {
     "204": { description: "Signed out", headers: { ...requestIdHeader, "Set-Cookie": text("An expired session") } },
-    ...problems("DOMAIN_NOT_ALLOWED", "INTERNAL_ERROR"),
+    ...problems("PERMISSION_DENIED", "INTERNAL_ERROR"),
+  },
+});
+
+const events = (problems: Problems, operationId: string, summary: string): ZodOpenApiOperationObject => ({
+  operationId,
+  tags: ["Console"],
+  summary,
+  security: sessionCookie,
+  responses: {
+    "200": {
+      description: "A stream that lasts until the reader leaves",
+      headers: requestIdHeader,
+      content: { "text/event-stream": { schema: { type: "string" } } },
+    },
+    ...problems("INVALID_API_KEY", "NOT_FOUND", "METHOD_NOT_ALLOWED", "INTERNAL_ERROR"),
+  },
+});
+
+type Shown =
+  | typeof schemas.consoleBundles
+  | typeof schemas.consoleBundleStory
+  | typeof schemas.consolePrices
+  | typeof schemas.consoleName;
+
+const shown = (
+  problems: Problems,
+  { operationId, summary, schema }: { operationId: string; summary: string; schema: Shown },
+): ZodOpenApiOperationObject => ({
+  operationId,
+  tags: ["Console"],
+  summary,
+  security: sessionCookie,
+  responses: {
+    "200": { description: summary, headers: requestIdHeader, content: { "application/json": { schema } } },
+    ...problems("INVALID_API_KEY", "NOT_FOUND", "METHOD_NOT_ALLOWED", "INTERNAL_ERROR", "OVERLOADED"),
   },
 });
 
@@ -83,6 +126,43 @@ export function consolePaths(problems: Problems): ZodOpenApiPathsObject {
   return {
     "/api/v1/console/overview": { get: overview(problems) },
     "/api/v1/console/live": { get: live(problems) },
+    "/api/v1/console/bundles": {
+      get: shown(problems, {
+        operationId: "consoleBundles",
+        summary: "The account's bundles, and how the engine does",
+        schema: schemas.consoleBundles,
+      }),
+    },
+    "/api/v1/console/bundles/live": {
+      get: events(problems, "consoleBundlesLive", "The same, about once a second, as server-sent events"),
+    },
+    "/api/v1/console/bundles/{id}": {
+      get: shown(problems, {
+        operationId: "consoleBundle",
+        summary: "A bundle and what became of it",
+        schema: schemas.consoleBundleStory,
+      }),
+    },
+    "/api/v1/console/prices": {
+      get: shown(problems, {
+        operationId: "consolePrices",
+        summary: "The prices and their sources",
+        schema: schemas.consolePrices,
+      }),
+    },
+    "/api/v1/console/prices/live": {
+      get: events(problems, "consolePricesLive", "The same, about once a second, as server-sent events"),
+    },
+    "/api/v1/console/names": {
+      get: {
+        ...shown(problems, {
+          operationId: "consoleName",
+          summary: "The owner of a name, or a name of an address",
+          schema: schemas.consoleName,
+        }),
+        requestParams: { query: schemas.consoleNameQuery },
+      },
+    },
     "/api/v1/console/session": { post: signIn(problems), delete: signOut(problems) },
   };
 }

@@ -5,6 +5,7 @@ import {
   bundleReasons,
   bundleReasonTexts,
   type EngineErrorCode,
+  endingReasons,
   engineErrorTable,
 } from "../engine.ts";
 import * as schemas from "../schemas/index.ts";
@@ -19,12 +20,16 @@ const errorHeaders = {
   "X-Error-Code": text("The code, or the bundle's reason"),
   "Retry-After": whole("Seconds to wait; with 429 and 503"),
 };
-const server = [{ url: "http://localhost:7435", description: "The block engine" }];
 const keys = [{ apiKeyHeader: [] }, { bearer: [] }, { jitoAuth: [] }, { apiKeyQuery: [] }, { jitoUuid: [] }];
 const tag = ["Block engine"];
 
-/** Reasons that end a bundle which had been accepted: no submission is answered with them. */
-const endings: ReadonlySet<BundleReason> = new Set(["fork", "not_landed"]);
+/** Reasons that no REST submission is answered with: INVALID_INPUT, UNAVAILABLE and 429 stand in place of some. */
+const unsaid: ReadonlySet<BundleReason> = new Set([
+  ...endingReasons,
+  "rate_limited",
+  "invalid_field",
+  "engine_overloaded",
+]);
 
 /** One response for each status, with what each of its codes means. */
 function failures(codes: readonly EngineErrorCode[], reasons: readonly BundleReason[] = []) {
@@ -108,7 +113,7 @@ const submit: ZodOpenApiOperationObject = {
         "INTERNAL_ERROR",
         "UNAVAILABLE",
       ],
-      bundleReasons.filter((reason) => !endings.has(reason) && reason !== "rate_limited"),
+      bundleReasons.filter((reason) => !unsaid.has(reason)),
     ),
   },
 };
@@ -135,6 +140,7 @@ const jitoCall = (operationId: string, summary: string): ZodOpenApiOperationObje
     },
     "400": rpcFailure("The request is invalid; the reason of a refused bundle is in X-Error-Code"),
     "401": rpcFailure("No API key"),
+    "402": rpcFailure("The call costs more credits than are left this month"),
     "403": rpcFailure("The key is invalid or may not be used for this"),
     "429": rpcFailure("Too many calls: code -32097"),
     "503": rpcFailure("The engine cannot answer now, or is in maintenance"),
@@ -156,24 +162,23 @@ const tipStream: ZodOpenApiOperationObject = {
 export function enginePaths(): ZodOpenApiPathsObject {
   const root = "/api/v1";
   return {
-    [`${root}/status`]: { servers: server, get: status },
-    [`${root}/bundles`]: { servers: server, post: submit },
+    [`${root}/status`]: { get: status },
+    [`${root}/bundles`]: { post: submit },
     [`${root}/bundles/{id}`]: {
-      servers: server,
       get: reading({
         operationId: "bundleStatus",
         summary: "Where a bundle stands",
-        description: "Its slot and its signatures are shown once it is in the chain; its last state for 30 days.",
+        description:
+          "Its slot and its signatures are shown once it is in the chain; its last state for 30 days. Until a block holds it " +
+          "only the accounts that submitted it may read it.",
         answer: schemas.bundleStatus,
         codes: ["BUNDLE_NOT_FOUND"],
       }),
     },
     [`${root}/bundles/tip_floor`]: {
-      servers: server,
       get: reading({ operationId: "tipFloor", summary: "Tips that landed lately, in SOL", answer: schemas.tipFloor }),
     },
     [`${root}/transactions`]: {
-      servers: server,
       post: {
         ...jitoCall("jitoSendTransaction", "sendTransaction: a bundle of one where it pays a tip, and sent as it is"),
         parameters: [
@@ -186,18 +191,15 @@ export function enginePaths(): ZodOpenApiPathsObject {
         ],
       },
     },
-    [`${root}/getTipAccounts`]: { servers: server, post: jitoCall("jitoTipAccounts", "getTipAccounts") },
+    [`${root}/getTipAccounts`]: { post: jitoCall("jitoTipAccounts", "getTipAccounts") },
     [`${root}/getBundleStatuses`]: {
-      servers: server,
       post: jitoCall("jitoStatuses", "getBundleStatuses: what landed"),
     },
     [`${root}/getInflightBundleStatuses`]: {
-      servers: server,
       post: jitoCall("jitoInflightStatuses", "getInflightBundleStatuses: the last five minutes"),
     },
-    [`${root}/bundles/tip_stream`]: { servers: server, get: tipStream },
+    [`${root}/bundles/tip_stream`]: { get: tipStream },
     [`${root}/encryption-keys`]: {
-      servers: server,
       get: reading({
         operationId: "encryptionKeys",
         summary: "Public keys that bundles may be sealed with now",

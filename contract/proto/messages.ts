@@ -22,6 +22,7 @@ export interface BundleResponseMessage {
   readonly status: "accepted" | "rejected";
   readonly reason?: string;
   readonly tip_floor?: Uint64Text;
+  readonly logs?: readonly string[];
 }
 
 /** A change of a bundle's state. */
@@ -31,6 +32,7 @@ export interface BundleConfirmationMessage {
   readonly slot?: Uint64Text;
   readonly signatures: readonly string[];
   readonly reason?: string;
+  readonly logs?: readonly string[];
 }
 
 /** The tip floor in lamports, and the share of the block space in use, 0 to 1. */

@@ -1,7 +1,8 @@
 /**
  * Solana's JSON-RPC methods as data: what each takes, where its configuration object sits, which defaults the platform
  * states for it, and how long its answers may be kept. The gateway validates, completes and caches by this table; the
- * method reference is made from it. Source: Agave's RPC and the specification "node platform", Endpoints.
+ * method reference is made from it. The methods of PubSub stand beside them. Source: Agave's RPC and the specification
+ * "node platform", Endpoints.
  */
 
 import {
@@ -13,6 +14,7 @@ import {
 } from "./method-spec.ts";
 
 export {
+  type AnswerPosition,
   type CacheClass,
   type CommitmentName,
   type ConfigSpec,
@@ -31,6 +33,8 @@ const address: ParameterKind = { kind: "address" };
 const signature: ParameterKind = { kind: "signature" };
 const boolean: ParameterKind = { kind: "boolean" };
 const text: ParameterKind = { kind: "text" };
+/** Read by the encoding that the configuration names. */
+const transaction: ParameterKind = { kind: "transaction" };
 const object: ParameterKind = { kind: "object" };
 const anyCommitment = choice(...commitments);
 const settledCommitment = choice("confirmed", "finalized");
@@ -152,10 +156,10 @@ const historyMethods = [
 ];
 
 const chainMethods = [
-  method("getSlot", [], { cache: "slot", config: head }),
-  method("getBlockHeight", [], { cache: "slot", config: head }),
+  method("getSlot", [], { cache: "slot", config: head, position: "slot" }),
+  method("getBlockHeight", [], { cache: "slot", config: head, position: "height" }),
   method("getTransactionCount", [], { cache: "slot", config: head }),
-  method("getEpochInfo", [], { cache: "slot", config: head }),
+  method("getEpochInfo", [], { cache: "slot", config: head, position: "epoch" }),
   method("getEpochSchedule", [], { cache: "final" }),
   method("getGenesisHash", [], { cache: "final" }),
   method("getAgGenesisCert", [], { cache: "slot" }),
@@ -194,14 +198,14 @@ const chainMethods = [
   method("getClusterNodes", [], { cache: "never" }),
   method("getHighestSnapshotSlot", [], { cache: "never" }),
   method("getIdentity", [], { cache: "never" }),
-  method("getMaxRetransmitSlot", [], { cache: "never" }),
-  method("getMaxShredInsertSlot", [], { cache: "never" }),
+  method("getMaxRetransmitSlot", [], { cache: "never", position: "counter" }),
+  method("getMaxShredInsertSlot", [], { cache: "never", position: "counter" }),
   method("getVersion", [], { cache: "never" }),
   method("getHealth", [], { cache: "never", route: "gateway" }),
 ];
 
 const writeMethods = [
-  method("sendTransaction", [required("transaction", text)], {
+  method("sendTransaction", [required("transaction", transaction)], {
     cache: "never",
     config: {
       encoding: sendEncoding,
@@ -217,7 +221,7 @@ const writeMethods = [
     config: { ...commitmentField, recentBlockhash: { kind: "blockhash" } },
     route: "send",
   }),
-  method("simulateTransaction", [required("transaction", text)], {
+  method("simulateTransaction", [required("transaction", transaction)], {
     cache: "never",
     config: {
       ...head,
@@ -234,4 +238,42 @@ const writeMethods = [
 /** Every method that is known, by its name. */
 export const rpcMethods: ReadonlyMap<string, RpcMethodSpec> = new Map(
   [...accountMethods, ...historyMethods, ...chainMethods, ...writeMethods].map((spec) => [spec.name, spec]),
+);
+
+const subscriptionMethods = [
+  method("accountSubscribe", [required("pubkey", address)], { cache: "never", config: accountFields }),
+  method("programSubscribe", [required("pubkey", address)], {
+    cache: "never",
+    config: { ...accountFields, filters, withContext: boolean, sortResults: boolean },
+  }),
+  method("logsSubscribe", [required("filter", { kind: "logsFilter" })], { cache: "never", config: commitmentField }),
+  method("signatureSubscribe", [required("signature", signature)], {
+    cache: "never",
+    config: { ...commitmentField, enableReceivedNotification: boolean },
+  }),
+  method("blockSubscribe", [required("filter", { kind: "blockFilter" })], {
+    cache: "never",
+    config: {
+      commitment: settledCommitment,
+      encoding: transactionEncoding,
+      transactionDetails,
+      showRewards: boolean,
+      maxSupportedTransactionVersion: transactionVersion,
+    },
+  }),
+  ...["slotSubscribe", "slotsUpdatesSubscribe", "rootSubscribe", "voteSubscribe"].map((name) =>
+    method(name, [], { cache: "never" }),
+  ),
+];
+
+const unsubscriptionMethods = subscriptionMethods.map(({ name }) =>
+  method(name.replace("Subscribe", "Unsubscribe"), [required("subscription", u64)], { cache: "never" }),
+);
+
+/** Every method of Solana PubSub, by its name; a node answers getVersion over the socket too. */
+export const pubsubMethods: ReadonlyMap<string, RpcMethodSpec> = new Map(
+  [...subscriptionMethods, ...unsubscriptionMethods, method("getVersion", [], { cache: "never" })].map((spec) => [
+    spec.name,
+    spec,
+  ]),
 );

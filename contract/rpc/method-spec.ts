@@ -20,15 +20,25 @@ export type ParameterKind =
         | "signature"
         | "blockhash"
         | "text"
+        | "transaction"
         | "boolean"
         | "dataSlice"
         | "any"
         | "object"
-        | "tokenFilter";
+        | "tokenFilter"
+        | "logsFilter"
+        | "blockFilter";
     }
   | { readonly kind: "integer"; readonly min: bigint; readonly max: bigint }
   | { readonly kind: "choice"; readonly values: readonly string[] }
   | { readonly kind: "addresses" | "signatures" | "list"; readonly max: number };
+
+/**
+ * How an answer says how far the chain was. `context`: by `result.context.slot`, where it has one. `slot`, `height`:
+ * the result is a slot or a block height of the call's commitment. `epoch`: it has members for both. `counter`: it is
+ * a slot of another kind, which goes on by itself.
+ */
+export type AnswerPosition = "context" | "slot" | "height" | "epoch" | "counter";
 
 /** One positional parameter. */
 export interface ParameterSpec {
@@ -62,6 +72,8 @@ export interface RpcMethodSpec {
   readonly defaults: Readonly<Record<string, string>>;
   /** `read` may be repeated on another node, `archive` likewise where history is kept, `send` goes out exactly once. */
   readonly route: "read" | "archive" | "send" | "gateway";
+  /** By what later answers to a key are kept from going back. */
+  readonly position: AnswerPosition;
 }
 
 /** What `describeMethod` takes beside name and positional parameters; an absent member has the usual value. */
@@ -72,6 +84,7 @@ export interface MethodOptions {
   readonly earliestIndex?: number;
   readonly defaults?: Readonly<Record<string, string>>;
   readonly route?: RpcMethodSpec["route"];
+  readonly position?: AnswerPosition;
 }
 
 /**
@@ -102,5 +115,6 @@ export function describeMethod(
     commitment: commitment === undefined ? null : { least },
     defaults: options.defaults ?? {},
     route: options.route ?? "read",
+    position: options.position ?? "context",
   };
 }

@@ -10,10 +10,14 @@ const subscriptionTiers = z
   })
   .meta({ id: "SubscriptionTiers", description: "The subscription to each product" });
 
+/** Whether the keys of an account work. */
+export const accountStatuses = ["active", "disabled"] as const;
+
 export const accountRecord = z
   .object({
     id: identifier,
     name: z.string(),
+    status: z.enum(accountStatuses).meta({ description: "While it is disabled none of its keys opens anything" }),
     created_at: timestamp,
     tiers: subscriptionTiers,
     requests_per_second: count.nullable().meta({ description: "In place of the tier's rate; null is the tier's" }),
@@ -26,14 +30,6 @@ export const accountCreate = z.strictObject({ name: displayName, tiers: subscrip
   id: "AccountCreate",
   description: "A new account. Tiers that are not named are the lowest of their product",
 });
-
-export const accountTierChange = z
-  .discriminatedUnion("product", [
-    z.strictObject({ product: z.literal("platform"), tier: z.enum(platformTiers) }),
-    z.strictObject({ product: z.literal("oracle"), tier: z.enum(oracleTiers) }),
-    z.strictObject({ product: z.literal("oracle-v2"), tier: z.enum(oracleV2Tiers) }),
-  ])
-  .meta({ id: "AccountTierChange", description: "The new tier of one product" });
 
 /** An absent member stays as it is; null takes the override away, so that the tier's own limit holds again. */
 export const accountLimits = z

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { keyEnvironments } from "../api-key.ts";
-import { networks, oracleTiers, oracleV2Tiers, permissions, platformTiers } from "../tiers.ts";
-import { accountCreate, accountLimits } from "./account.ts";
-import { keyCreate, keyCreated, keyRestrictions } from "./key.ts";
-import { count, displayName, identifier, storedCount, timestamp } from "./primitives.ts";
+import { networks, oracleTiers, oracleV2Tiers, platformTiers } from "../tiers.ts";
+import { accountCreate, accountLimits, accountStatuses } from "./account.ts";
+import { keyCreate, keyCreated, keyRestrictions, methodList, permissionList } from "./key.ts";
+import { count, displayName, identifier, moment, storedCount, timestamp } from "./primitives.ts";
 
 /** Management bodies refuse members they do not know. An absent member stays as it is. */
 const hasMember = (body: object): boolean => Object.values(body).some((value) => value !== undefined);
@@ -16,6 +16,7 @@ export const adminAccountCreate = accountCreate
 export const accountChange = z
   .strictObject({
     name: displayName.optional(),
+    status: z.enum(accountStatuses).optional(),
     tiers: z
       .strictObject({
         platform: z.enum(platformTiers).optional(),
@@ -36,6 +37,12 @@ export const adminKeyCreate = keyCreate
     restrictions: keyRestrictions
       .optional()
       .meta({ description: "For owners, when absent, the restrictions of the key that asks; for operators none" }),
+    permissions: permissionList
+      .optional()
+      .meta({ description: "`read` and `transactions:write` when absent, as far as the key that asks holds them" }),
+    methods: methodList
+      .optional()
+      .meta({ description: "For owners, when absent, the methods of the key that asks; for operators all" }),
   })
   .meta({ id: "AdminKeyCreate", description: "A new key" });
 
@@ -48,11 +55,12 @@ export const keyChange = z
     restrictions: keyRestrictions
       .optional()
       .meta({ description: "All of them: a list that is absent restricts nothing" }),
-    permissions: z.array(z.enum(permissions)).max(permissions.length).optional(),
+    permissions: permissionList.optional(),
+    methods: methodList.optional(),
     enhanced: z.boolean().optional(),
     enhanced_requests_per_second: rate,
     requests_per_second: rate,
-    expires_at: timestamp.nullable().optional(),
+    expires_at: moment.nullable().optional(),
   })
   .refine(hasMember, nothingToChange)
   .meta({ id: "KeyChange", description: "A change of a key. An absent member stays as it is" });
@@ -90,6 +98,9 @@ const groups = z
   .min(1)
   .max(3);
 
+const headerNames = (issue: { readonly code?: string }): string | undefined =>
+  issue.code === "invalid_key" ? "must be the name of a header such as X-Token" : undefined;
+
 /** What each part may hold is decided by the rules of the configuration's lists; these bounds only keep it small. */
 export const upstreamCreate = z
   .strictObject({
@@ -101,7 +112,7 @@ export const upstreamCreate = z
     weight: z.int().optional(),
     requests_per_second: z.int().nullable().optional(),
     headers: z
-      .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/), z.string().max(4_096))
+      .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/), z.string().max(4_096), { error: headerNames })
       .optional()
       .meta({ description: "Sent with each call; their values are never shown again" }),
   })
@@ -121,9 +132,31 @@ export const upstreamRecord = z
     order: z.enum(["open", "cordoned", "drained"]).meta({ description: "What an operator has ordered" }),
     serving: z.boolean().meta({ description: "Whether it gets calls now" }),
     out: z
-      .enum(["silent", "lagging", "failing", "cordoned", "drained", "on-trial"])
+      .enum([
+        "silent",
+        "other-chain",
+        "unverified",
+        "implausible",
+        "lagging",
+        "failing",
+        "cordoned",
+        "drained",
+        "on-trial",
+        "limited",
+        "denied",
+      ])
       .nullable()
-      .meta({ description: "Why it gets none" }),
+      .meta({
+        description:
+          "Why it gets none; `limited` and `denied`: it has refused calls for its rate, or for the credential that it is sent",
+      }),
+    rests_until: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: "When a node that is limited or denied is asked again" }),
+    refuses: z
+      .array(z.object({ method: z.string(), until: z.iso.datetime() }))
+      .meta({ description: "Methods for which it has refused the credential, and when it is asked for them again" }),
     slot: count.nullable(),
     slot_lag: count.nullable(),
     latency_ms: z.number().nullable(),
@@ -150,3 +183,4 @@ export type AccountChange = z.infer<typeof accountChange>;
 export type AdminKeyCreate = z.infer<typeof adminKeyCreate>;
 export type KeyChange = z.infer<typeof keyChange>;
 export type AuditEntry = z.infer<typeof auditEntry>;
+export type KeyRotated = z.infer<typeof keyRotated>;

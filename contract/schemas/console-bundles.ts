@@ -55,8 +55,9 @@ export const consoleBundles = z
     tipFloor: z.object({
       floor: bigCount,
       average24h: bigCount,
-      utilization: z.number().min(0).max(1),
-      landedMedian: bigCount,
+      utilization: z.number().min(0).max(1).meta({ description: "Of the block space of the last 20 blocks" }),
+      landedMedian: bigCount.nullable().meta({ description: "null while no tip landed in the last blocks" }),
+      landedBlocks: count.meta({ description: "How many blocks those are" }),
     }),
     reputation: z.object({
       score: z.number().min(0).max(100),

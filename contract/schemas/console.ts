@@ -24,6 +24,10 @@ const consoleUpstream = z
     label: z.string().meta({ description: "The configured label; the address of a node is never shown" }),
     network: networkName,
     health: z.enum(upstreamHealths),
+    out: z.string().nullable().meta({ description: "Why it gets no calls, as in the list of nodes of administration" }),
+    restsUntil: timestamp
+      .nullable()
+      .meta({ description: "When a node that rests after refusals of calls is asked again" }),
     slot: count.nullable(),
     slotLag: count.nullable().meta({ description: "Slots behind the best node of its network" }),
     latencyMs: z.number().nonnegative().nullable(),
@@ -43,17 +47,26 @@ export const consoleUsage = z
 export const consoleOverview = z
   .object({
     network: networkName,
+    networkState: z.enum(["operational", "degraded", "unavailable"]).meta({
+      description: "Whether calls are served: by nodes that keep up, by the best of others, or not",
+    }),
     slot: count.nullable(),
     blockHeight: count.nullable(),
     transactionsPerSecond: z.number().nonnegative().nullable(),
     doors: z.array(consoleEndpoint),
-    upstreams: z.array(consoleUpstream),
+    upstreams: z
+      .array(consoleUpstream)
+      .nullable()
+      .meta({ description: "The nodes of all networks; null for keys without `admin`" }),
     lastHour: consoleUsage,
     account: z.object({
       name: z.string(),
       tier: z.enum(platformTiers),
       creditsUsed: bigCount,
       creditsMonthly: bigCount.nullable().meta({ description: "null is unlimited" }),
+    }),
+    signedIn: z.boolean().meta({
+      description: "By a key or a session; false on a development server, which its own machine sees without either",
     }),
     version: z.string(),
     uptimeSeconds: count,
@@ -68,7 +81,7 @@ export const consoleOverview = z
 const nameFindings = ["owner", "domain", "absent", "refused", "unavailable"] as const;
 
 /** What the resolver says of a name, or of an address, for people to read. */
-const consoleName = z
+export const consoleName = z
   .object({
     input: z.string(),
     finding: z.enum(nameFindings).meta({ description: "`domain` is the answer to an address" }),

@@ -3,7 +3,7 @@ import { bigCount, count, identifier, timestamp } from "./primitives.ts";
 
 const publicKey = z
   .string()
-  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, { error: "must be a public key of 32 bytes in base58" })
   .meta({ description: "A public key in base58" });
 
 /** Who bundles are counted for. */
@@ -28,7 +28,12 @@ const tipFloorFigures = z
   .object({
     floor: bigCount.meta({ description: "Lamports, as a string" }),
     average_24h: bigCount.meta({ description: "Lamports, as a string" }),
-    utilization: z.number().min(0).max(1),
+    utilization: z.number().min(0).max(1).meta({ description: "Of the block space of the last 20 blocks" }),
+    bundle_share: z
+      .number()
+      .min(0)
+      .max(1)
+      .meta({ description: "Of their bundle compute that bundles used; the floor rises above 0.9" }),
   })
   .meta({ id: "EngineTipFloor", description: "The tip floor" });
 
@@ -67,12 +72,16 @@ export const searcherLinkCreate = z
   .strictObject({ pubkey: publicKey, account_id: identifier })
   .meta({ id: "SearcherLinkCreate", description: "A public key to link to an account" });
 
-const bundleRate = z.int().min(1).max(100_000);
+const bundleRate = z.int().min(0).max(100_000);
 
 export const searcherLimitChange = z
   .strictObject({
-    bundles_per_second: bundleRate,
-    burst: bundleRate.meta({ description: "Bundles that may come at once" }),
+    bundles_per_second: bundleRate.meta({ description: "0 stops the searcher: every bundle of it is refused" }),
+    burst: bundleRate.meta({ description: "Bundles that may come at once; 0 with a rate of 0 alone" }),
+  })
+  .refine(({ bundles_per_second: rate, burst }) => (rate === 0) === (burst === 0), {
+    path: ["burst"],
+    message: "burst is 0 where bundles_per_second is 0, and at least 1 otherwise",
   })
   .meta({ id: "SearcherLimitChange", description: "The new bundle rate of a searcher" });
 

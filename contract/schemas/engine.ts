@@ -29,18 +29,20 @@ const base58Address = z.string().min(32).max(44);
 /**
  * POST /api/v1/bundles (spec: block engine, BundleSubmitRequest). The fields that it does not show are additions. The
  * number and length of transactions are checked by the engine, which has a reason for each; the bound of the body is
- * checked before. Null stands for a member that may be absent, as clients of typed languages write it.
+ * checked before. Null stands for a member that may be absent, as clients of typed languages write it. Unknown members
+ * are refused: a misspelled target would let a bundle land where its sender never meant it to.
  */
 export const bundleSubmit = z
-  .object({
+  .strictObject({
     transactions: z
       .array(
-        z.object({
+        z.strictObject({
           data: z.string(),
           accounts: z
             .array(z.object({ pubkey: base58Address, isWritable: z.boolean() }))
             .max(256)
-            .nullish(),
+            .nullish()
+            .meta({ description: "Not used: the accounts are those that the transaction itself names" }),
         }),
       )
       .nullish(),

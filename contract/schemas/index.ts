@@ -13,4 +13,5 @@ export * from "./json-rpc.ts";
 export * from "./key.ts";
 export * from "./page.ts";
 export * from "./problem.ts";
+export * from "./requests.ts";
 export * from "./usage.ts";

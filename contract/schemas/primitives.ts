@@ -6,10 +6,15 @@ export const timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ description: "ISO 8601, UTC, with milliseconds", example: "2026-11-20T12:00:00.000Z" });
 
+/** A moment as a caller may write it: ISO 8601 with any precision, in UTC or with an offset. */
+export const moment = z.iso
+  .datetime({ offset: true, error: "must be a time such as 2026-12-01T00:00:00Z or 2026-12-01T02:00:00+02:00" })
+  .meta({ description: "ISO 8601, in UTC or with an offset", example: "2026-12-01T00:00:00Z" });
+
 /** A count that may pass 2^53, written as a decimal string so that no reader rounds it. */
 export const bigCount = z
   .string()
-  .regex(/^(0|[1-9][0-9]{0,38})$/)
+  .regex(/^(0|[1-9][0-9]{0,38})$/, { error: 'must be a whole number in decimal, as a string such as "75000000"' })
   .meta({ description: "A whole number in decimal, as a string, since it may pass 2^53", example: "75000000" });
 
 const int64Max = "9223372036854775807";

@@ -18,6 +18,9 @@ export const problemDetails = z
     instance: z.string().meta({ description: "The request id" }),
     code: z.string().meta({ description: "A code of the error table", example: "INVALID_INPUT" }),
     errors: z.array(fieldError).optional().meta({ description: "Each field that was wrong, for INVALID_INPUT" }),
+    logs: z.array(z.string()).optional().meta({
+      description: "The last lines that the failed transaction logged, for simulation_failed of the block engine",
+    }),
   })
   .meta({ id: "Problem", description: "Problem details (RFC 9457)" });
 

@@ -6,13 +6,14 @@ import * as schemas from "./index.ts";
 const keyBody = { account_id: "acc_1", name: "Bot", environment: "live" };
 
 describe("management bodies", () => {
-  test("a key created with the least has no restrictions, reads, and may use the enhanced API", () => {
+  test("a key created with the least has no restrictions, reads, sends transactions, and may use the enhanced API", () => {
     expect(schemas.keyCreate.parse(keyBody)).toEqual({
       account_id: "acc_1",
       name: "Bot",
       environment: "live",
       restrictions: { networks: [], domains: [], ipRanges: [] },
-      permissions: ["read"],
+      permissions: ["read", "transactions:write"],
+      methods: [],
       enhanced: true,
       enhanced_requests_per_second: null,
       requests_per_second: null,
@@ -36,6 +37,11 @@ describe("management bodies", () => {
     ["a domain with a path", { ...keyBody, restrictions: { domains: ["example.com/a"] } }],
     ["a domain with a port", { ...keyBody, restrictions: { domains: ["example.com:80"] } }],
     ["a range that is none", { ...keyBody, restrictions: { ipRanges: ["10.0.0.0/33"] } }],
+    ["a method that no name is", { ...keyBody, methods: ["get-slot"] }],
+    ["a method pattern without a beginning", { ...keyBody, methods: ["*"] }],
+    ["a method pattern with a star inside", { ...keyBody, methods: ["get*Slot"] }],
+    ["a very long method", { ...keyBody, methods: ["a".repeat(65)] }],
+    ["very many methods", { ...keyBody, methods: Array.from({ length: 101 }, (_, index) => `m${index}`) }],
     ["an unknown permission", { ...keyBody, permissions: ["root"] }],
     ["an empty name", { ...keyBody, name: "  " }],
     ["a rate of nothing", { ...keyBody, requests_per_second: 0 }],
@@ -45,10 +51,58 @@ describe("management bodies", () => {
     expect(schemas.keyCreate.safeParse(body).success).toBe(false);
   });
 
+  test("a key's end is a time of any precision, in UTC or with an offset", () => {
+    for (const expires_at of [
+      "2026-12-01T00:00:00Z",
+      "2026-12-01T00:00:00.5Z",
+      "2026-12-01T02:00:00+02:00",
+      "2026-12-01T00:00:00.000Z",
+    ]) {
+      expect(schemas.keyCreate.parse({ ...keyBody, expires_at }).expires_at).toBe(expires_at);
+    }
+  });
+
+  test("what is not of the form is told in words with an example", () => {
+    const wrong = {
+      ...keyBody,
+      restrictions: { domains: ["https://a.example/x"], ipRanges: ["1.2.3"] },
+      permissions: ["sudo"],
+      methods: ["get slot"],
+      expires_at: "tomorrow",
+    };
+    const { error } = schemas.keyCreate.safeParse(wrong);
+    expect(error?.issues.map(({ path, message }) => [path.join("."), message])).toEqual([
+      [
+        "restrictions.domains.0",
+        "must be a host such as example.com, or *.example.com for its sub-domains, without scheme, port and path",
+      ],
+      [
+        "restrictions.ipRanges.0",
+        "must be an address such as 203.0.113.7, or a range such as 203.0.113.0/24 or 2001:db8::/32",
+      ],
+      ["permissions.0", "must be one of read, transactions:write, bundles:write, webhooks:write, keys:write, admin"],
+      ["methods.0", "must be a method such as getBalance, or the beginning of several such as getToken*"],
+      ["expires_at", "must be a time such as 2026-12-01T00:00:00Z or 2026-12-01T02:00:00+02:00"],
+    ]);
+    const headers = { "X Token": "a" };
+    const node = { network: "devnet", label: "n", url: "http://n", headers };
+    for (const [schema, body] of [
+      [schemas.upstreamCreate, node],
+      [schemas.accountChange, { credits_monthly: "many" }],
+      [schemas.searcherLinkCreate, { account_id: "a", pubkey: "0OIl" }],
+    ] as const) {
+      const text = JSON.stringify(schema.safeParse(body).error?.issues.map(({ message }) => message));
+      expect(text).toContain("must be");
+      expect(text).not.toContain("^");
+    }
+  });
+
   test("a tier is changed only to a tier of the named product", () => {
-    expect(schemas.accountTierChange.safeParse({ product: "platform", tier: "business" }).success).toBe(true);
-    expect(schemas.accountTierChange.safeParse({ product: "platform", tier: "ultra" }).success).toBe(false);
-    expect(schemas.accountTierChange.safeParse({ product: "oracle", tier: "ultra" }).success).toBe(true);
+    const isTaken = (tiers: object) => schemas.accountChange.safeParse({ tiers }).success;
+    expect(isTaken({ platform: "business" })).toBe(true);
+    expect(isTaken({ platform: "ultra" })).toBe(false);
+    expect(isTaken({ oracle: "ultra", "oracle-v2": "developer" })).toBe(true);
+    expect(isTaken({ "oracle-v2": "ultra" })).toBe(false);
   });
 
   test("arbitrary bodies never make a schema throw", () => {
@@ -57,7 +111,7 @@ describe("management bodies", () => {
         for (const schema of [
           schemas.keyCreate,
           schemas.accountCreate,
-          schemas.accountTierChange,
+          schemas.accountChange,
           schemas.jsonRpcRequest,
         ]) {
           schema.safeParse(body);
@@ -95,12 +149,25 @@ describe("read bodies", () => {
 
   test("an overview may lack what is not known yet, and holds credits past 2^53", () => {
     const overview = {
+      signedIn: true,
       network: "devnet",
+      networkState: "unavailable",
       slot: null,
       blockHeight: null,
       transactionsPerSecond: null,
       doors: [{ name: "rpc", address: "http://127.0.0.1:8899/rpc", protocol: "JSON-RPC", status: "open" }],
-      upstreams: [{ label: "local", network: "devnet", health: "down", slot: null, slotLag: null, latencyMs: null }],
+      upstreams: [
+        {
+          label: "local",
+          network: "devnet",
+          health: "down",
+          out: "silent",
+          restsUntil: null,
+          slot: null,
+          slotLag: null,
+          latencyMs: null,
+        },
+      ],
       lastHour: {
         requests: 1,
         errors: 0,
@@ -113,6 +180,7 @@ describe("read bodies", () => {
       observedAt: "2026-11-20T12:00:00.000Z",
     };
     expect(schemas.consoleOverview.parse(overview)).toEqual(overview as never);
+    expect(schemas.consoleOverview.parse({ ...overview, upstreams: null }).upstreams).toBeNull();
     const wrong = { ...overview, account: { ...overview.account, creditsUsed: 7 } };
     expect(schemas.consoleOverview.safeParse(wrong).success).toBe(false);
   });

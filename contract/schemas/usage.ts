@@ -52,6 +52,13 @@ const usageMonth = z
   })
   .meta({ id: "UsageMonth", description: "The credits of the current month" });
 
+const usageMissing = z
+  .object({
+    month: z.string().meta({ description: "The calendar month in UTC, the whole of it", example: "2026-11" }),
+    requests: count.meta({ description: "On all networks; their credits are in the month's `used`" }),
+  })
+  .meta({ id: "UsageMissing", description: "Requests of a month without a record" });
+
 export const usageReport = z
   .object({
     account_id: identifier,
@@ -61,6 +68,12 @@ export const usageReport = z
     items: z.array(usageItem),
     next_cursor: z.string().nullable(),
     total: usageFigures.meta({ description: "Of the whole range, whatever page this is" }),
+    missing: z.array(usageMissing).meta({
+      description:
+        "For each month that the range touches: requests that were served and have no record, so that no item counts " +
+        "them. A record that a killed process had not written yet is lost; one that the store of records could not " +
+        "take yet comes later. Empty when every request is recorded.",
+    }),
     month: usageMonth,
   })
   .meta({ id: "UsageReport", description: "The usage of an account over a range of days" });

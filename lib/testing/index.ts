@@ -5,3 +5,4 @@
 export { advanceUntil } from "./advance-until.ts";
 export { eventually, until } from "./eventually.ts";
 export { withRealTimers } from "./real-timers.ts";
+export { mountSmallDisk, type SmallDisk } from "./small-disk.ts";

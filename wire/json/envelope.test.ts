@@ -38,6 +38,23 @@ describe("sliceEnvelope", () => {
     expect(sliced('{"jsonrpc":"\\u0032.0","result":1,"id":5}').kind).toBe("result");
   });
 
+  test("takes an error that is null beside a result for none, and says where it stands", () => {
+    const without = (text: string): string | null => {
+      const slice = sliceEnvelope(utf8(text));
+      if (slice.kind !== "result" || slice.nullError === null) return null;
+      return text.slice(0, slice.nullError.start) + text.slice(slice.nullError.end);
+    };
+    expect(without('{"jsonrpc":"2.0","result":1,"error":null,"id":7}')).toBe('{"jsonrpc":"2.0","result":1,"id":7}');
+    expect(without('{"error" : null , "jsonrpc":"2.0","result":1,"id":7}')).toBe(
+      '{ "jsonrpc":"2.0","result":1,"id":7}',
+    );
+    expect(without('{"jsonrpc":"2.0","id":7,"result":",1", "err\\u006fr":null }')).toBe(
+      '{"jsonrpc":"2.0","id":7,"result":",1" }',
+    );
+    expect(without('{"jsonrpc":"2.0","result":1,"id":7}')).toBeNull();
+    expect(sliced('{"jsonrpc":"2.0","error":null,"id":7}').fault).toBe("ERROR_NOT_AN_OBJECT");
+  });
+
   test("says what is wrong with an answer", () => {
     const fault = (text: string): string | undefined => sliced(text).fault;
     expect(fault("")).toBe("NOT_JSON");
@@ -62,6 +79,20 @@ describe("sliceEnvelope", () => {
     for (const after of ["x", "{}", ",", "\0", "\u00a0", "\ufeff"]) {
       expect(fault(`{"jsonrpc":"2.0","result":1,"id":1}${after}`)).toBe("NOT_JSON");
     }
+  });
+
+  test("with any one byte left out or put in the place of another, what is accepted is JSON", () => {
+    const text = '{"jsonrpc":"2.0", "result":{"a":[1,"b"]},"more":{"c":1},"id":7}';
+    expect(sliced(text).kind).toBe("result");
+    let refused = 0;
+    for (let at = 0; at < text.length; at += 1) {
+      for (const other of ["", ...'{}[],:;"x1 ']) {
+        const changed = text.slice(0, at) + other + text.slice(at + 1);
+        if (sliced(changed).kind === "malformed") refused += 1;
+        else expect(() => JSON.parse(changed)).not.toThrow();
+      }
+    }
+    expect(refused).toBeGreaterThan(300);
   });
 
   test("a truncated answer is malformed wherever it was cut", () => {

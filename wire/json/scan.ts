@@ -254,6 +254,11 @@ export type EnvelopeSlice =
       readonly idEnd: number;
       readonly valueStart: number;
       readonly valueEnd: number;
+      /**
+       * Where a member `"error": null` beside a result stands, with one comma: clients take its presence for an error,
+       * so it has to be cut out. Null in nearly every answer.
+       */
+      readonly nullError: { readonly start: number; readonly end: number } | null;
     }
   | { readonly kind: "malformed"; readonly fault: EnvelopeFault };
 
@@ -316,7 +321,7 @@ function isVersion2(bytes: Uint8Array, start: number, end: number): boolean {
  * replaced. The whole text is checked to be JSON (see above), members may come in any order and be surrounded by white
  * space, unknown members are allowed. Refused as malformed: anything after the object, a duplicate of jsonrpc, id,
  * result or error, a version other than "2.0", a missing id, both or neither of result and error, an error that is no
- * object.
+ * object. An error that is null beside a result, which some proxies write, is none.
  *
  * There is no shortcut for the usual layout {"jsonrpc":"2.0","result":...,"id":1}: taking the id from the end without
  * reading what lies between would hand on a truncated or forged result as if it were whole, and reading it is all the
@@ -352,6 +357,14 @@ export function sliceEnvelope(bytes: Uint8Array, maxDepth: number = defaultMaxDe
   return skipSpace(bytes, at) === bytes.length ? found.slice() : malformed("NOT_JSON");
 }
 
+/** The bytes without those of a range, such as an envelope's `nullError`. */
+export function withoutRange(bytes: Uint8Array, range: { readonly start: number; readonly end: number }): Uint8Array {
+  const rest = new Uint8Array(bytes.length - (range.end - range.start));
+  rest.set(bytes.subarray(0, range.start));
+  rest.set(bytes.subarray(range.end), range.start);
+  return rest;
+}
+
 /** Collects the members of an envelope and checks them once the text is known to be JSON. */
 class EnvelopeFinder {
   readonly #bytes: Uint8Array;
@@ -362,6 +375,7 @@ class EnvelopeFinder {
   #idEnd = -1;
   #resultStart = -1;
   #resultEnd = -1;
+  #errorKeyStart = -1;
   #errorStart = -1;
   #errorEnd = -1;
 
@@ -381,6 +395,7 @@ class EnvelopeFinder {
       this.#resultEnd = end;
     } else if (member === memberError) {
       this.#duplicate ||= this.#errorStart >= 0;
+      this.#errorKeyStart = keyStart;
       this.#errorStart = start;
       this.#errorEnd = end;
     } else if (member === memberJsonrpc) {
@@ -396,9 +411,12 @@ class EnvelopeFinder {
       return malformed("WRONG_VERSION");
     }
     if (this.#idStart < 0) return malformed("NO_ID");
-    const isError = this.#errorStart >= 0;
-    if (isError && this.#resultStart >= 0) return malformed("RESULT_AND_ERROR");
-    if (!isError && this.#resultStart < 0) return malformed("NO_RESULT_OR_ERROR");
+    const hasResult = this.#resultStart >= 0;
+    // Its value is JSON, so that its first letter says that it is null.
+    const isNullError = hasResult && this.#errorStart >= 0 && this.#bytes[this.#errorStart] === 0x6e;
+    const isError = this.#errorStart >= 0 && !isNullError;
+    if (isError && hasResult) return malformed("RESULT_AND_ERROR");
+    if (!isError && !hasResult) return malformed("NO_RESULT_OR_ERROR");
     if (isError && this.#bytes[this.#errorStart] !== 0x7b) return malformed("ERROR_NOT_AN_OBJECT");
     return {
       kind: isError ? "error" : "result",
@@ -406,6 +424,15 @@ class EnvelopeFinder {
       idEnd: this.#idEnd,
       valueStart: isError ? this.#errorStart : this.#resultStart,
       valueEnd: isError ? this.#errorEnd : this.#resultEnd,
+      nullError: isNullError ? this.#nullError() : null,
     };
+  }
+
+  /** From the quote of its name, with the comma behind it or, where it is the last member, the one before it. */
+  #nullError(): { readonly start: number; readonly end: number } {
+    const start = this.#errorKeyStart - 1;
+    const after = skipSpace(this.#bytes, this.#errorEnd);
+    if (this.#bytes[after] === 0x2c) return { start, end: after + 1 };
+    return { start: this.#bytes.lastIndexOf(0x2c, start), end: this.#errorEnd };
   }
 }
