@@ -25,6 +25,8 @@ interface Track {
   reportedAtMs: number;
   /** Monotonic time of the last notice by subscription. */
   noticedAtMs: number;
+  /** Monotonic time at which the slot last changed. */
+  movedAtMs: number;
 }
 
 const pollTimeoutMs = 2_000;
@@ -53,6 +55,7 @@ export class SlotFeed implements AsyncDisposable {
       subscribed: false,
       reportedAtMs: Number.NEGATIVE_INFINITY,
       noticedAtMs: Number.NEGATIVE_INFINITY,
+      movedAtMs: Number.NEGATIVE_INFINITY,
     });
     this.#tracks = { processed: track(), confirmed: track(), finalized: track() };
     this.#client = new PubSubClient(
@@ -80,6 +83,11 @@ export class SlotFeed implements AsyncDisposable {
   silentForMs(): number {
     const reportedAtMs = Math.max(...Object.values(this.#tracks).map((track) => track.reportedAtMs));
     return this.#clock.monotonic() - reportedAtMs;
+  }
+
+  /** Milliseconds since the slot of this commitment last changed; infinite before the first. */
+  stillForMs(commitment: CommitmentName): number {
+    return this.#clock.monotonic() - this.#tracks[commitment].movedAtMs;
   }
 
   #silenceMs(): number {
@@ -122,6 +130,7 @@ export class SlotFeed implements AsyncDisposable {
     track.reportedAtMs = this.#clock.monotonic();
     if (track.slot === slot) return;
     track.slot = slot;
+    track.movedAtMs = track.reportedAtMs;
     this.#onSlot(commitment, slot);
   }
 

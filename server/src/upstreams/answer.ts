@@ -1,5 +1,6 @@
 import { isAscii } from "node:buffer";
-import { sliceEnvelope } from "@sluice/wire/json";
+import type { AnswerPosition } from "@sluice/contract/rpc";
+import { sliceEnvelope, withoutRange } from "@sluice/wire/json";
 import type { LargeAnswer } from "./large-answer.ts";
 
 /** A whole answer, cut at its id. */
@@ -20,18 +21,29 @@ export interface NodeAnswer {
   /** The JSON-RPC error code, or null for a result. */
   readonly errorCode: number | null;
   readonly isNull: boolean;
-  /** result.context.slot where the node states it at the beginning of its result. */
+  /** The slot of the answer, where the node states it in the way of the method: see AnswerPosition. */
   readonly contextSlot: bigint | null;
+  /** The block height or counter that the answer states; null for methods that state none. */
+  readonly number: bigint | null;
+}
+
+/** A call as its answer is checked: the id that it was sent with, and how its answer states where the chain was. */
+interface AskedCall {
+  readonly id: string;
+  readonly position?: AnswerPosition | undefined;
 }
 
 /**
  * Checks a node's answer to the call `id` and cuts it at the id. Null where the bytes are not a JSON-RPC answer to that
  * call: not JSON, another id (null is accepted with an error only), both or neither of result and error. Members may
- * have any order and any white space; nothing outside the id is changed.
+ * have any order and any white space. Nothing outside the id is changed, but a member `"error": null` beside a result
+ * is cut out: clients take it for an error.
  */
-export function readAnswer(bytes: Uint8Array, id: string, label: string): NodeAnswer | null {
+export function readAnswer(bytes: Uint8Array, asked: AskedCall, label: string): NodeAnswer | null {
+  const { id, position = "context" } = asked;
   const slice = sliceEnvelope(bytes);
   if (slice.kind === "malformed") return null;
+  if (slice.nullError !== null) return readAnswer(withoutRange(bytes, slice.nullError), asked, label);
   const { idStart, idEnd, valueStart, valueEnd } = slice;
   const isError = slice.kind === "error";
   if (!isText(bytes, idStart, idEnd, id) && !(isError && isText(bytes, idStart, idEnd, "null"))) return null;
@@ -49,7 +61,7 @@ export function readAnswer(bytes: Uint8Array, id: string, label: string): NodeAn
     sizeBytes: bytes.byteLength,
     errorCode: isError ? errorCodeIn(value.slice(valueAt, valueAt + valueEnd - valueStart)) : null,
     isNull: !isError && bytes[valueStart] === 0x6e,
-    contextSlot: isError ? null : contextSlotAt(value, valueAt),
+    ...(isError ? nowhere : positionAt(value, valueAt, position)),
   };
 }
 
@@ -67,6 +79,7 @@ export function comingAnswer(
     errorCode: null,
     isNull: false,
     contextSlot: contextSlotAt(latin1(bytes, valueStart, valueStart + 160), 0),
+    number: null,
   };
 }
 
@@ -91,6 +104,45 @@ function errorCodeIn(text: string): number {
   const error: unknown = JSON.parse(text);
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : null;
   return typeof code === "number" ? code : 0;
+}
+
+type Position = Pick<NodeAnswer, "contextSlot" | "number">;
+
+const nowhere: Position = { contextSlot: null, number: null };
+
+/** What an answer of the given kind states, from where its result begins; null for what is not there. */
+function positionAt(text: string, at: number, position: AnswerPosition): Position {
+  switch (position) {
+    case "context":
+      return { contextSlot: contextSlotAt(text, at), number: null };
+    case "slot":
+      return { contextSlot: wholeNumberAt(text, at), number: null };
+    case "height":
+    case "counter":
+      return { contextSlot: null, number: wholeNumberAt(text, at) };
+    case "epoch": {
+      // A flat object of numbers, whose members may have any order.
+      const members = text.slice(at, at + epochInfoCharactersMax);
+      return { contextSlot: memberIn(members, absoluteSlotPattern), number: memberIn(members, blockHeightPattern) };
+    }
+  }
+}
+
+const epochInfoCharactersMax = 512;
+const absoluteSlotPattern = /"absoluteSlot"\s*:\s*([0-9]{1,20})(?![0-9.eE])/;
+const blockHeightPattern = /"blockHeight"\s*:\s*([0-9]{1,20})(?![0-9.eE])/;
+
+function memberIn(text: string, pattern: RegExp): bigint | null {
+  const digits = pattern.exec(text)?.[1];
+  return digits === undefined ? null : BigInt(digits);
+}
+
+const wholeNumberPattern = /[0-9]{1,20}(?![0-9.eE])/y;
+
+function wholeNumberAt(text: string, at: number): bigint | null {
+  wholeNumberPattern.lastIndex = at;
+  const digits = wholeNumberPattern.exec(text)?.[0];
+  return digits === undefined ? null : BigInt(digits);
 }
 
 const contextSlotPattern = /\{"context":\{(?:"apiVersion":"[^"\\]{0,64}",)?"slot":([0-9]{1,20})[,}]/y;

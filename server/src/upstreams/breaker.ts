@@ -11,13 +11,16 @@ export interface BreakerOptions {
   readonly restMsMax: number;
 }
 
-/** Five failures that are half of the last ten seconds' calls; rests of 1 s to 30 s. */
+/**
+ * Five failures that are half of the last ten seconds' calls; rests of half a second to 2 s. A rest costs the node one
+ * trial, so that longer ones would spare it nothing and keep it out when it is well again.
+ */
 export const breakerDefaults: BreakerOptions = {
   failuresMin: 5,
   failureShare: 0.5,
   windowMs: 10_000,
-  restMs: 1_000,
-  restMsMax: 30_000,
+  restMs: 500,
+  restMsMax: 2_000,
 };
 
 const slots = 10;

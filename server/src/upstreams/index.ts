@@ -10,5 +10,5 @@ export { packAnswer, unpackAnswer } from "./packed-answer.ts";
 export type { UpstreamPool } from "./pool.ts";
 export { reportHealth, SlotNotices } from "./slot-notices.ts";
 export { type PreparedNode, UpstreamAdmin } from "./upstream-admin.ts";
-export type { UpstreamCall, UpstreamOutcome } from "./upstream-call.ts";
-export { createUpstreams, type Upstreams } from "./upstreams.ts";
+export type { FailedCall, UpstreamCall, UpstreamOutcome } from "./upstream-call.ts";
+export { createUpstreams, type Upstreams, type UpstreamsOptions } from "./upstreams.ts";

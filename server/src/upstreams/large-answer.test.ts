@@ -106,7 +106,7 @@ test("of any envelope, cut anywhere, every byte but our id is the node's own", a
       if (opened === null) return;
       expect(await textOf(opened.large.read(id))).toBe(put(id));
       expect(opened.cuts).toEqual([]);
-      const whole = readAnswer(bytesOf(put("41")), "41", "a");
+      const whole = readAnswer(bytesOf(put("41")), { id: "41" }, "a");
       expect(whole).not.toBeNull();
       const again = open(put("41"), lengths);
       const gathered = await again?.large.gather(() => true);
@@ -119,6 +119,16 @@ test("of any envelope, cut anywhere, every byte but our id is the node's own", a
 });
 
 const list = JSON.stringify(Array.from({ length: 60 }, (_, index) => `value ${index}`));
+
+test("an error that is null behind the result is cut out of the end", async () => {
+  for (const end of [',"error":null,"id":41}', ',"id":41,"error":null}']) {
+    const opened = open(`{"jsonrpc":"2.0","result":${list}${end}`, [5, 9]);
+    expect(await textOf(opened?.large.read('"mine"') ?? new Pieces([]))).toBe(
+      `{"jsonrpc":"2.0","result":${list},"id":"mine"}`,
+    );
+    expect(opened?.cuts).toEqual([]);
+  }
+});
 
 test("what is no beginning of a result under our id is left to be gathered", () => {
   for (const text of [

@@ -1,5 +1,5 @@
 import type { ByteSource } from "@sluice/lib";
-import { sliceEnvelope } from "@sluice/wire/json";
+import { sliceEnvelope, withoutRange } from "@sluice/wire/json";
 import { BodyBuffer, CutBody, type CutKind, free } from "../net/index.ts";
 import { ValueScanner } from "./value-scanner.ts";
 
@@ -186,6 +186,10 @@ export class LargeAnswer {
   *#end(head: Uint8Array, tail: Uint8Array): Generator<Uint8Array | typeof idPlace, void, undefined> {
     const envelope = Buffer.concat([head, Buffer.from("0"), tail]);
     const slice = sliceEnvelope(envelope);
+    if (slice.kind === "result" && slice.nullError !== null) {
+      yield* this.#end(head, withoutRange(envelope, slice.nullError).subarray(head.length + 1));
+      return;
+    }
     if (slice.kind !== "result" || slice.valueStart !== head.length) throw new CutBody("malformed");
     const { idStart, idEnd, valueEnd } = slice;
     if (envelope.toString("latin1", idStart, idEnd) !== this.#options.id) throw new CutBody("malformed");

@@ -1,10 +1,13 @@
 import type { Clock } from "@sluice/lib";
 import { discard } from "./answer.ts";
+import { asksElsewhere } from "./answer-class.ts";
 import type { UpstreamNode } from "./node.ts";
 import type { NodeHealth } from "./node-health.ts";
 import { isStale } from "./read-policy.ts";
 import type { SlotTracker } from "./slot-tracker.ts";
 import type { UpstreamCall, UpstreamOutcome } from "./upstream-call.ts";
+
+const isAnswer = (outcome: UpstreamOutcome): boolean => outcome.ok && !asksElsewhere(outcome.answer.errorCode);
 
 /** Trials of one node are at least this far apart, whatever the traffic. */
 const intervalMs = 100;
@@ -37,24 +40,33 @@ export class MirroredReads {
   readonly #dependencies: MirroredReadsDependencies;
   readonly #triedAt = new Map<UpstreamNode, number>();
   readonly #trials = new Set<UpstreamNode>();
+  /**
+   * Nodes whose last trial failed by a read that no other node has answered: the read may be the cause, so that probes
+   * alone decide from then on. Otherwise whoever sends such reads could keep a node out.
+   */
+  readonly #probedAlone = new Set<UpstreamNode>();
 
   constructor(dependencies: MirroredReadsDependencies) {
     this.#dependencies = dependencies;
   }
 
-  /** Sends a read to those of the nodes that are on trial. */
-  mirror(nodes: readonly UpstreamNode[], call: UpstreamCall): void {
+  /** Sends a read to those of the nodes that are on trial. `answered` is the outcome that its caller receives. */
+  mirror(nodes: readonly UpstreamNode[], call: UpstreamCall, answered: Promise<UpstreamOutcome>): void {
     for (const node of nodes) {
-      if (node.isOnTrial && this.#dependencies.health.mayBeTried(node)) void this.#try(node, call);
+      if (!node.isOnTrial || this.#probedAlone.has(node) || !this.#dependencies.health.mayBeTried(node)) continue;
+      void this.#try(node, call, answered);
     }
   }
 
   /** Probes the nodes on trial to which no read was mirrored lately. */
   probe(nodes: readonly UpstreamNode[]): void {
-    this.mirror(nodes, probeCall);
+    for (const node of nodes) {
+      if (!node.isOnTrial) this.#probedAlone.delete(node);
+      else if (this.#dependencies.health.mayBeTried(node)) void this.#try(node, probeCall, null);
+    }
   }
 
-  async #try(node: UpstreamNode, call: UpstreamCall): Promise<void> {
+  async #try(node: UpstreamNode, call: UpstreamCall, answered: Promise<UpstreamOutcome> | null): Promise<void> {
     const { clock, health, onTrial, onError } = this.#dependencies;
     const nowMs = clock.monotonic();
     const triedAt = this.#triedAt.get(node) ?? Number.NEGATIVE_INFINITY;
@@ -64,8 +76,17 @@ export class MirroredReads {
     try {
       onTrial(node);
       const outcome = await node.call({ ...call, minimumSlot: null }, deadlineMs);
-      node.trialsPassed = this.#isGood(outcome, call) ? node.trialsPassed + 1 : 0;
       if (outcome.ok) discard(outcome.answer);
+      if (this.#isGood(outcome, call)) node.trialsPassed += 1;
+      else if (answered === null) this.#failed(node, call, outcome);
+      else {
+        this.#probedAlone.add(node);
+        void answered.then((other) => {
+          if (!isAnswer(other)) return;
+          this.#probedAlone.delete(node);
+          this.#failed(node, call, outcome);
+        }, onError);
+      }
       health.evaluate();
     } catch (error) {
       onError(error);
@@ -74,11 +95,14 @@ export class MirroredReads {
     }
   }
 
-  /**
-   * An answer at a slot near the newest. An error that the call itself may have caused does not count against the node.
-   */
+  #failed(node: UpstreamNode, { method }: UpstreamCall, { fault }: UpstreamOutcome): void {
+    node.trialsPassed = 0;
+    if (fault !== undefined) node.count(fault, method);
+  }
+
+  /** An answer at a slot near the newest, or an error that says nothing about the node. */
   #isGood(outcome: UpstreamOutcome, call: UpstreamCall): boolean {
-    if (!outcome.ok || outcome.answer.errorCode === -32005 || outcome.answer.errorCode === -32603) return false;
+    if (!outcome.ok || outcome.fault !== undefined) return false;
     const newest = this.#dependencies.slots.newest(call.commitment);
     return (
       newest === null || !isStale(outcome, { ...call, minimumSlot: newest - this.#dependencies.health.slotLagMax })
@@ -87,5 +111,6 @@ export class MirroredReads {
 
   forget(node: UpstreamNode): void {
     this.#triedAt.delete(node);
+    this.#probedAlone.delete(node);
   }
 }

@@ -54,6 +54,8 @@ export class NodeSet implements AsyncDisposable {
     if (before === null) this.#nodes = [...this.#nodes, node];
     else {
       node.order = before.order;
+      // At the same address is the same chain; it is asked again all the same.
+      if (node.options.url === before.options.url) node.chain = before.chain;
       this.#nodes = this.#nodes.map((other) => (other === before ? node : other));
     }
     if (this.#isStarted) node.feed.start();
@@ -66,8 +68,11 @@ export class NodeSet implements AsyncDisposable {
     const node = this.find(label);
     if (node === null) return false;
     node.order = order;
-    // An operator vouches for it: no trials are needed.
-    if (order === "open") node.isOnTrial = false;
+    // An operator vouches for it: neither trials nor a rest are needed.
+    if (order === "open") {
+      node.isOnTrial = false;
+      node.rests.clear();
+    }
     this.#dependencies.onChange();
     return true;
   }

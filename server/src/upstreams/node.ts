@@ -4,10 +4,14 @@ import type { Clock, MonotonicMs, Random } from "@sluice/lib";
 import { SlotFeed } from "../chain/index.ts";
 import type { UpstreamConfig, UpstreamGroup } from "../config/index.ts";
 import { comingAnswer, type NodeAnswer, readAnswer } from "./answer.ts";
+import { type AnswerClass, answerClass, garbage, retryAfterMs } from "./answer-class.ts";
 import { Breaker, breakerDefaults } from "./breaker.ts";
+import type { Membership } from "./chain-check.ts";
+import type { RestEvent } from "./events.ts";
 import { LargeAnswer, readBeginning } from "./large-answer.ts";
+import { NodeRests } from "./node-rests.ts";
 import { type ExchangeOutcome, Transport } from "./transport.ts";
-import type { UpstreamCall, UpstreamFailure, UpstreamOutcome, UpstreamTracing } from "./upstream-call.ts";
+import type { NodeFault, UpstreamCall, UpstreamFailure, UpstreamOutcome, UpstreamTracing } from "./upstream-call.ts";
 
 export interface NodeLimits {
   readonly deadlineMs: number;
@@ -18,16 +22,16 @@ export interface NodeLimits {
   readonly waitingMax: number;
 }
 
-/**
- * Errors of an unhealthy node. They arrive sooner than any answer: if their latency counted, the node would look like
- * the quickest one.
- */
-const nodeBehind = -32005;
-const internalError = -32603;
+/** The texts of errors that stand in the place of a node's. */
+const messages: Partial<Record<UpstreamFailure, string>> = {
+  BODY_TOO_LARGE: "The node refused the call as too large",
+  INVALID_PARAMS: "The node refused the form of the call",
+};
 
-const refusals = {
+const failures = {
   timeout: "UPSTREAM_TIMEOUT",
   unreachable: "NETWORK_UNAVAILABLE",
+  closed: "NETWORK_UNAVAILABLE",
   "too-large": "UPSTREAM_INVALID",
   malformed: "UPSTREAM_INVALID",
   overloaded: "OVERLOADED",
@@ -44,6 +48,18 @@ const quoted = (method: string): string => (/^[A-Za-z0-9_]+$/.test(method) ? `"$
  */
 export type NodeOrder = "open" | "cordoned" | "drained";
 
+/** The ways to a node: its calls, and what it says of its slots. */
+export interface NodeConnections {
+  readonly transport: Pick<Transport, "exchange" | "inFlight"> & Disposable;
+  readonly feed: Pick<SlotFeed, "start" | "slotOf" | "isLive" | "silentForMs" | "stillForMs"> & AsyncDisposable;
+}
+
+/** Opens the ways to a node. Throws for an address or headers that the transport cannot send to. */
+export type ConnectNode = (
+  upstream: UpstreamConfig,
+  dependencies: Pick<UpstreamNodeDependencies, "clock" | "random" | "onSlot">,
+) => NodeConnections;
+
 export interface UpstreamNodeOptions {
   readonly network: Network;
   readonly upstream: UpstreamConfig;
@@ -57,15 +73,23 @@ export interface UpstreamNodeDependencies {
   readonly onSlot: (commitment: CommitmentName, slot: bigint) => void;
   /** Called at the end of each call, before the caller has its outcome. */
   readonly onOutcome: (outcome: UpstreamOutcome, latencyMs: number) => void;
+  /** Called when a fault of a call has been counted. */
+  readonly onFault: () => void;
+  readonly onRest: (reason: RestEvent) => void;
+  /** Absent, over HTTP and WebSockets. */
+  readonly connect?: ConnectNode | undefined;
 }
 
-/** One upstream node: its connections, its rate, the averages of its calls, its breaker and its slots. */
+/** One upstream node: its connections, its rate, the averages of its calls, its breaker, its rests and its slots. */
 export class UpstreamNode implements AsyncDisposable {
   readonly label: string;
   readonly options: UpstreamConfig;
-  readonly feed: SlotFeed;
+  readonly feed: NodeConnections["feed"];
   readonly breaker: Breaker;
+  readonly rests: NodeRests;
   order: NodeOrder = "open";
+  /** Whether it is of its network's chain; the pool says otherwise where chains are checked. */
+  chain: Membership = "joined";
   /** Whether it gets calls: the last decision of NodeHealth. */
   isIn = false;
   /** Good trials in a row since it was taken out. */
@@ -74,7 +98,7 @@ export class UpstreamNode implements AsyncDisposable {
   readonly #network: Network;
   readonly #limits: NodeLimits;
   readonly #dependencies: UpstreamNodeDependencies;
-  readonly #transport: Transport;
+  readonly #transport: NodeConnections["transport"];
   readonly #gate: RateGate | null;
   #nextId = 0;
   readonly #averages = new CallAverages();
@@ -88,19 +112,14 @@ export class UpstreamNode implements AsyncDisposable {
     this.#network = network;
     this.#limits = limits;
     this.#dependencies = dependencies;
-    const { url, ws, headers, requestsPerSecond } = upstream;
+    const { requestsPerSecond } = upstream;
     this.breaker = new Breaker(breakerDefaults, dependencies);
+    this.rests = new NodeRests(dependencies);
     this.#gate = requestsPerSecond === null ? null : new RateGate(requestsPerSecond, dependencies);
-    this.#transport = new Transport(
-      {
-        url,
-        headers: { ...headers, "content-type": "application/json", accept: "application/json" },
-        inFlightMax: limits.inFlightMax,
-        waitingMax: limits.waitingMax,
-      },
-      dependencies,
-    );
-    this.feed = new SlotFeed({ url, ws, headers }, dependencies);
+    const { connect = connectOver(limits) } = dependencies;
+    const { transport, feed } = connect(upstream, dependencies);
+    this.#transport = transport;
+    this.feed = feed;
   }
 
   get latencyMs(): number | null {
@@ -155,8 +174,7 @@ export class UpstreamNode implements AsyncDisposable {
     const startedMs = clock.monotonic();
     this.#nextId = (this.#nextId + 1) % 1_000_000_000;
     const id = String(this.#nextId);
-    const params = call.params === null ? "" : `,"params":${call.params}`;
-    const body = `{"jsonrpc":"2.0","id":${id},"method":${quoted(call.method)}${params}}`;
+    const body = bodyOf(call, id);
     const options = {
       deadlineMs,
       answerBytesMax: this.#limits.answerBytesMax,
@@ -177,27 +195,63 @@ export class UpstreamNode implements AsyncDisposable {
     exchanged: ExchangeOutcome,
     { nowMs, latencyMs }: { readonly nowMs: MonotonicMs; readonly latencyMs: number },
   ): UpstreamOutcome {
-    if (exchanged.kind !== "answered" && exchanged.kind !== "large") {
+    if (exchanged.kind === "large") {
+      const answer = this.#largeAnswer(exchanged, id);
+      if (answer === null) return this.#refused(call, garbage, null);
+      return this.#answered(answer, latencyMs, nowMs);
+    }
+    if (exchanged.kind !== "answered") {
       if (exchanged.kind === "unreachable") this.#unreachableAtMs = nowMs;
       // A full queue is no fault of the node, and the call itself causes an answer that is too large.
-      if (exchanged.kind !== "overloaded" && exchanged.kind !== "too-large") this.breaker.failed();
-      return this.#failed(refusals[exchanged.kind], isRead(call) && exchanged.kind !== "too-large", nowMs);
+      const isFault = exchanged.kind !== "overloaded" && exchanged.kind !== "too-large";
+      const repeatable = isRead(call) && exchanged.kind !== "too-large";
+      return this.#failed(failures[exchanged.kind], { repeatable, fault: isFault ? "failed" : undefined });
     }
-    const answer =
-      exchanged.kind === "large" ? this.#largeAnswer(exchanged, id) : readAnswer(exchanged.bytes, id, this.label);
-    if (answer === null) {
-      this.breaker.failed();
-      // A load balancer in front of the node may refuse in its own format; that is not an answer of the node.
-      const isRefusal = exchanged.kind === "answered" && (exchanged.status === 429 || exchanged.status >= 500);
-      return this.#failed(isRefusal ? "NETWORK_UNAVAILABLE" : "UPSTREAM_INVALID", isRead(call), nowMs);
-    }
+    const answer = readAnswer(exchanged.bytes, { id, position: call.position }, this.label);
+    if (answer !== null && answer.errorCode === null) return this.#answered(answer, latencyMs, nowMs);
+    const body = answer === null ? "other" : "error";
+    const found = answerClass({ status: exchanged.status, body, code: answer?.errorCode ?? null });
+    if (answer === null || found.refused !== null) return this.#refused(call, found, exchanged.retryAfter);
+    if (found.node === "well") return this.#answered(answer, latencyMs, nowMs);
     this.#unreachableAtMs = Number.NEGATIVE_INFINITY;
-    // Only "node is behind" counts against the node itself; the call may have caused an internal error.
-    if (answer.errorCode === nodeBehind) this.breaker.failed();
-    else this.breaker.passed(nowMs);
-    if (answer.errorCode === nodeBehind || answer.errorCode === internalError) this.#averages.add(null, 1, nowMs);
-    else this.#averages.add(latencyMs, 0, nowMs);
+    return { ok: true, answer, latencyMs, ...(found.node === "errored" ? { fault: found.node } : {}) };
+  }
+
+  /** A good answer, or an error of the call itself. */
+  #answered(answer: NodeAnswer, latencyMs: number, nowMs: MonotonicMs): UpstreamOutcome {
+    this.#unreachableAtMs = Number.NEGATIVE_INFINITY;
+    this.breaker.passed(nowMs);
+    this.rests.passed();
+    this.#averages.add(latencyMs, 0, nowMs);
     return { ok: true, answer, latencyMs };
+  }
+
+  /** An answer that is not passed on. A rest for the rate begins at once: no call can cause that refusal. */
+  #refused(
+    call: UpstreamCall,
+    { node, call: effect, refused }: AnswerClass,
+    retryAfter: string | null,
+  ): UpstreamOutcome {
+    const waitMs = retryAfterMs(retryAfter, this.#dependencies.clock.now());
+    if (node === "limited" && this.rests.limited(waitMs)) this.#dependencies.onRest("limited");
+    const fault = node === "failed" || node === "denied" ? node : undefined;
+    return this.#failed(refused ?? "UPSTREAM_INVALID", { repeatable: isRead(call) && effect === "elsewhere", fault });
+  }
+
+  /** Counts a fault that a call has shown, since another node has answered the same call. */
+  count(fault: NodeFault, method: string): void {
+    if (fault === "failed") this.breaker.failed();
+    if (fault === "denied") {
+      if (this.rests.methodRefused(method)) this.#dependencies.onRest("method");
+      return;
+    }
+    this.#averages.add(null, 1, this.#dependencies.clock.monotonic());
+    this.#dependencies.onFault();
+  }
+
+  /** The node refused a call of ours that no caller has shaped. */
+  deny(): void {
+    if (this.rests.denied()) this.#dependencies.onRest("denied");
   }
 
   #largeOptions(from: number, id: string) {
@@ -218,21 +272,55 @@ export class UpstreamNode implements AsyncDisposable {
           if (kind === "unread" || kind === "too-large") return;
           this.breaker.failed();
           this.#averages.add(null, 1, this.#dependencies.clock.monotonic());
+          this.#dependencies.onFault();
         },
       },
     );
     return comingAnswer(large, { bytes, valueStart: read.valueStart }, this.label);
   }
 
-  #failed(refused: UpstreamFailure, repeatable: boolean, nowMs: number): UpstreamOutcome {
-    this.#averages.add(null, 1, nowMs);
-    return { ok: false, refused, label: this.label, repeatable };
+  #failed(
+    refused: UpstreamFailure,
+    { repeatable, fault }: { readonly repeatable: boolean; readonly fault: NodeFault | undefined },
+  ): UpstreamOutcome {
+    const rest = refused === "UPSTREAM_LIMITED" ? this.rests.whole : null;
+    const retryAfterMs = rest === null ? undefined : rest.untilMs - this.#dependencies.clock.monotonic();
+    return { ok: false, refused, label: this.label, repeatable, fault, message: messages[refused], retryAfterMs };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#transport[Symbol.dispose]();
     await this.feed[Symbol.asyncDispose]();
   }
+}
+
+const connectOver =
+  ({ inFlightMax, waitingMax }: NodeLimits): ConnectNode =>
+  ({ url, ws, headers }, dependencies) => ({
+    transport: new Transport(
+      {
+        url,
+        headers: { ...headers, "content-type": "application/json", accept: "application/json" },
+        inFlightMax,
+        waitingMax,
+      },
+      dependencies,
+    ),
+    feed: new SlotFeed({ url, ws, headers }, dependencies),
+  });
+
+function bodyOf({ method, params }: Pick<UpstreamCall, "method" | "params">, id: string): string {
+  return `{"jsonrpc":"2.0","id":${id},"method":${quoted(method)}${params === null ? "" : `,"params":${params}`}}`;
+}
+
+/** The longest id that a call is sent under. */
+const longestId = "9".repeat(9);
+
+/** Whether a call is larger than so many bytes as it would go to a node. */
+export function isLargerThan(call: Pick<UpstreamCall, "method" | "params">, bytesMax: number): boolean {
+  // Three bytes a character are the most; nearly every call is far below.
+  const characters = call.method.length + (call.params?.length ?? 0);
+  return characters * 3 + 64 > bytesMax && Buffer.byteLength(bodyOf(call, longestId)) > bytesMax;
 }
 
 /** The calls a second that the provider of a node allows: a bucket that holds one second's worth. */

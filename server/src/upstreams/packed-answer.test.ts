@@ -4,7 +4,7 @@ import { readAnswer } from "./answer.ts";
 import { packAnswer, unpackAnswer } from "./packed-answer.ts";
 
 const answerOf = (text: string) => {
-  const answer = readAnswer(new TextEncoder().encode(text), "7", "node");
+  const answer = readAnswer(new TextEncoder().encode(text), { id: "7" }, "node");
   if (answer === null) throw new Error("not an answer");
   return answer;
 };

@@ -39,6 +39,8 @@ export function unpackAnswer(packed: Uint8Array): NodeAnswer | null {
     errorCode: null,
     isNull: false,
     contextSlot: slot === null ? null : BigInt(slot),
+    // History states no height and no counter.
+    number: null,
   };
 }
 

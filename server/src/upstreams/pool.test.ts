@@ -33,41 +33,79 @@ describe("who is asked", () => {
   });
 
   test("a node that says it is well but is 2,500 slots behind is out at once, whatever getHealth says of it", async () => {
-    await using cluster = await bootCluster(2);
+    await using cluster = await bootCluster(3);
     await cluster.announce(2_601, nodeAt(cluster, 0));
-    expect(cluster.inside()).toEqual(["b"]);
-    expect(new Set(await readMany(cluster, 40))).toEqual(new Set(["b"]));
+    expect(cluster.pool.health()[0]).toMatchObject({ out: "lagging", slotLag: 2_500n });
+    expect(new Set(await readMany(cluster, 40)).has("a")).toBe(false);
+    // The first of the two to show the new slot had nobody to confirm it, and is in again after its trials.
+    await cluster.until(() => cluster.inside().join() === "b,c");
+  });
+
+  test("a node that claims a slot a million ahead gets no calls and puts nobody out, whether it reads or only sends", async () => {
+    for (const groups of [["read"], ["send"]] as const) {
+      await using cluster = await bootCluster(3, (index) => (index === 2 ? { groups } : {}));
+      const liar = nodeAt(cluster, 2);
+      liar.announce(1_000_101);
+      await cluster.until(() => cluster.pool.health()[2]?.slot === 1_000_101n);
+      expect(cluster.pool.health().map(({ out, slotLag }) => [out, slotLag])).toEqual([
+        [null, 0n],
+        [null, 0n],
+        ["implausible", -1_000_000n],
+      ]);
+      expect(cluster.pool.slotOf("processed")).toBe(101n);
+      expect(new Set(await readMany(cluster, 30))).toEqual(new Set(["a", "b"]));
+      expect(liar.calls).toEqual([]);
+      // A call that wants to see that slot waits for no one, and the liar is not asked for its sake.
+      expect(["a", "b"]).toContain(by(await cluster.pool.call(read("getBalance", 500_000n))));
+      // When it is all that is left, an answer is better than none.
+      cluster.pool.order("a", "drained");
+      cluster.pool.order("b", "drained");
+      expect(by(await cluster.pool.call(read()))).toBe("c");
+    }
+  });
+
+  test("a root counts as confirmed when a second reading node shows it", async () => {
+    await using cluster = await bootCluster(3, (index) => (index === 2 ? { groups: ["send"] } : {}));
+    expect(cluster.pool.confirmedRoot()).toBe(101n);
+    nodeAt(cluster, 0).announce(150);
+    nodeAt(cluster, 2).announce(150);
+    await cluster.until(() => cluster.pool.slotOf("finalized") === 150n);
+    expect(cluster.pool.confirmedRoot()).toBe(101n);
+    nodeAt(cluster, 1).announce(140);
+    await cluster.until(() => cluster.pool.confirmedRoot() === 140n);
+    await using alone = await bootCluster(1);
+    expect(alone.pool.confirmedRoot()).toBe(101n);
   });
 
   test("a node that lags is not even sent trials: none could bring it back", async () => {
     await using cluster = await bootCluster(2);
     const late = nodeAt(cluster, 1);
-    await cluster.announce(200, late);
+    await cluster.announce(160, late);
     expect(cluster.inside()).toEqual(["a"]);
     const before = late.calls.length;
     expect(new Set(await readMany(cluster, 20))).toEqual(new Set(["a"]));
-    late.announce(174);
-    await cluster.until(() => cluster.pool.health()[1]?.slot === 174n);
+    late.announce(134);
+    await cluster.until(() => cluster.pool.health()[1]?.slot === 134n);
     expect(cluster.pool.health()[1]?.out).toBe("lagging");
     expect(new Set(await readMany(cluster, 20))).toEqual(new Set(["a"]));
     expect(late.calls.length).toBe(before);
     expect(cluster.recorded.extras).toEqual([]);
-    late.announce(175);
+    late.announce(135);
     await cluster.until(() => cluster.inside().length === 2);
   });
 
   test("a node that caught up is in again only after three mirrored reads in a row went well", async () => {
     await using cluster = await bootCluster(2);
     const late = nodeAt(cluster, 1);
-    await cluster.announce(200, late);
+    await cluster.announce(160, late);
     expect(cluster.inside()).toEqual(["a"]);
     late.answer = errorOf(-32005);
-    late.announce(200);
+    late.announce(160);
     await cluster.until(() => cluster.pool.health()[1]?.out === "on-trial");
     const before = late.calls.length;
     await cluster.until(() => late.calls.length >= before + 2);
     expect(cluster.inside()).toEqual(["a"]);
-    late.answer = answerOf('{"context":{"slot":200},"value":{"blockhash":"x","lastValidBlockHeight":1}}');
+    late.answer = answerOf('{"context":{"slot":160},"value":{"blockhash":"x","lastValidBlockHeight":1}}');
     await cluster.until(() => cluster.inside().length === 2);
     expect(
       cluster.recorded.extras.filter(({ upstream, reason }) => upstream === "b" && reason === "mirrored").length,
@@ -75,14 +113,20 @@ describe("who is asked", () => {
   });
 
   test("when every node is out the least bad one serves", async () => {
-    await using cluster = await bootCluster(2);
-    for (const node of cluster.nodes) node.answer = () => new Response("no", { status: 500 });
-    await cluster.until(() => {
-      void cluster.pool.call(read());
+    await using cluster = await bootCluster(4);
+    const [late, later, ...near] = cluster.nodes;
+    if (late === undefined || later === undefined) throw new RangeError("no such node");
+    await cluster.announce(200, late, later);
+    // The first of the two to show the new slot is out until the second one does.
+    await cluster.until(() => cluster.inside().join() === "c,d");
+    for (const node of near) node.answer = () => new Response("no", { status: 500 });
+    // The nodes that lag answer what the others fail, so that it counts.
+    await cluster.until(async () => {
+      expect(["a", "b"]).toContain(by(await cluster.pool.call(read())));
       return cluster.inside().length === 0;
     });
-    nodeAt(cluster, 1).answer = answerOf("1");
-    expect(by(await cluster.pool.call(read()))).toBe("b");
+    for (const node of near) node.answer = answerOf("1");
+    expect(["c", "d"]).toContain(by(await cluster.pool.call(read())));
   });
 
   test("calls are spread by weight", async () => {
@@ -301,7 +345,7 @@ describe("a read that is slow", () => {
 describe("a node that is out", () => {
   test("answers what another could not be asked, and is not asked for the sake of an error", async () => {
     await using cluster = await bootCluster(2);
-    await cluster.announce(200, nodeAt(cluster, 1));
+    await cluster.announce(160, nodeAt(cluster, 1));
     const well = nodeAt(cluster, 0);
     well.answer = () => new Response("no", { status: 503 });
     expect(by(await cluster.pool.call(read()))).toBe("b");

@@ -1,23 +1,29 @@
 import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Network } from "@sluice/contract/tiers";
 import { type Clock, type Random, seededRandom, type Timer } from "@sluice/lib";
+import { callNode } from "../chain/index.ts";
 import type { UpstreamConfig } from "../config/index.ts";
-import type { ExtraCall, UpstreamCallEvents } from "./events.ts";
+import { ChainCheck, type ChainCheckDependencies, type ChainCheckOptions } from "./chain-check.ts";
+import type { ExtraCall, UpstreamCallEvents, UpstreamCallOutcome } from "./events.ts";
 import { MethodLatencies } from "./method-latencies.ts";
 import { MirroredReads } from "./mirrored-reads.ts";
-import { type NodeLimits, type NodeOrder, UpstreamNode } from "./node.ts";
-import { type HealthRules, NodeHealth, type UpstreamHealth } from "./node-health.ts";
+import { type ConnectNode, isLargerThan, type NodeLimits, type NodeOrder, UpstreamNode } from "./node.ts";
+import { type HealthRules, mayBeAsked, NodeHealth, type UpstreamHealth } from "./node-health.ts";
 import { NodeSet } from "./node-set.ts";
 import { HedgeBudget, ReadPolicy } from "./read-policy.ts";
+import { RefusalProbes } from "./refusal-probes.ts";
 import { NodeSelector } from "./selection.ts";
 import { sendToEach } from "./send-policy.ts";
+import type { SlotClaim } from "./slot-belief.ts";
 import { SlotTracker } from "./slot-tracker.ts";
-import type { UpstreamCall, UpstreamFailure, UpstreamOutcome, UpstreamTracing } from "./upstream-call.ts";
+import type { UpstreamCall, UpstreamOutcome, UpstreamTracing } from "./upstream-call.ts";
 
 export interface UpstreamPoolOptions {
   readonly network: Network;
   readonly nodes: readonly UpstreamConfig[];
   readonly limits: NodeLimits;
+  /** Bytes of a call as it goes to a node; a larger one is refused before a node is asked. */
+  readonly callBytesMax: number;
   readonly rules: HealthRules;
   /** How long a call waits for some node to reach a slot that its key has seen. */
   readonly floorWaitMs: number;
@@ -29,6 +35,18 @@ export interface UpstreamPoolDependencies {
   readonly onSlot: (commitment: CommitmentName, slot: bigint) => void;
   readonly events: UpstreamCallEvents | null;
   readonly tracing: UpstreamTracing | null;
+  /** Absent, over HTTP and WebSockets. */
+  readonly connect?: ConnectNode | undefined;
+  /** How nodes of another chain are found; null lets every node join. */
+  readonly chain: PoolChain | null;
+}
+
+/** What the check of a pool's chain takes from outside. */
+export interface PoolChain {
+  readonly options: Omit<ChainCheckOptions, "network">;
+  readonly store: ChainCheckDependencies["store"];
+  /** Called when the network's chain is another one than before. */
+  readonly onNewChain: () => void;
 }
 
 /** How often health is evaluated beside each notice of a slot: silence and rests change it without one. */
@@ -48,6 +66,8 @@ export class UpstreamPool implements AsyncDisposable {
   readonly #selector: NodeSelector;
   readonly #reads: ReadPolicy;
   readonly #mirrored: MirroredReads;
+  readonly #probes: RefusalProbes;
+  readonly #chain: ChainCheck | null;
   #timer: Timer | null = null;
 
   constructor(options: UpstreamPoolOptions, dependencies: UpstreamPoolDependencies) {
@@ -57,20 +77,25 @@ export class UpstreamPool implements AsyncDisposable {
     const { clock, events } = dependencies;
     const onError = (error: unknown): void => events?.internalError("upstreams", error);
     const onExtraCall = ({ label }: UpstreamNode, reason: ExtraCall) => events?.extraCall(this.network, label, reason);
-    const slots = new SlotTracker(dependencies);
+    const slots = new SlotTracker({
+      clock,
+      claims: (commitment) => this.#claims(commitment),
+      onSlot: dependencies.onSlot,
+      onRestart: (commitment, reason) => events?.beliefRestarted(this.network, commitment, reason),
+    });
     const nodeSet = new NodeSet(
       { leaveMsMax: options.limits.deadlineMs },
       {
         clock,
         create: (node) => this.#create(node),
-        onChange: () => this.#health.evaluate(),
-        onLeave: (node) => {
-          this.#slots.forget(node);
-          this.#mirrored.forget(node);
+        onChange: () => {
+          this.#evaluate();
+          void this.#chain?.check();
         },
+        onLeave: (node) => this.#mirrored.forget(node),
       },
     );
-    const health = new NodeHealth(options.rules, { nodeSet, slots });
+    const health = new NodeHealth(options.rules, { nodeSet, slots, clock });
     // Selection needs no secret, and the system's randomness costs more than the selection.
     const random = seededRandom(Math.floor(dependencies.random.next() * 2 ** 32));
     const selector = new NodeSelector({ nodeSet, slots, health, clock, random });
@@ -80,7 +105,7 @@ export class UpstreamPool implements AsyncDisposable {
     this.#selector = selector;
     this.#reads = new ReadPolicy(
       { deadlineMs: options.limits.deadlineMs },
-      { clock, latencies: new MethodLatencies(), budget: new HedgeBudget(), selector, onExtraCall, onError },
+      { clock, latencies: new MethodLatencies(), budget: new HedgeBudget(), selector, slots, onExtraCall, onError },
     );
     this.#mirrored = new MirroredReads({
       clock,
@@ -89,7 +114,39 @@ export class UpstreamPool implements AsyncDisposable {
       onTrial: (node) => onExtraCall(node, "mirrored"),
       onError,
     });
+    this.#probes = new RefusalProbes({
+      clock,
+      onProbe: (node) => onExtraCall(node, "probe"),
+      onChange: () => this.#health.evaluate(),
+      onError,
+    });
+    this.#chain = dependencies.chain === null ? null : this.#checkOf(dependencies.chain);
     for (const node of options.nodes) this.add(node);
+  }
+
+  #checkOf({ options, store, onNewChain }: PoolChain): ChainCheck {
+    const { clock, events } = this.#dependencies;
+    const { network } = this;
+    return new ChainCheck(
+      { ...options, network },
+      {
+        clock,
+        store,
+        ask: callNode,
+        nodes: () => this.#nodes,
+        onMembership: ({ label, chain }) => {
+          events?.membershipChanged(network, label, chain);
+          this.#evaluate();
+        },
+        onNewChain: (chain) => {
+          events?.chainChanged(network, chain.genesis);
+          this.#slots.restart();
+          this.#health.evaluate();
+          onNewChain();
+        },
+        onError: (error) => events?.chainUnread(network, error),
+      },
+    );
   }
 
   get #nodes(): readonly UpstreamNode[] {
@@ -98,9 +155,11 @@ export class UpstreamPool implements AsyncDisposable {
 
   start(): void {
     this.nodeSet.start();
+    this.#chain?.start();
     const evaluate = (): void => {
-      this.#health.evaluate();
+      this.#evaluate();
       this.#mirrored.probe(this.#nodes);
+      this.#probes.sweep(this.#nodes);
     };
     this.#timer ??= this.#dependencies.clock.every(evaluationMs, evaluate, { keepsAlive: true });
   }
@@ -130,6 +189,8 @@ export class UpstreamPool implements AsyncDisposable {
 
   /** Sends a call by the policy of its kind. Rejects for a defect of this system alone. */
   call(call: UpstreamCall): Promise<UpstreamOutcome> {
+    const { callBytesMax } = this.#options;
+    if (isLargerThan(call, callBytesMax)) return Promise.resolve(tooLarge(callBytesMax));
     if (call.kind === "send") return this.#send(call);
     const { commitment, minimumSlot } = call;
     if (minimumSlot === null || this.#selector.hasReached(commitment, minimumSlot)) return this.#ask(call);
@@ -139,35 +200,70 @@ export class UpstreamPool implements AsyncDisposable {
     });
   }
 
-  #ask(call: UpstreamCall): Promise<UpstreamOutcome> {
+  #ask(call: UpstreamCall, mayWait = true): Promise<UpstreamOutcome> {
     const node = this.#selector.chooseFor(call, none, true);
-    if (node === null) return Promise.resolve(this.#refusal());
+    if (node === null) {
+      // A node may be about to join: the gateway has just started, or the node has just been added.
+      const pending = mayWait ? (this.#chain?.pending ?? null) : null;
+      return pending === null ? Promise.resolve(this.#refusal()) : pending.then(() => this.#ask(call, false));
+    }
     if (call.kind === "once") return node.call(call, this.#options.limits.deadlineMs);
-    this.#mirrored.mirror(this.#nodes, call);
-    return this.#nodes.length === 1 ? this.#reads.runAlone(call, node) : this.#reads.run(call, node);
+    const answered = this.#nodes.length === 1 ? this.#reads.runAlone(call, node) : this.#reads.run(call, node);
+    this.#mirrored.mirror(this.#nodes, call, answered);
+    return answered;
   }
 
   async #send(call: UpstreamCall): Promise<UpstreamOutcome> {
+    const chooseSenders = this.#selector.chooseSenders.bind(this.#selector);
     const { clock } = this.#dependencies;
-    const { deadlineMs } = this.#options.limits;
-    return (await sendToEach(this.#selector.chooseSenders(), call, { deadlineMs, clock })) ?? this.#refusal();
+    if (!this.#nodes.some(mayBeAsked)) await this.checked();
+    const outcome = await sendToEach(call, this.#options.limits, { clock, chooseSenders });
+    return outcome ?? this.#refusal();
   }
 
   /** The node that a PubSub client is connected to; null when there is none beside `except`. */
   pubsubNode(except: ReadonlySet<string> = new Set()): Pick<UpstreamConfig, "label" | "ws" | "headers"> | null {
     const asked = this.#nodes.filter((node) => except.has(node.label));
-    const criteria = { group: "read", commitment: "processed", minimumSlot: null, asked, mayBeOut: true } as const;
-    const node = this.#selector.choose(criteria);
+    const node = this.#selector.choose({
+      method: null,
+      group: "read",
+      commitment: "processed",
+      minimumSlot: null,
+      asked,
+      mayBeOut: true,
+    });
     return node === null ? null : { label: node.label, ws: node.options.ws, headers: node.options.headers };
   }
 
-  /** Whether the node of this label gets calls now. */
-  isIn(label: string): boolean {
-    return this.nodeSet.find(label)?.isIn === true;
+  /** Whether PubSub clients may stay with the node of this label. A rest of its calls does not move them. */
+  mayNotify(label: string): boolean {
+    const node = this.nodeSet.find(label);
+    return node !== null && this.#health.mayNotify(node);
   }
 
+  /** The newest believed slot of a commitment. */
   slotOf(commitment: CommitmentName): bigint | null {
     return this.#slots.newest(commitment);
+  }
+
+  /** The slot of a commitment that the node of this label has shown last. */
+  slotOfNode(label: string, commitment: CommitmentName): bigint | null {
+    return this.nodeSet.find(label)?.feed.slotOf(commitment) ?? null;
+  }
+
+  /** The newest root that a second reading node confirms; of a single reading node, its own. */
+  confirmedRoot(): bigint | null {
+    return this.#slots.confirmedByTwo("finalized");
+  }
+
+  /** Whether an answer may be from this slot, as far as the nodes show. */
+  isPlausible(commitment: CommitmentName, slot: bigint): boolean {
+    return this.#slots.isPlausible(commitment, slot);
+  }
+
+  /** Whether the two nodes that are heard contradict each other about the slot, and there is no third. */
+  get isDisputed(): boolean {
+    return this.#slots.isDisputed;
   }
 
   /** Whether some node reports new slots of this commitment, so that answers may be stored until the next slot. */
@@ -179,10 +275,33 @@ export class UpstreamPool implements AsyncDisposable {
     return this.#health.report();
   }
 
-  /** The outcome without a node to ask: OVERLOADED where one is in and its provider allows no more. */
+  /**
+   * The outcome without a node to ask: OVERLOADED where one is in and no more calls are allowed to it, UPSTREAM_LIMITED
+   * where all that could be asked rest.
+   */
   #refusal(): UpstreamOutcome {
-    const refused: UpstreamFailure = this.#nodes.some(({ isIn }) => isIn) ? "OVERLOADED" : "NETWORK_UNAVAILABLE";
-    return { ok: false, refused, label: "", repeatable: false };
+    const failed = { ok: false, label: "", repeatable: false } as const;
+    if (this.#nodes.some(mayBeAsked)) {
+      const isOverloaded = this.#nodes.some(({ isIn }) => isIn);
+      return { ...failed, refused: isOverloaded ? "OVERLOADED" : "NETWORK_UNAVAILABLE" };
+    }
+    const retryAfterMs = this.#restMs();
+    return retryAfterMs === null
+      ? { ...failed, refused: "NETWORK_UNAVAILABLE" }
+      : { ...failed, refused: "UPSTREAM_LIMITED", retryAfterMs };
+  }
+
+  /** Milliseconds until the first of the nodes that rest may be asked; null when none of them rests. */
+  #restMs(): number | null {
+    const nowMs = this.#dependencies.clock.monotonic();
+    const open = this.#nodes.filter(({ order, chain }) => order === "open" && chain === "joined");
+    const rests = open.flatMap(({ rests: { whole } }) => (whole === null ? [] : [whole.untilMs - nowMs]));
+    return rests.length === 0 ? null : Math.min(...rests);
+  }
+
+  /** Resolves when no node is left that was never asked for its chain, or could not be within two seconds. */
+  async checked(): Promise<void> {
+    await this.#chain?.pending;
   }
 
   #create(options: UpstreamConfig): UpstreamNode {
@@ -192,41 +311,80 @@ export class UpstreamPool implements AsyncDisposable {
         ...this.#dependencies,
         onSlot: (commitment) => this.#slotReported(node, commitment),
         onOutcome: (outcome, latencyMs) => this.#callEnded(node, outcome, latencyMs),
+        onFault: () => this.#health.evaluate(),
+        onRest: (reason) => {
+          this.#dependencies.events?.rested(this.network, node.label, reason);
+          this.#health.evaluate();
+        },
       },
     );
+    if (this.#chain !== null) node.chain = "unverified";
     return node;
   }
 
   #callEnded(node: UpstreamNode, outcome: UpstreamOutcome, latencyMs: number): void {
     this.#dependencies.events?.upstreamCalled(this.network, node.label, outcomeName(outcome), latencyMs);
-    if (!outcome.ok && node.isIn && node.breaker.state !== "closed") this.#health.evaluate();
+    this.#probes.ended(node, outcome);
   }
 
   #slotReported(node: UpstreamNode, commitment: CommitmentName): void {
-    const slot = node.feed.slotOf(commitment);
-    if (slot !== null) this.#slots.report(node, commitment, slot);
+    this.#chain?.heard(node);
+    if (isReading(node)) this.#slots.update(commitment);
     if (commitment === "processed") this.#health.evaluate();
+  }
+
+  #evaluate(): void {
+    this.#slots.updateAll();
+    this.#health.evaluate();
+  }
+
+  /**
+   * Nodes that only send have no part in what is believed while there is another, nor have those of another chain and
+   * those that an operator has taken out.
+   */
+  #claims(commitment: CommitmentName): SlotClaim[] {
+    const open = this.#nodes.filter(({ order }) => order === "open");
+    const reading = open.filter(isReading);
+    return (reading.length > 0 ? reading : open).map((node) => ({
+      node,
+      slot: node.feed.slotOf(commitment),
+      isHeard: this.#health.speaks(node),
+    }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#timer?.cancel();
+    this.#chain?.[Symbol.dispose]();
     this.#reads[Symbol.dispose]();
     this.#slots[Symbol.dispose]();
     await this.nodeSet[Symbol.asyncDispose]();
   }
 }
 
+const isReading = (node: UpstreamNode): boolean => node.serves("read") || node.serves("archive");
+
 const none: readonly UpstreamNode[] = [];
+
+const tooLarge = (bytesMax: number): UpstreamOutcome => ({
+  ok: false,
+  refused: "BODY_TOO_LARGE",
+  label: "",
+  repeatable: false,
+  message: `The call is larger than the ${bytesMax} bytes that nodes take`,
+});
 
 const failureNames = {
   NETWORK_UNAVAILABLE: "unreachable",
   UPSTREAM_TIMEOUT: "timeout",
   UPSTREAM_INVALID: "invalid",
+  UPSTREAM_LIMITED: "limited",
   OVERLOADED: "refused",
+  BODY_TOO_LARGE: "rejected",
+  INVALID_PARAMS: "rejected",
 } as const;
 
 /** The name of an outcome in metrics. */
-function outcomeName(outcome: UpstreamOutcome): Parameters<UpstreamCallEvents["upstreamCalled"]>[2] {
-  if (!outcome.ok) return failureNames[outcome.refused];
+function outcomeName(outcome: UpstreamOutcome): UpstreamCallOutcome {
+  if (!outcome.ok) return outcome.fault === "denied" ? "denied" : failureNames[outcome.refused];
   return outcome.answer.errorCode === null ? "ok" : "rpc-error";
 }

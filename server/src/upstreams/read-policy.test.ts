@@ -43,7 +43,7 @@ function nodeOf(label: string, clock: ManualClock): UpstreamNode {
   const upstream = { ...place, weight: 1, requestsPerSecond: null };
   return new UpstreamNode(
     { network: "devnet", upstream, limits },
-    { clock, random, tracing: null, onSlot: () => {}, onOutcome: () => {} },
+    { clock, random, tracing: null, onSlot: () => {}, onOutcome: () => {}, onFault: () => {}, onRest: () => {} },
   );
 }
 
@@ -54,6 +54,7 @@ const errorAnswer: NodeAnswer = {
   errorCode: -32004,
   isNull: false,
   contextSlot: null,
+  number: null,
 };
 
 const unexpected = (error: unknown): void => {
@@ -88,6 +89,7 @@ function boot() {
           return nodes.find((node) => !asked.includes(node)) ?? null;
         },
       },
+      slots: { isPlausible: (_commitment, slot) => slot < 1_000n },
       onExtraCall: () => {},
       onError: unexpected,
     },
@@ -152,7 +154,23 @@ test("the large answer of a trial is evaluated by its beginning and cancelled", 
     onTrial: () => {},
     onError: unexpected,
   });
-  reads.mirror([node], read());
+  reads.mirror([node], read(), Promise.resolve(mirrored.outcome));
   await promise;
   expect([node.trialsPassed, mirrored.isCancelled()]).toEqual([1, true]);
+});
+
+test.each([
+  ["when no other node answers, the answer is passed on", null],
+  ["an answer of a slot that is believed is taken in its place", 100],
+])("an answer of a slot that is not believed is followed by another node's: %s", async (_name, slot) => {
+  const { reads, attempts, first } = boot();
+  const outcome = reads.run(read(), first);
+  const [future, present] = [coming("a", 5_000), coming("b", slot ?? 0)];
+  attempts[0]?.resolve(future.outcome);
+  while (attempts.length < 2) await Promise.resolve();
+  attempts[1]?.resolve(
+    slot === null ? { ok: false, refused: "NETWORK_UNAVAILABLE", label: "b", repeatable: true } : present.outcome,
+  );
+  expect(await outcome).toBe(slot === null ? future.outcome : present.outcome);
+  expect(future.isCancelled()).toBe(slot !== null);
 });

@@ -1,26 +1,21 @@
 import type { Clock, Timer } from "@sluice/lib";
 import { invariant } from "@sluice/lib";
 import { discard } from "./answer.ts";
+import { asksElsewhere } from "./answer-class.ts";
+import { CallFaults } from "./call-faults.ts";
 import type { ExtraCall } from "./events.ts";
 import type { MethodLatencies } from "./method-latencies.ts";
 import type { UpstreamNode } from "./node.ts";
 import type { NodeSelector } from "./selection.ts";
+import type { SlotTracker } from "./slot-tracker.ts";
 import type { AnsweredCall, UpstreamCall, UpstreamOutcome } from "./upstream-call.ts";
 
-/** Nodes that one read is sent to at most. */
+/** Nodes that one read is sent to at most, beside those that refuse it for their rate or credential. */
 const attemptsMax = 3;
 /**
  * How often pending reads are checked. One timer checks all of them: a timer for each call costs more than its parsing.
  */
 const sweepMs = 5;
-
-/**
- * Errors that another node may not have: it is further, stores more history, has the index, or is healthy. Source:
- * Solana JSON-RPC, error codes, "Retry hints for a gateway".
- */
-const elsewhere: ReadonlySet<number> = new Set([
-  -32001, -32004, -32005, -32007, -32009, -32010, -32011, -32014, -32016, -32019, -32603,
-]);
 
 /** Hedges as a share of the reads (decisions.md, Upstream choice). */
 const hedgeShare = 0.05;
@@ -53,6 +48,7 @@ export interface ReadPolicyDependencies {
   readonly latencies: MethodLatencies;
   readonly budget: HedgeBudget;
   readonly selector: Pick<NodeSelector, "chooseFor">;
+  readonly slots: Pick<SlotTracker, "isPlausible">;
   /** Called before each call beyond the client's own. */
   readonly onExtraCall: (node: UpstreamNode, reason: ExtraCall) => void;
   /** Receives a defect of this system in one attempt; the read goes on without that attempt. */
@@ -64,13 +60,18 @@ class Read {
   readonly call: UpstreamCall;
   readonly deadlineAt: number;
   readonly asked: UpstreamNode[] = [];
+  readonly faults: CallFaults;
   readonly #settle: (outcome: UpstreamOutcome) => void;
   hedgeAt: number;
   stalledAt: number;
   /** Attempts that have not settled. */
   pending = 0;
+  /** Attempts that were refused for the rate or the credential. */
+  refusals = 0;
   isOver = false;
   #fallback: UpstreamOutcome | null = null;
+  /** Answers of slots that are not believed. */
+  #disbelieved: UpstreamOutcome[] | null = null;
 
   constructor(
     call: UpstreamCall,
@@ -82,6 +83,7 @@ class Read {
     this.hedgeAt = times.hedgeAt;
     this.stalledAt = times.stalledAt;
     this.#settle = settle;
+    this.faults = new CallFaults(call.method);
   }
 
   attemptSettled(): void {
@@ -90,15 +92,23 @@ class Read {
   }
 
   /**
-   * An answer ranks before an error of a node, and that before a failure; of equals the one with the later slot, then
-   * the first.
+   * An answer ranks before one of a slot that is not believed, that before an error of a node, that before a failure,
+   * and that before a refusal; of equals the one with the later slot, then the first.
    */
   remember(outcome: UpstreamOutcome): void {
     const held = this.#fallback;
     if (held === outcome) return;
-    const isBetter = held === null || rankOf(outcome) > rankOf(held);
+    const isBetter = held === null || this.#rankOf(outcome) > this.#rankOf(held);
     if (isBetter) this.#fallback = outcome;
     drop(isBetter ? held : outcome);
+  }
+
+  disbelieve(outcome: UpstreamOutcome): void {
+    this.#disbelieved = [...(this.#disbelieved ?? []), outcome];
+  }
+
+  #rankOf(outcome: UpstreamOutcome): bigint {
+    return this.#disbelieved?.includes(outcome) === true ? 0n : rankOf(outcome);
   }
 
   finish(outcome: UpstreamOutcome): void {
@@ -120,22 +130,28 @@ function drop(outcome: UpstreamOutcome | null): void {
   if (outcome?.ok === true) discard(outcome.answer);
 }
 
-/** Errors rank below any answer; of answers the one with the newest slot ranks highest. */
+/**
+ * Errors rank below any answer; of answers the one with the newest slot ranks highest. What ends the call ranks above
+ * what another node might have answered, and refusals of rate or credential count only when they are all there is.
+ */
 function rankOf(outcome: UpstreamOutcome): bigint {
-  if (!outcome.ok) return -2n;
-  return outcome.answer.errorCode === null ? (outcome.answer.contextSlot ?? 0n) : -1n;
+  if (!outcome.ok) return outcome.refused === "UPSTREAM_LIMITED" ? -4n : outcome.repeatable ? -3n : -2n;
+  return outcome.answer.errorCode === null ? (outcome.answer.contextSlot ?? outcome.answer.number ?? 0n) : -1n;
 }
 
-/** Whether the answer is from a slot before the minimum of the call. */
+/** Whether the answer is from before the minimum of the call: its slot, its height or its counter. */
 export function isStale(answered: AnsweredCall, call: UpstreamCall): boolean {
-  const { contextSlot } = answered.answer;
+  const { contextSlot, number } = answered.answer;
+  const { minimumNumber = null } = call;
+  if (minimumNumber !== null && number !== null && number < minimumNumber) return true;
   return call.minimumSlot !== null && contextSlot !== null && contextSlot < call.minimumSlot;
 }
 
 /**
  * The policy of reads, in one sentence: deadline(firstGood(choose, retryElsewhere, hedge(p95, budget),
- * again(stalled))). A node that fails, answers an error that another may not have, or is behind the minimum slot, is
- * followed by the next one; a slow one is overtaken, and its answer still counts if it arrives first.
+ * again(stalled))). A node that fails, answers an error that another may not have, is behind the minimum slot or at a
+ * slot that is not believed, is followed by the next one; a slow one is overtaken, and its answer still counts if it
+ * arrives first.
  */
 export class ReadPolicy {
   readonly #options: ReadPolicyOptions;
@@ -186,7 +202,7 @@ export class ReadPolicy {
     read.asked.push(node);
     read.pending += 1;
     node.call(read.call, leftMs).then(
-      (outcome) => this.#arrived(read, outcome),
+      (outcome) => this.#arrived(read, node, outcome),
       (error: unknown) => {
         // A defect in one attempt is no answer; another pending attempt may still give one.
         read.attemptSettled();
@@ -196,14 +212,20 @@ export class ReadPolicy {
     );
   }
 
-  #arrived(read: Read, outcome: UpstreamOutcome): void {
+  #arrived(read: Read, node: UpstreamNode, outcome: UpstreamOutcome): void {
     read.attemptSettled();
-    if (outcome.ok) this.#dependencies.latencies.add(read.call.method, outcome.latencyMs);
+    const isBelieved = this.#isBelieved(read.call, outcome);
+    if (!isBelieved) read.disbelieve(outcome);
+    read.faults.add(node, isBelieved ? outcome : { ...outcome, fault: "failed" });
+    const isAnswer = isBelieved && outcome.ok && !asksElsewhere(outcome.answer.errorCode);
+    if (isAnswer) {
+      read.faults.answered();
+      this.#dependencies.latencies.add(read.call.method, outcome.latencyMs);
+    }
     if (read.isOver) {
       drop(outcome);
       return;
     }
-    const isAnswer = outcome.ok && !(outcome.answer.errorCode !== null && elsewhere.has(outcome.answer.errorCode));
     const stale = outcome.ok && isStale(outcome, read.call);
     if (isAnswer && !stale) {
       read.finish(outcome);
@@ -213,9 +235,19 @@ export class ReadPolicy {
       read.giveUp(outcome);
       return;
     }
+    if (!outcome.ok && outcome.refused === "UPSTREAM_LIMITED") read.refusals += 1;
     read.remember(outcome);
     if (this.#next(read, stale ? "stale" : "retry", !outcome.ok)) return;
     if (read.pending === 0) read.giveUp(outcome);
+  }
+
+  /** Whether the answer's slot or height is one that its node may be at, as far as the others show. */
+  #isBelieved({ commitment, position }: UpstreamCall, outcome: UpstreamOutcome): boolean {
+    if (!outcome.ok) return true;
+    const { contextSlot, number } = outcome.answer;
+    const { slots } = this.#dependencies;
+    if (contextSlot !== null && !slots.isPlausible(commitment, contextSlot)) return false;
+    return number === null || position === "counter" || slots.isPlausible(commitment, number);
   }
 
   /**
@@ -224,7 +256,7 @@ export class ReadPolicy {
    */
   #next(read: Read, reason: ExtraCall, mayBeOut = false): boolean {
     const { clock, selector, onExtraCall } = this.#dependencies;
-    if (read.asked.length >= attemptsMax || clock.monotonic() >= read.deadlineAt) return false;
+    if (read.asked.length - read.refusals >= attemptsMax || clock.monotonic() >= read.deadlineAt) return false;
     const node = selector.chooseFor(read.call, read.asked, mayBeOut);
     if (node === null) return false;
     onExtraCall(node, reason);

@@ -2,7 +2,7 @@ import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Clock, MonotonicMs, Random } from "@sluice/lib";
 import type { UpstreamGroup } from "../config/index.ts";
 import type { UpstreamNode } from "./node.ts";
-import { lagOf, type NodeHealth } from "./node-health.ts";
+import { lagOf, mayBeAsked, type NodeHealth } from "./node-health.ts";
 import type { SlotTracker } from "./slot-tracker.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
 
@@ -18,6 +18,8 @@ const errorRateMargin = 0.3;
 
 /** What a call requires of the node that it is sent to. */
 export interface SelectionCriteria {
+  /** Null where the call's method does not matter. */
+  readonly method: string | null;
   readonly group: UpstreamGroup;
   readonly commitment: CommitmentName;
   readonly minimumSlot: bigint | null;
@@ -30,7 +32,7 @@ export interface SelectionCriteria {
 export interface NodeSelectorDependencies {
   readonly nodeSet: { readonly nodes: readonly UpstreamNode[] };
   readonly slots: Pick<SlotTracker, "newest">;
-  readonly health: Pick<NodeHealth, "speaks">;
+  readonly health: Pick<NodeHealth, "speaks" | "isPlausible">;
   readonly clock: Pick<Clock, "monotonic">;
   readonly random: Random;
 }
@@ -46,34 +48,42 @@ export class NodeSelector {
   /**
    * The node for a call: of the group first, else any; in rather than out; nodes that have reached the slot rather than
    * others; among these by two choices. If none is in, the least bad one serves where the criteria allow it: a gateway
-   * that refuses because it is unsure is worse than a slow answer. Null where there is none.
+   * that refuses because it is unsure is worse than a slow answer. One that asked for a rest is left alone. Null where
+   * there is none.
    */
   choose(criteria: SelectionCriteria): UpstreamNode | null {
     const { nodes } = this.#dependencies.nodeSet;
     const nowMs = this.#dependencies.clock.monotonic();
     for (let isOfGroup = true; ; isOfGroup = false) {
-      let among = candidates(nodes, criteria, isOfGroup, true);
-      if (among.length === 0 && criteria.minimumSlot !== null) among = candidates(nodes, criteria, isOfGroup, false);
+      let among = candidates(nodes, criteria, { isOfGroup, isAtSlot: true, nowMs });
+      if (among.length === 0 && criteria.minimumSlot !== null) {
+        among = candidates(nodes, criteria, { isOfGroup, isAtSlot: false, nowMs });
+      }
       const node = this.#withTurn(among, nowMs);
       if (node !== null) return node;
       if (!isOfGroup) break;
     }
     if (!criteria.mayBeOut) return null;
-    const others = nodes.filter((node) => node.order === "open" && !criteria.asked.includes(node));
-    return others.toSorted(this.#byRank(nowMs)).find((node) => node.takeTurn()) ?? null;
+    const others = nodes.filter((node) => mayBeAsked(node) && !criteria.asked.includes(node));
+    return others.toSorted(this.#byRank(nowMs, criteria.method)).find((node) => node.takeTurn()) ?? null;
   }
 
   /** The node for a call that was sent to `asked` already. */
   chooseFor(call: UpstreamCall, asked: readonly UpstreamNode[], mayBeOut: boolean): UpstreamNode | null {
-    const { kind, commitment, minimumSlot } = call;
-    return this.choose({ group: kind === "archive" ? "archive" : "read", commitment, minimumSlot, asked, mayBeOut });
+    const { method, kind, commitment, minimumSlot } = call;
+    const group = kind === "archive" ? "archive" : "read";
+    return this.choose({ method, group, commitment, minimumSlot, asked, mayBeOut });
   }
 
-  /** The nodes that a transaction is sent to, the best first. */
-  chooseSenders(): readonly UpstreamNode[] {
+  /**
+   * The nodes that a transaction is sent to, the best first: those of the send group, else the best two. Of a
+   * transaction that was sent to `asked` in vain, the best two of the others.
+   */
+  chooseSenders(asked: readonly UpstreamNode[]): readonly UpstreamNode[] {
     const { nodes } = this.#dependencies.nodeSet;
-    const open = nodes.filter(({ order }) => order === "open");
-    const ranked = open.toSorted(this.#byRank(this.#dependencies.clock.monotonic()));
+    const open = nodes.filter((node) => mayBeAsked(node) && !asked.includes(node));
+    const ranked = open.toSorted(this.#byRank(this.#dependencies.clock.monotonic(), "sendTransaction"));
+    if (asked.length > 0) return ranked.slice(0, sendersWithoutGroup).filter((node) => node.takeTurn());
     const group = ranked.filter((node) => node.serves("send"));
     const among = group.length > 0 ? group : ranked;
     const inside = among.filter((node) => node.isIn);
@@ -88,6 +98,12 @@ export class NodeSelector {
       if (node.isIn && (node.feed.slotOf(commitment) ?? 0n) >= slot) return true;
     }
     return false;
+  }
+
+  #outRank(node: UpstreamNode): number {
+    const { health } = this.#dependencies;
+    if (node.isIn) return 0;
+    return !health.speaks(node) ? 3 : health.isPlausible(node) ? 1 : 2;
   }
 
   /** One of the nodes whose provider allows another call now. */
@@ -116,13 +132,16 @@ export class NodeSelector {
     return other.cost(nowMs) < one.cost(nowMs) * costMargin ? other : one;
   }
 
-  /** In before out, then the smaller lag, then the smaller cost. For sends, and for when no node is in. */
-  #byRank(nowMs: MonotonicMs) {
-    const { slots, health } = this.#dependencies;
+  /**
+   * In before out, of those that are out the ones that speak and claim nothing implausible first; those that refuse the
+   * method last; then the smaller lag, then the smaller cost. For sends, and for when no node is in.
+   */
+  #byRank(nowMs: MonotonicMs, method: string | null) {
+    const { slots } = this.#dependencies;
     const newest = slots.newest("processed");
     const unknownLag = 2n ** 64n;
     const keyOf = (node: UpstreamNode) => ({
-      outRank: node.isIn ? 0 : node.order === "open" ? (health.speaks(node) ? 1 : 2) : 3,
+      outRank: method !== null && node.rests.refuses(method, nowMs) ? 4 : this.#outRank(node),
       lag: lagOf(node, newest) ?? unknownLag,
       cost: node.cost(nowMs),
     });
@@ -154,19 +173,32 @@ function drawByWeight(
   return last;
 }
 
-/** The nodes that are in and that the call was not sent to: of its group alone or of any, at its slot or at any. */
+/**
+ * The nodes that are in, that do not refuse the method and that the call was not sent to: of its group alone or of any;
+ * those that have reached its slot or, where no node has, those that are furthest.
+ */
 function candidates(
   nodes: readonly UpstreamNode[],
-  { group, commitment, minimumSlot, asked }: SelectionCriteria,
-  isOfGroup: boolean,
-  isAtSlot: boolean,
+  { method, group, commitment, minimumSlot, asked }: SelectionCriteria,
+  { isOfGroup, isAtSlot, nowMs }: { readonly isOfGroup: boolean; readonly isAtSlot: boolean; readonly nowMs: number },
 ): readonly UpstreamNode[] {
   const found: UpstreamNode[] = [];
   for (const node of nodes) {
     if (!node.isIn || node.order !== "open" || asked.includes(node)) continue;
     if (isOfGroup && !node.serves(group)) continue;
+    if (method !== null && node.rests.refuses(method, nowMs)) continue;
     if (isAtSlot && minimumSlot !== null && (node.feed.slotOf(commitment) ?? 0n) < minimumSlot) continue;
     found.push(node);
   }
-  return found;
+  return isAtSlot ? found : furthest(found, commitment);
+}
+
+/** Where no node reaches what a caller has seen, the furthest ones go back no further than needed. */
+function furthest(nodes: readonly UpstreamNode[], commitment: CommitmentName): readonly UpstreamNode[] {
+  let newest = 0n;
+  for (const { feed } of nodes) {
+    const slot = feed.slotOf(commitment) ?? 0n;
+    if (slot > newest) newest = slot;
+  }
+  return nodes.filter(({ feed }) => (feed.slotOf(commitment) ?? 0n) === newest);
 }

@@ -22,20 +22,31 @@ export class SlotNotices {
 
 const healthEveryMs = 2_000;
 
-/** Reports each node's health every two seconds, until the timer is cancelled. */
+/** Reports each node's health and what is believed every two seconds, until the timer is cancelled. */
 export function reportHealth(
   upstreams: Pick<Upstreams, "pool">,
   {
     clock,
     events,
-  }: { readonly clock: Pick<Clock, "every">; readonly events: Pick<UpstreamEvents, "upstreamObserved"> },
+  }: {
+    readonly clock: Pick<Clock, "every">;
+    readonly events: Pick<UpstreamEvents, "upstreamObserved" | "beliefObserved">;
+  },
 ): Timer {
   return clock.every(healthEveryMs, () => {
     for (const network of networks) {
-      for (const { label, out, slot, slotLag } of upstreams.pool(network)?.health() ?? []) {
+      const pool = upstreams.pool(network);
+      if (pool === null) continue;
+      const slots = {
+        processed: pool.slotOf("processed"),
+        confirmed: pool.slotOf("confirmed"),
+        finalized: pool.slotOf("finalized"),
+      };
+      events.beliefObserved({ network, slots, isDisputed: pool.isDisputed });
+      for (const { label, out, slot, slotLag } of pool.health()) {
         const health = out === null ? "healthy" : slot === null ? "down" : "cordoned";
         const lag = slotLag === null ? null : Number(slotLag);
-        events.upstreamObserved({ network, upstream: label, health, slotLag: lag });
+        events.upstreamObserved({ network, upstream: label, health, slotLag: lag, reason: out });
       }
     }
   });

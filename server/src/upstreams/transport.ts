@@ -11,11 +11,17 @@ import {
 
 /** The outcome of one exchange with one node, before its bytes are read. */
 export type ExchangeOutcome =
-  | { readonly kind: "answered"; readonly status: number; readonly bytes: Uint8Array }
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      /** The value of Retry-After as it came. */
+      readonly retryAfter: string | null;
+      readonly bytes: Uint8Array;
+    }
   /** Streamed; its receiver reads it to its end or cancels it. */
   | Extract<LargeBody, { kind: "large" }>
-  /** Timeout: no whole answer by the deadline. Unreachable: no byte of an answer. */
-  | { readonly kind: "timeout" | "unreachable" | "too-large" }
+  /** Timeout: no whole answer by the deadline. Unreachable: no connection. Closed: one, and no byte of an answer. */
+  | { readonly kind: "timeout" | "unreachable" | "closed" | "too-large" }
   /** The bytes are not an HTTP answer, or were cut. */
   | { readonly kind: "malformed" }
   /** Too many calls wait for this node; nothing was sent. */
@@ -91,7 +97,7 @@ export class Transport implements Disposable {
         answerBytesMax: large?.bytesMax ?? options.answerBytesMax,
         streamsFrom: large?.from ?? Number.POSITIVE_INFINITY,
         deadlineAt: this.#clock.monotonic() + options.deadlineMs,
-        settle: (outcome) => resolve(answerOf(outcome, options)),
+        settle: (outcome) => resolve(exchangeOutcome(outcome, options)),
         isRepeated: false,
       });
     });
@@ -102,19 +108,25 @@ export class Transport implements Disposable {
   }
 }
 
-function answerOf(outcome: PooledOutcome, options: ExchangeOptions): ExchangeOutcome | Promise<ExchangeOutcome> {
+/** Unpacks what came over a connection. */
+export function exchangeOutcome(
+  outcome: PooledOutcome,
+  options: ExchangeOptions,
+): ExchangeOutcome | Promise<ExchangeOutcome> {
   const { answerBytesMax: gatheredBytesMax, large } = options;
   if (outcome.kind === "streaming") {
     const { from, isPassedOn } = large ?? { from: 0, isPassedOn: () => false };
     return readLargeBody(outcome, { from, isPassedOn, gatheredBytesMax });
   }
   if (outcome.kind !== "answered" || outcome.coding === null) return outcome;
-  const { status } = outcome;
   const decoded = decodeBody(outcome.coding, outcome.bytes, gatheredBytesMax);
-  if (decoded instanceof Promise) return decoded.then((whole) => withStatus(whole, status));
-  return withStatus(decoded, status);
+  if (decoded instanceof Promise) return decoded.then((whole) => withHead(whole, outcome));
+  return withHead(decoded, outcome);
 }
 
-function withStatus(decoded: Awaited<ReturnType<typeof decodeBody>>, status: number): ExchangeOutcome {
-  return decoded.kind === "bytes" ? { kind: "answered", status, bytes: decoded.bytes } : decoded;
+function withHead(
+  decoded: Awaited<ReturnType<typeof decodeBody>>,
+  { status, retryAfter }: Extract<PooledOutcome, { kind: "answered" }>,
+): ExchangeOutcome {
+  return decoded.kind === "bytes" ? { kind: "answered", status, retryAfter, bytes: decoded.bytes } : decoded;
 }

@@ -1,6 +1,6 @@
 import type { UpstreamBody, UpstreamCreate } from "@sluice/contract/schemas";
 import type { Network } from "@sluice/contract/tiers";
-import { BackgroundTask, type Clock, type Log, type Random, SecretVault, Serial } from "@sluice/lib";
+import { BackgroundTask, type Clock, type Log, type Random, SecretVault, Serial, type WallMs } from "@sluice/lib";
 import { maskUrl, type UpstreamConfig, upstreamEntry, upstreamIn, upstreamOf, upstreamsMax } from "../config/index.ts";
 import type { Hot } from "../hot/index.ts";
 import type { State, UpstreamNodeRecord } from "../state/index.ts";
@@ -73,7 +73,8 @@ export class UpstreamAdmin implements AsyncDisposable {
 
   /** Every node, without its secrets. */
   list(): readonly UpstreamBody[] {
-    return this.#dependencies.upstreams.nodes().map(bodyOf);
+    const nowMs = this.#dependencies.clock.now();
+    return this.#dependencies.upstreams.nodes().map((node) => bodyOf(node, nowMs));
   }
 
   /** Checks a request for a new node and seals it for the store. Stores nothing. */
@@ -178,7 +179,8 @@ function shownOptions({ url, ws, groups, weight, requestsPerSecond, headers }: U
   };
 }
 
-function bodyOf({ network, options, order, health, isAdded }: NodeView): UpstreamBody {
+function bodyOf({ network, options, order, health, isAdded }: NodeView, nowMs: WallMs): UpstreamBody {
+  const after = (ms: number): string => new Date(nowMs + ms).toISOString();
   return {
     network,
     label: options.label,
@@ -187,6 +189,8 @@ function bodyOf({ network, options, order, health, isAdded }: NodeView): Upstrea
     order,
     serving: health.out === null,
     out: health.out,
+    rests_until: health.restMs === null ? null : after(health.restMs),
+    refuses: health.refuses.map(({ method, restMs }) => ({ method, until: after(restMs) })),
     // Slots stay far below 2^53 within the life of a chain (contract: count).
     slot: health.slot === null ? null : Number(health.slot),
     slot_lag: health.slotLag === null ? null : Math.max(0, Number(health.slotLag)),

@@ -4,10 +4,11 @@ import { type Network, networks } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
 import type { UpstreamConfig } from "../config/index.ts";
 import { requestTarget } from "../net/index.ts";
+import type { ChainStore } from "../state/index.ts";
 import type { UpstreamCallEvents } from "./events.ts";
-import type { NodeOrder } from "./node.ts";
+import type { ConnectNode, NodeOrder } from "./node.ts";
 import type { UpstreamHealth } from "./node-health.ts";
-import { UpstreamPool } from "./pool.ts";
+import { type PoolChain, UpstreamPool } from "./pool.ts";
 import type { UpstreamTracing } from "./upstream-call.ts";
 
 export interface UpstreamsOptions {
@@ -18,8 +19,17 @@ export interface UpstreamsOptions {
   readonly largeBytesMax?: number;
   readonly inFlightMax?: number;
   readonly waitingMax?: number;
+  /** Bytes of a call as it goes to a node; what an Agave node takes when absent. */
+  readonly callBytesMax?: number;
   readonly slotLagMax?: bigint;
   readonly silenceMsMax?: number;
+  /** How nodes of another chain are found; absent, every node joins. */
+  readonly chains?: {
+    readonly genesis: Readonly<Record<Network, string | null>>;
+    readonly allowUnknown: readonly string[];
+    /** Whether another chain than the stored one is taken as the network's. */
+    readonly followsNodes: boolean;
+  };
 }
 
 export interface UpstreamsDependencies {
@@ -27,10 +37,16 @@ export interface UpstreamsDependencies {
   readonly random: Random;
   /** Called when the newest known slot of a commitment has changed; the cache drops its slot entries then. */
   readonly onSlot: (network: Network, commitment: CommitmentName, slot: bigint) => void;
+  /** Where the chain of each network is stored; absent, nothing is. */
+  readonly chainStore?: Pick<ChainStore, "find" | "put">;
+  /** Called when the chain of a network is another one than before. */
+  readonly onNewChain?: (network: Network) => void;
   /** The events of calls; absent, none are recorded. */
   readonly events?: UpstreamCallEvents;
   /** Null or absent without an OpenTelemetry SDK. */
   readonly tracing?: UpstreamTracing | null;
+  /** Absent, nodes are reached over HTTP and WebSockets. */
+  readonly connect?: ConnectNode;
 }
 
 /** A node as operators see it. */
@@ -181,7 +197,7 @@ class NetworkPools implements Upstreams {
 
   #open(network: Network, nodes: readonly UpstreamConfig[]): UpstreamPool {
     const options = this.#options;
-    const { clock, random, onSlot, events = null, tracing = null } = this.#dependencies;
+    const { clock, random, onSlot, events = null, tracing = null, connect } = this.#dependencies;
     const pool = new UpstreamPool(
       {
         network,
@@ -194,19 +210,42 @@ class NetworkPools implements Upstreams {
           waitingMax: options.waitingMax ?? 16_384,
         },
         rules: { slotLagMax: this.#slotLagMax, silenceMsMax: options.silenceMsMax ?? 10_000, trials: 3 },
+        callBytesMax: options.callBytesMax ?? limits.nodeBodyBytes,
         floorWaitMs: 400,
       },
-      { clock, random, events, tracing, onSlot: (commitment, slot) => onSlot(network, commitment, slot) },
+      {
+        clock,
+        random,
+        events,
+        tracing,
+        connect,
+        chain: this.#chainOf(network),
+        onSlot: (commitment, slot) => onSlot(network, commitment, slot),
+      },
     );
     this.#pools.set(network, pool);
     if (this.#isStarted) pool.start();
     return pool;
   }
 
+  #chainOf(network: Network): PoolChain | null {
+    const { chains } = this.#options;
+    if (chains === undefined) return null;
+    const { chainStore: store = nothingStored, onNewChain } = this.#dependencies;
+    const { genesis, allowUnknown, followsNodes } = chains;
+    return {
+      options: { genesis: genesis[network], allowUnknown, followsNodes },
+      store,
+      onNewChain: () => onNewChain?.(network),
+    };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#pools.values()].map((pool) => pool[Symbol.asyncDispose]()));
   }
 }
+
+const nothingStored: Pick<ChainStore, "find" | "put"> = { find: async () => null, put: async () => undefined };
 
 /** Whether two configurations of a node are the same in every member. */
 function isSame(one: UpstreamConfig | undefined, other: UpstreamConfig): boolean {

@@ -7,6 +7,7 @@ import { StubNode } from "./stub-node.ts";
 /** The events of calls beyond the clients' own, in order. */
 export interface Recorded {
   readonly extras: { readonly upstream: string; readonly reason: string }[];
+  readonly rests: { readonly upstream: string; readonly reason: string }[];
   floorsMissed: number;
 }
 
@@ -20,7 +21,7 @@ export interface Cluster extends AsyncDisposable {
   announce(slot: number, ...except: readonly StubNode[]): Promise<void>;
   /** Labels of the nodes that get calls. */
   inside(): string[];
-  until(holds: () => boolean): Promise<void>;
+  until(holds: () => boolean | Promise<boolean>, timeoutMs?: number): Promise<void>;
 }
 
 export const read = (method = "getBalance", minimumSlot: bigint | null = null): UpstreamCall => ({
@@ -44,7 +45,7 @@ export async function bootCluster(
   options: { readonly silenceMsMax?: number; readonly deadlineMs?: number } = {},
 ): Promise<Cluster> {
   const nodes = Array.from({ length: count }, (_, index) => new StubNode(answerOf(`${index}`)));
-  const recorded: Recorded = { extras: [], floorsMissed: 0 };
+  const recorded: Recorded = { extras: [], rests: [], floorsMissed: 0 };
   const upstreams = createUpstreams(
     {
       networks: {
@@ -69,6 +70,7 @@ export async function bootCluster(
       onSlot: () => {},
       events: {
         upstreamCalled: () => {},
+        rested: (_network, upstream, reason) => void recorded.rests.push({ upstream, reason }),
         extraCall: (_network, upstream, reason) => void recorded.extras.push({ upstream, reason }),
         internalError: (_where, error) => {
           throw error;
@@ -76,6 +78,10 @@ export async function bootCluster(
         floorMissed: () => {
           recorded.floorsMissed += 1;
         },
+        beliefRestarted: () => {},
+        chainChanged: () => {},
+        chainUnread: () => {},
+        membershipChanged: () => {},
       },
     },
   );

@@ -20,6 +20,10 @@ export class StubNode implements Disposable {
   onPubSub: (socket: ServerWebSocket<undefined>, text: string) => void = () => {};
   answer: (call: StubCall) => StubAnswer | Promise<StubAnswer>;
   slot = 100;
+  /** What getGenesisHash answers to the gateway itself; null for an error. */
+  genesis: string | null = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
+  /** The blockhash at each slot that getBlock knows; the first is the first available one. */
+  readonly blocks = new Map<number, string>();
   readonly #server;
   readonly #scheme: "http" | "https";
   readonly #subscribers = new Map<string, Set<ServerWebSocket<undefined>>>();
@@ -39,7 +43,7 @@ export class StubNode implements Disposable {
         if (server.upgrade(request, { data: undefined })) return undefined;
         const text = await request.text();
         const parsed = JSON.parse(text) as { id: unknown; method: string; params?: readonly unknown[] };
-        if (parsed.id === "sluice") return new Response(`{"jsonrpc":"2.0","result":${this.slot},"id":"sluice"}`);
+        if (parsed.id === "sluice") return new Response(this.#ownAnswer(parsed.method, parsed.params?.[0]));
         const call = { id: JSON.stringify(parsed.id), method: parsed.method, params: parsed.params ?? [], text };
         this.calls.push(call);
         const answer = await this.answer(call);
@@ -86,6 +90,28 @@ export class StubNode implements Disposable {
         );
       }
     }
+  }
+
+  /** The answer to a call that the gateway makes for itself. */
+  #ownAnswer(method: string, param: unknown): string {
+    const result = ((): string | null => {
+      switch (method) {
+        case "getGenesisHash":
+          return this.genesis === null ? null : `"${this.genesis}"`;
+        case "getFirstAvailableBlock":
+          return String([...this.blocks.keys()][0] ?? 0);
+        case "getBlocksWithLimit":
+          return JSON.stringify([...this.blocks.keys()].slice(0, 1));
+        case "getBlock": {
+          const blockhash = this.blocks.get(Number(param));
+          return blockhash === undefined ? null : `{"blockhash":"${blockhash}"}`;
+        }
+        default:
+          return String(this.slot);
+      }
+    })();
+    const member = result === null ? '"error":{"code":-32601,"message":"no"}' : `"result":${result}`;
+    return `{"jsonrpc":"2.0",${member},"id":"sluice"}`;
   }
 
   #received(socket: ServerWebSocket<undefined>, text: string): void {
