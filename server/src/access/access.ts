@@ -1,10 +1,19 @@
+import { permissionOf } from "@sluice/contract/permissions";
 import type { Network, Permission } from "@sluice/contract/tiers";
 import type { AddressSet } from "@sluice/lib";
 import type { Credits } from "../credits/index.ts";
-import { clientAddress, type HeaderReader } from "../http/index.ts";
-import type { Grant, KeyRefusal, Keys, RateBucket, RestrictedRequest, RestrictionCode } from "../keys/index.ts";
+import { clientAddress, type HeaderReader, isForwardedTls } from "../http/index.ts";
+import {
+  allowsMethod,
+  type Grant,
+  type KeyRefusal,
+  type Keys,
+  type RateBucket,
+  type RestrictedRequest,
+  type RestrictionCode,
+} from "../keys/index.ts";
 import type { LimitDecision, RateLimiter } from "../limits/index.ts";
-import type { AdmissionCode, Refusal } from "./refusal.ts";
+import type { AdmissionCode, MethodCode, Refusal } from "./refusal.ts";
 
 export interface AccessOptions {
   /** Proxies whose X-Forwarded-For is believed. */
@@ -16,11 +25,17 @@ export interface AccessOptions {
 export interface AccessDependencies {
   readonly keys: Pick<Keys, "authenticate" | "checkRestrictions">;
   readonly limits: RateLimiter;
-  readonly credits: Pick<Credits, "take" | "refund">;
+  readonly credits: Pick<Credits, "take" | "refund" | "balance">;
 }
 
 /** Where a request comes from, as a key's domains and addresses are checked against it. */
 export type Caller = Omit<RestrictedRequest, "network">;
+
+/** Too few credits: in words, and what a request costs, what is left, and when (ISO 8601) the next month begins. */
+export interface Shortage {
+  readonly message: string;
+  readonly details: { readonly price: number; readonly remaining: number; readonly reset: string };
+}
 
 /**
  * Who may make a request. The steps are: `identify` the key, `restrict` it to its networks, domains and addresses,
@@ -55,6 +70,11 @@ export class Access {
     };
   }
 
+  /** Whether the client is on TLS, by the word of a trusted proxy: no endpoint that asks has TLS of its own. */
+  isOverTls(headers: HeaderReader, socketAddress: string): boolean {
+    return isForwardedTls(headers, socketAddress, this.#options.trustedProxies);
+  }
+
   /** Steps 1 to 3: the key's grant, or the first refusal. `oneOf` is as for `permit`; without it any key may go on. */
   admit(
     presented: string | null,
@@ -62,8 +82,20 @@ export class Access {
     oneOf: readonly Permission[] | null = null,
   ): Grant | Refusal<AdmissionCode> | Promise<Grant | Refusal<AdmissionCode>> {
     const identified = this.identify(presented);
-    if (identified instanceof Promise) return identified.then((outcome) => this.#admitted(outcome, caller, oneOf));
-    return this.#admitted(identified, caller, oneOf);
+    if (identified instanceof Promise) return identified.then((outcome) => this.admitted(outcome, caller, oneOf));
+    return this.admitted(identified, caller, oneOf);
+  }
+
+  /** Steps 2 and 3 for a key that is identified already. */
+  admitted(
+    outcome: Grant | KeyRefusal,
+    caller: Caller,
+    oneOf: readonly Permission[] | null,
+  ): Grant | Refusal<AdmissionCode> {
+    if (!outcome.ok) return outcome;
+    const restricted = this.restrict(outcome, { ...caller, network: this.#network });
+    if (restricted !== null) return restricted;
+    return (oneOf === null ? null : this.permit(outcome, oneOf)) ?? outcome;
   }
 
   /** Step 1: what the presented key may do. See `Keys.authenticate`. */
@@ -81,6 +113,13 @@ export class Access {
   permit(grant: Grant, oneOf: readonly Permission[]): Refusal<"PERMISSION_DENIED"> | null {
     if (oneOf.some((permission) => grant.permissions.includes(permission))) return null;
     return { ok: false, code: "PERMISSION_DENIED", grant };
+  }
+
+  /** The same for a call of JSON-RPC: null when the key holds what the method needs, and may call it. */
+  permitMethod(grant: Grant, method: string): Refusal<MethodCode> | null {
+    if (!grant.permissions.includes(permissionOf(method))) return { ok: false, code: "PERMISSION_DENIED", grant };
+    if (grant.methods === null || allowsMethod(grant.methods, method)) return null;
+    return { ok: false, code: "METHOD_NOT_PERMITTED", grant };
   }
 
   /**
@@ -116,15 +155,12 @@ export class Access {
     this.#dependencies.credits.refund(grant.accountId, cost, takenAtMs);
   }
 
-  #admitted(
-    outcome: Grant | KeyRefusal,
-    caller: Caller,
-    oneOf: readonly Permission[] | null,
-  ): Grant | Refusal<AdmissionCode> {
-    if (!outcome.ok) return outcome;
-    const restricted = this.restrict(outcome, { ...caller, network: this.#network });
-    if (restricted !== null) return restricted;
-    return (oneOf === null ? null : this.permit(outcome, oneOf)) ?? outcome;
+  /** Why `charge` refused the cost, for the answer of `subject`. See `Credits.balance`. */
+  shortage(grant: Pick<Grant, "accountId">, price: number, subject = "call"): Shortage {
+    const { remaining, resetsAtMs } = this.#dependencies.credits.balance(grant.accountId);
+    const reset = new Date(resetsAtMs).toISOString();
+    const message = `The ${subject} costs ${price} credits, and ${remaining} are left until ${reset}`;
+    return { message, details: { price, remaining, reset } };
   }
 
   async #meterRest(

@@ -4,4 +4,4 @@
  * gRPC) asks it in the order of its own specification and maps a Refusal to its own form by a table.
  */
 export { Access, type Caller } from "./access.ts";
-export type { AdmissionCode, Refusal } from "./refusal.ts";
+export { type AdmissionCode, type MethodCode, methodRefusalText, type Refusal } from "./refusal.ts";

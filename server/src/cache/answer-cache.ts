@@ -66,6 +66,11 @@ export class AnswerCache<T extends Sized, Outcome> {
     this.of(network, commitment).slotMoved();
   }
 
+  /** Drops everything of a network: its chain is another one. */
+  forget(network: Network): void {
+    for (const cache of this.#caches.get(network)?.values() ?? []) cache.forget();
+  }
+
   /** Changes the bound of each network's history; entries beyond it are evicted at once. */
   resizeFinal(bytesMax: number): void {
     for (const final of this.#finals) final.resize(bytesMax);
@@ -93,6 +98,8 @@ export class CommitmentCache<T extends Sized, Outcome> {
   /** The calls that may be joined: those of this generation. */
   #flights = new Map<string, Promise<Outcome>>();
   #generation = 0;
+  /** How often the chain has become another one. */
+  #chain = 0;
 
   constructor(
     options: Required<AnswerCacheOptions>,
@@ -130,12 +137,13 @@ export class CommitmentCache<T extends Sized, Outcome> {
    */
   load(key: string, load: () => Promise<Outcome>, retain: (outcome: Outcome) => Retention<T> | null): Promise<Outcome> {
     const generation = this.#generation;
+    const chain = this.#chain;
     const flights = this.#flights;
     const flight = load().then(
       (outcome) => {
         flights.delete(key);
         const retention = retain(outcome);
-        if (retention !== null) this.#store(key, retention, generation);
+        if (retention !== null && chain === this.#chain) this.#store(key, retention, generation);
         return outcome;
       },
       (error: unknown) => {
@@ -152,6 +160,13 @@ export class CommitmentCache<T extends Sized, Outcome> {
     this.#generation += 1;
     this.#flights = new Map();
     this.#slot.clear();
+  }
+
+  /** Drops everything, the history too, and what comes of calls under way. */
+  forget(): void {
+    this.#chain += 1;
+    this.slotMoved();
+    this.#final.clear();
   }
 
   /** Bytes of the answers that are stored until the next slot. */

@@ -207,6 +207,11 @@ export class S3FifoCache<T extends Sized> {
     this.#evict();
   }
 
+  /** Drops every entry; those in the queues are passed over as replaced ones are. */
+  clear(): void {
+    this.#table.clear();
+  }
+
   /** Changes the bound; entries beyond it are evicted at once. */
   resize(bytesMax: number): void {
     this.#bytesMax = bytesMax;

@@ -1,6 +1,9 @@
 import type { Timer } from "@sluice/lib";
 import type { LeaseAccount } from "./lease-accounts.ts";
 
+/** Why no lease can be had: the store has too much to do, or cannot be reached or written. */
+export type LeaseFailure = "OVERLOADED" | "STORE_UNAVAILABLE";
+
 /** A take that waits for a lease. */
 export interface Waiter {
   readonly cost: number;
@@ -36,8 +39,8 @@ export interface CreditAccount {
   /** Until then the store is not asked under `heldOffAllowance`; 0 when it may be. */
   heldOffUntilMs: number;
   heldOffAllowance: bigint | null;
-  /** Whether holding off is for a failure of the store rather than for exhaustion. */
-  hasFailed: boolean;
+  /** What a take is refused with while the store is not asked because it failed; null when it said "exhausted". */
+  failure: LeaseFailure | null;
   readonly waiters: Waiter[];
   /** Ends the waiting of all waiters; set while there are any. */
   deadline: Timer | null;
@@ -63,7 +66,7 @@ export function openAccount(lease: LeaseAccount, block: number, nowMs: number): 
     isScarce: false,
     heldOffUntilMs: 0,
     heldOffAllowance: null,
-    hasFailed: false,
+    failure: null,
     waiters: [],
     deadline: null,
     usedAtSweep: 0,
@@ -115,6 +118,12 @@ export function monthOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 7);
 }
 
+/** When the month after that of a moment begins; both Unix milliseconds. */
+export function monthEndOf(atMs: number): number {
+  const date = new Date(atMs);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+}
+
 /** The month of a clock that is read on every request: a comparison of two numbers until the month is over. */
 export class CurrentMonth {
   #fromMs = 0;
@@ -125,7 +134,7 @@ export class CurrentMonth {
     if (nowMs >= this.#untilMs || nowMs < this.#fromMs) {
       const date = new Date(nowMs);
       this.#fromMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
-      this.#untilMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+      this.#untilMs = monthEndOf(nowMs);
       this.#month = monthOf(nowMs);
     }
     return this.#month;

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { SluiceError } from "@sluice/contract/errors";
 import { ManualClock } from "@sluice/lib";
 import { CurrentMonth, monthOf } from "./account-credits.ts";
 import { createCredits } from "./credits.ts";
@@ -14,10 +15,16 @@ const lastSecondOfNovember = Date.UTC(2026, 10, 30, 23, 59, 59);
 function bootCredits(options: Partial<CreditsOptions> = {}, entries = 1_000) {
   const clock = new ManualClock(lastSecondOfNovember);
   const meter = new MeterInMemory();
-  const store = { leases: [] as bigint[], isDown: false, isForgetful: false, gate: null as Promise<void> | null };
+  const store = {
+    leases: [] as bigint[],
+    isDown: false,
+    fault: new Error("store down"),
+    isForgetful: false,
+    gate: null as Promise<void> | null,
+  };
   const reach = async <T>(work: () => Promise<T>): Promise<T> => {
     if (store.gate !== null) await store.gate;
-    if (store.isDown) throw new Error("store down");
+    if (store.isDown) throw store.fault;
     return work();
   };
   const tally = tallyInMemory("holder", entries);
@@ -166,16 +173,44 @@ test("an idle lease goes back, and so does what remains on disposal", async () =
   await expect(credits.take("busy", 100_000n, 1)).rejects.toMatchObject({ code: "OVERLOADED" });
 });
 
-test("while the store fails the lease is still spent; after that takes are refused as overloaded and never given", async () => {
+test("while the store fails the lease is still spent; after that takes are refused as such and never given", async () => {
   const { clock, credits, store } = bootCredits();
   await credits.take("a", 100_000n, 1);
   store.isDown = true;
   for (let index = 0; index < 31; index += 1) expect(await credits.take("a", 100_000n, 1)).toBe(true);
-  await expect(credits.take("a", 100_000n, 1)).rejects.toMatchObject({ code: "OVERLOADED" });
+  await expect(credits.take("a", 100_000n, 1)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   store.isDown = false;
   clock.advance(1_000);
   clock.jump(lastSecondOfNovember);
   expect(await credits.take("a", 100_000n, 1)).toBe(true);
+});
+
+test("a store that leases no credits is known as failing until it leases again, also when nobody takes any more", async () => {
+  const { clock, credits, store } = bootCredits();
+  expect(credits.isFailing).toBe(false);
+  await credits.take("a", 100_000n, 1);
+  store.isDown = true;
+  // What is leased is still spent.
+  expect(credits.take("a", 100_000n, 1)).toBe(true);
+  expect(credits.isFailing).toBe(false);
+  await expect(credits.take("b", 100_000n, 1)).rejects.toThrow();
+  expect(credits.isFailing).toBe(true);
+  for (let second = 0; second < 300; second += 1) {
+    clock.advance(1_000);
+    await credits.sweep();
+    expect(credits.isFailing).toBe(true);
+  }
+  store.isDown = false;
+  clock.advance(1_000);
+  await credits.sweep();
+  expect(credits.isFailing).toBe(false);
+  expect(await credits.take("b", 100_000n, 1)).toBe(true);
+});
+
+test("an account that has none left is no failure of the store", async () => {
+  const { credits } = bootCredits();
+  expect(await credits.take("a", 0n, 1)).toBe(false);
+  expect(credits.isFailing).toBe(false);
 });
 
 test("a take gives up on a silent store, and a lease that comes late is spent and not lost", async () => {
@@ -184,7 +219,7 @@ test("a take gives up on a silent store, and a lease that comes late is spent an
   store.gate = gate.promise;
   const waiting = credits.take("a", 100_000n, 1);
   clock.advance(5);
-  await expect(waiting).rejects.toMatchObject({ code: "OVERLOADED" });
+  await expect(waiting).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   gate.resolve();
   store.gate = null;
   await credits.sweep();
@@ -193,6 +228,38 @@ test("a take gives up on a silent store, and a lease that comes late is spent an
   expect(credits.take("a", 100_000n, 1)).toBe(true);
   await credits[Symbol.asyncDispose]();
   expect(used.get("a 2026-11")).toBe(1n);
+});
+
+test("a take that waits when its account turns unlimited is served and counted in full", async () => {
+  const { credits, used, store } = bootCredits();
+  const gate = Promise.withResolvers<void>();
+  store.gate = gate.promise;
+  const waiting = credits.take("a", 3n, 7);
+  expect(credits.take("a", null, 5)).toBe(true);
+  gate.resolve();
+  store.gate = null;
+  expect(await waiting).toBe(true);
+  expect(await credits.spent("a")).toEqual({ month: "2026-11", used: 12n });
+  await credits[Symbol.asyncDispose]();
+  expect(used.get("a 2026-11")).toBe(12n);
+});
+
+test("every take that waits is refused as soon as the store fails, and none hangs", async () => {
+  const { credits, store } = bootCredits();
+  store.isDown = true;
+  const refusals = Promise.all(
+    [1, 2, 3].map((cost) => credits.take("a", 100n, cost)).map((take) => Promise.resolve(take).catch((error) => error)),
+  );
+  const outcomes = await Promise.race([refusals, Bun.sleep(1_000).then(() => "hangs")]);
+  expect(outcomes).toMatchObject(Array.from({ length: 3 }, () => ({ code: "STORE_UNAVAILABLE" })));
+});
+
+test("a store that has too much to do is told as such: the caller may try again at once", async () => {
+  const { credits, store } = bootCredits();
+  store.fault = new SluiceError("OVERLOADED");
+  store.isDown = true;
+  await expect(credits.take("a", 100_000n, 1)).rejects.toMatchObject({ code: "OVERLOADED" });
+  await expect(credits.take("a", 100_000n, 1)).rejects.toMatchObject({ code: "OVERLOADED" });
 });
 
 test("waiting takes and accounts in memory are bounded", async () => {
@@ -249,7 +316,7 @@ test("workers that share a store never give a credit twice, whatever is killed a
 test("a lease whose answer was lost comes back while the account goes on, and what was lost at last at the end", async () => {
   const { clock, credits, meter, store } = bootCredits();
   store.isForgetful = true;
-  await expect(credits.take("a", 100_000n, 1)).rejects.toMatchObject({ code: "OVERLOADED" });
+  await expect(credits.take("a", 100_000n, 1)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   store.isForgetful = false;
   clock.advance(1_000);
   clock.jump(lastSecondOfNovember);
@@ -258,7 +325,7 @@ test("a lease whose answer was lost comes back while the account goes on, and wh
   for (let sweep = 0; sweep < 2; sweep += 1) await credits.sweep();
   expect(meter.usedNow("a", "2026-11")).toBe(1n);
   store.isForgetful = true;
-  await expect(credits.take("b", 100_000n, 1)).rejects.toMatchObject({ code: "OVERLOADED" });
+  await expect(credits.take("b", 100_000n, 1)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   store.isForgetful = false;
   await credits[Symbol.asyncDispose]();
   expect([meter.usedNow("a", "2026-11"), meter.usedNow("b", "2026-11")]).toEqual([1n, 0n]);
@@ -308,5 +375,21 @@ test("what an account has spent is reported exactly, whatever is leased and howe
   expect(await credits.spent("limited")).toEqual({ month: "2026-11", used: 18n });
   expect(await credits.spent("unlimited")).toEqual({ month: "2026-11", used: 50n });
   expect(await credits.spent("nobody")).toEqual({ month: "2026-11", used: 0n });
+  await credits[Symbol.asyncDispose]();
+});
+
+test("after a refusal the balance is what is left of the allowance, until the month ends", async () => {
+  const { clock, credits } = bootCredits();
+  const resetsAtMs = Date.UTC(2026, 11, 1);
+  expect(credits.balance("a")).toEqual({ remaining: 0, resetsAtMs });
+  for (let take = 0; take < 32; take += 1) expect(await credits.take("a", 100n, 3)).toBe(true);
+  expect(await credits.take("a", 100n, 5)).toBe(false);
+  expect(credits.balance("a")).toEqual({ remaining: 4, resetsAtMs });
+  expect(await credits.take("a", 100n, 4)).toBe(true);
+  expect(await credits.take("a", 100n, 1)).toBe(false);
+  expect(credits.balance("a")).toEqual({ remaining: 0, resetsAtMs });
+  credits.refund("a", 4);
+  clock.advance(1_000);
+  expect(credits.balance("a")).toEqual({ remaining: 0, resetsAtMs: Date.UTC(2027, 0, 1) });
   await credits[Symbol.asyncDispose]();
 });

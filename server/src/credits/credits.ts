@@ -1,7 +1,7 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { Clock, Random, Timer } from "@sluice/lib";
-import { type CreditAccount, CurrentMonth, monthOf, openAccount, spend } from "./account-credits.ts";
-import type { Credits, CreditsDependencies, CreditsOptions } from "./interfaces.ts";
+import { type CreditAccount, CurrentMonth, monthEndOf, monthOf, openAccount, spend } from "./account-credits.ts";
+import type { Balance, Credits, CreditsDependencies, CreditsOptions } from "./interfaces.ts";
 import { LeaseAccounts } from "./lease-accounts.ts";
 import { Leasing } from "./leasing.ts";
 import { Reconciler, type ReconcilerDependencies } from "./reconciler.ts";
@@ -65,6 +65,8 @@ class LeasedCredits implements Credits {
     if (allowance === null) {
       account.unreported += cost;
       spend(account, cost);
+      // The store has to know of a lease account for a kill to leave it something to settle.
+      if (!account.lease.isAsked) this.#leasing.report(account);
       return true;
     }
     if (account.available < cost) return this.#leasing.wait(account, cost);
@@ -94,6 +96,13 @@ class LeasedCredits implements Credits {
     else account.available += cost;
   }
 
+  balance(accountId: string): Balance {
+    const nowMs = this.#clock.now();
+    const account = this.#accounts.get(accountId);
+    const isOfThisMonth = account?.lease.month === this.#month.at(nowMs);
+    return { remaining: isOfThisMonth ? account.available : 0, resetsAtMs: monthEndOf(nowMs) };
+  }
+
   async spent(accountId: string): Promise<{ month: string; used: bigint }> {
     const month = this.#month.at(this.#clock.now());
     const used = await this.#work.usedWhenQuiet(accountId, month);
@@ -112,9 +121,14 @@ class LeasedCredits implements Credits {
     return this.#isSettled;
   }
 
+  get isFailing(): boolean {
+    return this.#leasing.isFailing;
+  }
+
   #tick(): void {
     this.#sweeps += 1;
     this.#leases.retry();
+    this.#leasing.retry();
     for (const account of this.#accounts.values()) {
       const idle = this.#sweeps - account.usedAtSweep;
       // One report at a time, so that a store that hangs gathers no queue; the count waits in memory.
@@ -125,7 +139,7 @@ class LeasedCredits implements Credits {
       const isDoubtful = account.lease.doubt === "past";
       const isRequested = account.lease.isAsked && (isIdle || isLeftOver || isDoubtful);
       if (isRequested && isAtRest(account)) this.#exchangeLease(account, account.lease.month);
-      if (idle > forgottenSweeps && isEmpty(account)) this.#forget(account);
+      if (idle > forgottenSweeps && isEmpty(account) && !this.#leasing.isRetried(account)) this.#forget(account);
     }
   }
 
@@ -197,6 +211,7 @@ class LeasedCredits implements Credits {
 
   #forget(account: CreditAccount): void {
     this.#leases.close(account.lease);
+    this.#leasing.forget(account);
     this.#accounts.delete(account.accountId);
   }
 }
@@ -242,8 +257,12 @@ export function openCredits(options: OpenCreditsOptions, dependencies: OpenCredi
     get isSettled() {
       return credits.isSettled;
     },
+    get isFailing() {
+      return credits.isFailing;
+    },
     take: (accountId, allowance, cost) => credits.take(accountId, allowance, cost),
     refund: (accountId, cost, takenAtMs) => credits.refund(accountId, cost, takenAtMs),
+    balance: (accountId) => credits.balance(accountId),
     spent: (accountId) => credits.spent(accountId),
     sweep: () => credits.sweep(),
     [Symbol.asyncDispose]: async () => {

@@ -8,5 +8,6 @@
 export { createCredits, openCredits } from "./credits.ts";
 export { createCreditsEvents, creditMetrics } from "./events.ts";
 export type { Allowance, Credits } from "./interfaces.ts";
+export { ServedRequests } from "./served-requests.ts";
 
 export { tallyInMemory } from "./tally.ts";

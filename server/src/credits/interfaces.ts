@@ -37,6 +37,13 @@ export interface CreditsDependencies {
   readonly log: Pick<Log, "warn">;
 }
 
+/** What is left of an account's month. */
+export interface Balance {
+  readonly remaining: number;
+  /** Unix milliseconds. */
+  readonly resetsAtMs: number;
+}
+
 /**
  * Credits of accounts, spent from leases. Whatever this process does or however it ends, an account never gets more
  * than its allowance. What a killed process held stays charged, at most one lease and one that was being fetched, until
@@ -46,9 +53,15 @@ export interface Credits extends AsyncDisposable {
   /** Whether disposing has settled every lease account, so that the tally is no longer needed. */
   readonly isSettled: boolean;
   /**
+   * Whether the store has failed to lease credits and has granted none since: takes that need a lease are refused. It
+   * is tried again each second.
+   */
+  readonly isFailing: boolean;
+  /**
    * Takes `cost` credits of the calendar month (UTC), all or none: true, or false when the allowance is exhausted.
-   * Answers at once while the lease lasts; a promise only while the store is asked, rejecting with OVERLOADED when that
-   * fails or takes too long. Allowance null is unlimited: counted, never refused, never waiting.
+   * Answers at once while the lease lasts; a promise only while the store is asked, rejecting with STORE_UNAVAILABLE
+   * when that fails or takes too long, and with OVERLOADED when too many wait. Allowance null is unlimited: counted,
+   * never refused, never waiting.
    */
   take(accountId: string, allowance: bigint | null, cost: number): boolean | Promise<boolean>;
   /**
@@ -56,6 +69,11 @@ export interface Credits extends AsyncDisposable {
    * the month goes to the month that was charged.
    */
   refund(accountId: string, cost: number, takenAtMs?: number): void;
+  /**
+   * What this process can give the account without asking the store, and when the next month begins. After a take was
+   * refused that is what is left of the allowance; credits that other processes hold count as spent.
+   */
+  balance(accountId: string): Balance;
   /**
    * What the account has spent in the present month on all processes: what the store counts, less what this process
    * holds and has not spent, plus what it has not reported yet. Other processes' leases count as spent.

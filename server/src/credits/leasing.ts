@@ -1,6 +1,6 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { Clock } from "@sluice/lib";
-import { type CreditAccount, serve, stopDeadline, waitedFor } from "./account-credits.ts";
+import { type CreditAccount, type LeaseFailure, serve, stopDeadline, waitedFor } from "./account-credits.ts";
 import type { CreditsDependencies, CreditsStore } from "./interfaces.ts";
 import type { LeaseAccounts } from "./lease-accounts.ts";
 import type { StoreWork } from "./store-work.ts";
@@ -19,6 +19,8 @@ export class Leasing {
   readonly #log: CreditsDependencies["log"];
   readonly #work: StoreWork;
   readonly #leases: LeaseAccounts;
+  /** The account of the first lease that failed since the last that was granted. */
+  #failing: CreditAccount | null = null;
 
   constructor(options: LeasingOptions, dependencies: CreditsDependencies & { work: StoreWork; leases: LeaseAccounts }) {
     this.#options = options;
@@ -29,6 +31,25 @@ export class Leasing {
     this.#leases = dependencies.leases;
   }
 
+  get isFailing(): boolean {
+    return this.#failing !== null;
+  }
+
+  /** Whether the account's lease is what shows that the store works again. */
+  isRetried(account: CreditAccount): boolean {
+    return this.#failing === account;
+  }
+
+  /** Asks a store that has failed again, though nobody may take credits meanwhile. */
+  retry(): void {
+    if (this.#failing !== null) this.ahead(this.#failing);
+  }
+
+  /** The account is given up. */
+  forget(account: CreditAccount): void {
+    if (this.#failing === account) this.#failing = null;
+  }
+
   /** Fetches the next lease while the present one lasts. */
   ahead(account: CreditAccount): void {
     if (!account.isLeasing && !this.#isHeldOff(account)) this.#startLease(account);
@@ -36,11 +57,15 @@ export class Leasing {
 
   /** The way of a take that the lease does not cover. */
   wait(account: CreditAccount, cost: number): false | Promise<boolean> {
-    if (this.#isHeldOff(account)) return account.hasFailed ? Promise.reject(new SluiceError("OVERLOADED")) : false;
+    if (this.#isHeldOff(account)) {
+      return account.failure === null ? false : Promise.reject(new SluiceError(account.failure));
+    }
     if (account.waiters.length >= this.#options.waitersMax) return Promise.reject(new SluiceError("OVERLOADED"));
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
     account.waiters.push({ cost, resolve, reject });
-    account.deadline ??= this.#clock.after(this.#options.leaseTimeoutMs, () => this.#giveUp(account));
+    account.deadline ??= this.#clock.after(this.#options.leaseTimeoutMs, () =>
+      this.#giveUp(account, "STORE_UNAVAILABLE"),
+    );
     if (!account.isLeasing) this.#startLease(account);
     return promise;
   }
@@ -73,16 +98,17 @@ export class Leasing {
   }
 
   /** The store is silent. The lease that is under way stays so: when it comes after all, it is spent and not lost. */
-  #giveUp(account: CreditAccount): void {
+  #giveUp(account: CreditAccount, failure: LeaseFailure): void {
     stopDeadline(account);
-    this.#holdOff(account, true);
-    for (const waiter of account.waiters.splice(0)) waiter.reject(new SluiceError("OVERLOADED"));
+    this.#failing ??= account;
+    this.#holdOff(account, failure);
+    for (const waiter of account.waiters.splice(0)) waiter.reject(new SluiceError(failure));
   }
 
-  #holdOff(account: CreditAccount, hasFailed: boolean): void {
+  #holdOff(account: CreditAccount, failure: LeaseFailure | null): void {
     account.heldOffUntilMs = this.#clock.monotonic() + this.#options.memoMs;
     account.heldOffAllowance = account.allowance;
-    account.hasFailed = hasFailed;
+    account.failure = failure;
   }
 
   #startLease(account: CreditAccount): void {
@@ -101,7 +127,8 @@ export class Leasing {
       // Whether the store granted before it failed is not known; what it did comes back when the lease account is
       // settled.
       this.#log.warn({ error, accountId: account.accountId }, "credits could not be leased");
-      this.#giveUp(account);
+      const isBusy = error instanceof SluiceError && error.code === "OVERLOADED";
+      this.#giveUp(account, isBusy ? "OVERLOADED" : "STORE_UNAVAILABLE");
     } finally {
       // In the same turn in which no take was seen waiting: a take that comes next starts a lease of its own.
       account.isLeasing = false;
@@ -123,12 +150,13 @@ export class Leasing {
     const needed = waitedFor(account.waiters) - account.available;
     const { want, isScarce } = leaseSize(account.block, needed, remaining);
     const granted = Number(await this.#leases.lease(lease, BigInt(want), allowance));
+    this.#failing = null;
     // A month that is over meanwhile: its lease account is closed, and settled now that this lease has come.
     if (account.lease !== lease) return;
     account.isScarce = isScarce;
     account.available += granted;
     account.watermark = Math.floor(granted / 2);
-    if (granted < want) this.#holdOff(account, false);
+    if (granted < want) this.#holdOff(account, null);
     else account.heldOffUntilMs = 0;
     serve(account, granted < want);
   }

@@ -225,6 +225,21 @@ test("a process that ends takes its tally with it, or leaves it when it could no
   }
 });
 
+test("what a dead process left is settled when the next one starts, before any of its intervals is over", async () => {
+  using directory = newDirectory();
+  const boot = bootReconcilers(directory.path);
+  await die(boot, holderOf("1"), 100n, 30);
+  const settled = Promise.withResolvers<Settlement>();
+  const { clock, meter } = boot;
+  const store = Object.assign(meter, { closeBooksBefore: async () => 0 });
+  const events = { creditsReconciled: (_meter: string, settlement: Settlement) => settled.resolve(settlement) };
+  const options = { directory: directory.path, meter: "credits", sweepIntervalMs: null };
+  await using _credits = openCredits(options, { clock, random: systemRandom, log, store, events });
+  const outcome = await Promise.race([settled.promise, Bun.sleep(2_000).then(() => "not settled")]);
+  expect(outcome).toEqual({ books: 1, returned: 70n, unproved: 0n });
+  expect(meter.usedNow("a", month)).toBe(30n);
+});
+
 test("where no tally can be kept credits are served all the same", async () => {
   using directory = newDirectory();
   writeFileSync(join(directory.path, "credits"), "not a directory");

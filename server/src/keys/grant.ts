@@ -2,11 +2,13 @@ import {
   burstFactor,
   type Permission,
   type PlatformTier,
+  permissions,
   platformTierLimits,
   type SubscriptionTiers,
 } from "@sluice/contract/tiers";
 import { invariant } from "@sluice/lib";
 import type { AccountRecord, KeyRecord } from "../state/index.ts";
+import { compileMethods, type MethodSet } from "./methods.ts";
 import { type CompiledRestrictions, compileRestrictions } from "./restrictions.ts";
 
 /** A token bucket as limits takes it: its name, its rate in tokens a second and its size in tokens. */
@@ -25,15 +27,20 @@ export interface Grant {
   readonly accountId: string;
   readonly tier: PlatformTier;
   readonly tiers: SubscriptionTiers;
+  /** All of them where the key holds `admin`. */
   readonly permissions: readonly Permission[];
+  /** The JSON-RPC methods that it may call; null where it may call all. */
+  readonly methods: MethodSet | null;
   readonly restrictions: CompiledRestrictions;
   /**
    * The buckets that a request takes a token from, in this order: the key's own where it has a rate of its own, then
-   * the account's, which all its keys share. A sent transaction takes one from `send` as well.
+   * the account's, which all its keys share. A sent transaction takes one from `send` as well, and each message that
+   * is sent over a WebSocket one from `messages`.
    */
   readonly buckets: {
     readonly requests: readonly [RateBucket, ...RateBucket[]];
     readonly send: readonly [RateBucket];
+    readonly messages: readonly [RateBucket];
   };
   /** Credits a calendar month (UTC) of the whole account; null is unlimited. */
   readonly creditsMonthly: bigint | null;
@@ -64,11 +71,13 @@ export function grantOf(key: KeyRecord, account: AccountRecord): Grant {
     accountId: account.id,
     tier,
     tiers: account.tiers,
-    permissions: key.permissions,
+    permissions: key.permissions.includes("admin") ? permissions : key.permissions,
+    methods: compileMethods(key.methods),
     restrictions: compileRestrictions(key.restrictions),
     buckets: {
       requests: rate < accountRate ? [rateBucket(`requests:${key.id}`, rate), ofAccount] : [ofAccount],
       send: [rateBucket(`send:${account.id}`, tierLimits.sendTransactionsPerSecond)],
+      messages: [rateBucket(`messages:${account.id}`, tierLimits.webSocketMessagesPerSecond)],
     },
     creditsMonthly: account.creditsMonthly ?? tierLimits.creditsMonthly,
     expiresAt: key.expiresAt,

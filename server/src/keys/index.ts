@@ -7,5 +7,6 @@
 export { createKeysEvents, keyMetrics } from "./events.ts";
 export { type Grant, grantOf, type KeyRefusal, type RateBucket } from "./grant.ts";
 export { createKeys, type Keys } from "./keys.ts";
+export { allowsMethod } from "./methods.ts";
 export type { RestrictedRequest, RestrictionCode } from "./restrictions.ts";
 export { type RevocationFeed, subscribeToRevocations } from "./revocation-feed.ts";

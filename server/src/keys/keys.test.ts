@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { formatApiKey } from "@sluice/contract/api-key";
+import { type Permission, permissions } from "@sluice/contract/tiers";
 import { ManualClock, seededRandom } from "@sluice/lib";
 import type { AccountRecord, KeyRecord } from "../state/index.ts";
 import { type Grant, grantOf, type KeyRefusal } from "./grant.ts";
 import { createKeys, type KeysOptions } from "./keys.ts";
+import { allowsMethod, compileMethods } from "./methods.ts";
 
 const random = seededRandom(7);
 const newKey = (environment: "live" | "dev" = "live"): string =>
@@ -18,6 +20,7 @@ const account = (changes: Partial<AccountRecord> = {}): AccountRecord => ({
   tiers: { platform: "developer", oracle: "community", "oracle-v2": "community" },
   requestsPerSecond: null,
   creditsMonthly: null,
+  disabledAt: null,
   ...changes,
 });
 
@@ -33,6 +36,7 @@ const record = (presented: string, changes: Partial<KeyRecord> = {}): KeyRecord 
   enhanced: true,
   enhancedRequestsPerSecond: null,
   permissions: ["read"],
+  methods: [],
   requestsPerSecond: null,
   expiresAt: null,
   createdAt: 0,
@@ -126,6 +130,16 @@ test("an unknown key is remembered for a while only, and not past its invalidati
   put(second);
   clock.advance(30_000);
   expect(codeOf(await keys.authenticate(second))).toBe("granted");
+});
+
+test("the keys of a disabled account are KEY_INACTIVE, and open it again when it is enabled", async () => {
+  const { keys, stored } = bootKeys();
+  const presented = newKey();
+  for (const disabledAt of [null, 5, null]) {
+    stored.set(hashOf(presented), { key: record(presented), account: account({ disabledAt }) });
+    keys.invalidateAccount("acc_1");
+    expect(codeOf(await keys.authenticate(presented))).toBe(disabledAt === null ? "granted" : "KEY_INACTIVE");
+  }
 });
 
 test("disabled and revoked keys are KEY_INACTIVE, and an expired one is from its very millisecond on", async () => {
@@ -243,6 +257,19 @@ test("while the store fails a key that is not known, or was invalidated, is neve
   expect(codeOf(await keys.authenticate(unknown))).toBe("OVERLOADED");
 });
 
+test("a key that was found to be gone is not granted by what was known of it, when the store fails afterwards", async () => {
+  const { keys, clock, stored, store, put } = bootKeys();
+  const presented = newKey();
+  put(presented);
+  expect(codeOf(await keys.authenticate(presented))).toBe("granted");
+  stored.clear();
+  clock.advance(5 * 60_000);
+  expect(codeOf(await keys.authenticate(presented))).toBe("INVALID_API_KEY");
+  store.isDown = true;
+  clock.advance(31_000);
+  expect(codeOf(await keys.authenticate(presented))).toBe("OVERLOADED");
+});
+
 test("a store that does not answer is given up after its deadline", async () => {
   const { keys, clock, store } = bootKeys({ lookupTimeoutMs: 5 });
   store.gate = new Promise(() => undefined);
@@ -277,7 +304,7 @@ test("the cache is bounded, a flood of unknown keys displaces no known one, and 
   const newcomers = [newKey(), newKey()];
   for (const presented of newcomers) put(presented);
   await keys.authenticate(newcomers[0] ?? "");
-  keys.authenticate(second);
+  void keys.authenticate(second);
   await keys.authenticate(newcomers[1] ?? "");
   expect(keys.authenticate(second)).not.toBeInstanceOf(Promise);
   expect(keys.authenticate(third)).toBeInstanceOf(Promise);
@@ -330,4 +357,37 @@ test("a key's own rate binds it below its account's and never above", () => {
   expect(wide.buckets.requests).toEqual([{ bucket: "requests:acc_1", requestsPerSecond: 70, burst: 140 }]);
   expect(plain.creditsMonthly).toBe(2_500_000n);
   expect(grantOf(record(presented), account({ creditsMonthly: 5n })).creditsMonthly).toBe(5n);
+});
+
+test("admin holds every permission, and no other permission holds another", () => {
+  const granted = (...held: Permission[]) => grantOf(record("x", { permissions: held }), account()).permissions;
+  expect([...granted("admin")]).toEqual([...permissions]);
+  for (const permission of permissions.filter((name) => name !== "admin")) {
+    expect([...granted(permission)]).toEqual([permission]);
+  }
+  expect([...granted()]).toEqual([]);
+});
+
+test("a list of methods allows what it names, beginnings with a final star, and the end of what it may subscribe to", () => {
+  expect(compileMethods([])).toBeNull();
+  const allows = (entries: readonly string[], method: string): boolean => {
+    const methods = compileMethods(entries);
+    return methods === null || allowsMethod(methods, method);
+  };
+  const cases: readonly [readonly string[], string, boolean][] = [
+    [["getSlot"], "getSlot", true],
+    [["getSlot"], "getSlotLeader", false],
+    [["getSlot"], "getslot", false],
+    [["getSlot"], "", false],
+    [["getToken*"], "getTokenSupply", true],
+    [["getToken*"], "getToken", true],
+    [["getToken*"], "getTokeSupply", false],
+    [["accountSubscribe"], "accountUnsubscribe", true],
+    [["accountS*"], "accountUnsubscribe", true],
+    [["accountUnsubscribe"], "accountSubscribe", false],
+    [["getBalance", "send*"], "sendTransaction", true],
+  ];
+  for (const [entries, method, allowed] of cases) {
+    expect([entries, method, allows(entries, method)]).toEqual([entries, method, allowed]);
+  }
 });

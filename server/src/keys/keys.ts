@@ -37,8 +37,9 @@ export interface KeysDependencies {
 export interface Keys extends AsyncDisposable {
   /**
    * The Grant of the presented key, or the code that refuses it. INVALID_API_KEY for a missing, malformed or unknown
-   * key, KEY_INACTIVE for one that is disabled, revoked or expired, OVERLOADED when the store cannot be asked and
-   * nothing fresh enough is known: never a grant by default. A promise only when a look-up is needed.
+   * key, KEY_INACTIVE for one that is disabled, revoked or expired, or whose account is disabled, OVERLOADED when the
+   * store cannot be asked and nothing fresh enough is known: never a grant by default. A promise only when a look-up is
+   * needed.
    */
   authenticate(presented: string | null): Grant | KeyRefusal | Promise<Grant | KeyRefusal>;
   /** The code of the first restriction of the key that the request breaks, or null. */
@@ -200,7 +201,7 @@ class KeyRing implements Keys {
       this.#cache.putUnknown(presented, flight.hash, nowMs + this.#options.negativeLifetimeMs);
       return invalidKey;
     }
-    const isActive = found.key.status === "active";
+    const isActive = found.key.status === "active" && found.account.disabledAt === null;
     const entry: KeyEntry = {
       presented,
       hash: flight.hash,

@@ -101,6 +101,21 @@ test("a change of tier keeps the tokens within the new burst and credits the pas
   expect(limits.take("a", 1, 2)).toMatchObject({ allowed: true, remaining: 1 });
 });
 
+test("a change of the rate alone counts from then on, and so does one of the burst alone", () => {
+  const { clock, limits } = boot();
+  const takes = (name: string, rate: number, burst: number): number => {
+    let allowed = 0;
+    for (let index = 0; index < 60; index += 1) if (limits.take(name, rate, burst).allowed) allowed += 1;
+    return allowed;
+  };
+  expect([takes("rate", 10, 20), takes("rate", 100, 20)]).toEqual([20, 0]);
+  clock.advance(100);
+  expect(takes("rate", 100, 20)).toBe(10);
+  expect([takes("burst", 10, 20), takes("burst", 10, 40)]).toEqual([20, 0]);
+  clock.advance(4_000);
+  expect(takes("burst", 10, 40)).toBe(40);
+});
+
 test("only full buckets are forgotten, and made-up names get no burst of their own when none is", () => {
   const { clock, limits } = boot(4);
   for (const name of ["a", "b", "c", "d"]) limits.take(name, 10, 20, 20);

@@ -139,3 +139,65 @@ test("what an idle process holds goes back, and what a killed one held is there 
 test("several processes under kills, losses of Redis and jumping clocks keep to the rate and the burst", async () => {
   for (const seed of [1, 2]) expect(await run({ n: 12_000, seed })).toMatchObject({ passed: true });
 });
+
+test("tokens that were leased before Redis was lost are spent from this process's share as well", async () => {
+  const { store, gateway } = boot();
+  const [first, second] = [gateway("first"), gateway("second")];
+  for (let sweep = 0; sweep < 3; sweep += 1) await Promise.all([first.tick(), second.tick()]);
+  // A take of 99 leases a block ahead of need, up to the share of 100 of a burst of 200.
+  expect((await first.take("a", 100, 200, 99)).allowed).toBe(true);
+  const held = store.heldBy("a", "first");
+  expect(held).toBeGreaterThan(0);
+  store.isLost = true;
+  expect(await countAllowed(Array.from({ length: 300 }, () => first.take("a", 100, 200)))).toBeLessThanOrEqual(
+    Math.max(held, 1),
+  );
+});
+
+test("a share grows only after ten heartbeats in a row that counted fewer, and shrinks with the first that counts more", async () => {
+  const { clock, store, reported, gateway } = boot();
+  const [first, second] = [gateway("first"), gateway("second")];
+  for (let sweep = 0; sweep < 3; sweep += 1) await Promise.all([first.tick(), second.tick()]);
+  /** The share of a fresh bucket's burst of 20 that the first process serves alone. */
+  let bucket = 0;
+  const shareOf = async (): Promise<number> => {
+    store.isLost = true;
+    bucket += 1;
+    const allowed = await countAllowed(Array.from({ length: 30 }, () => first.take(`b${bucket}`, 10, 20)));
+    store.isLost = false;
+    return allowed;
+  };
+  /** Beats until the process has had one that succeeded: each fourth sweep, after the first eight. */
+  const beat = async (): Promise<void> => {
+    for (let sweep = 0; sweep < 4; sweep += 1) await first.tick();
+  };
+  for (let sweep = 0; sweep < 8; sweep += 1) await Promise.all([first.tick(), second.tick()]);
+  await second[Symbol.asyncDispose]();
+  clock.advance(11_000);
+  for (let missed = 1; missed < 10; missed += 1) await beat();
+  expect(await shareOf()).toBe(10);
+  expect(reported).toEqual(["lost 2"]);
+  // The loss has ended the row: it takes ten heartbeats again.
+  await beat();
+  expect(reported.at(-1)).toBe("restored 2");
+  for (let missed = 1; missed < 10; missed += 1) await beat();
+  expect(await shareOf()).toBe(20);
+  await beat();
+  const third = gateway("third");
+  await third.tick();
+  await beat();
+  expect(await shareOf()).toBe(10);
+});
+
+test("a debt of a single token is told when Redis is back", async () => {
+  const { store, gateway } = boot();
+  const first = gateway("first");
+  await first.tick();
+  store.isLost = true;
+  expect((await first.take("a", 1, 2, 1)).allowed).toBe(true);
+  store.isLost = false;
+  // An idle bucket is settled after five sweeps.
+  for (let sweep = 0; sweep < 6; sweep += 1) await first.tick();
+  const taker = gateway("taker");
+  expect(await countAllowed([taker.take("a", 1, 2), taker.take("a", 1, 2)])).toBe(1);
+});

@@ -1,4 +1,5 @@
 import type { Log } from "@sluice/lib";
+import type { DescriptorEvents } from "./descriptors.ts";
 import type { RootLog } from "./log.ts";
 import { counter, gauge } from "./metric-definitions.ts";
 import type { Metrics } from "./metrics.ts";
@@ -31,8 +32,16 @@ export interface ChildEvents {
 }
 
 /** Events of all endpoints and of the process as a whole. */
-export interface ServerEvents extends ErrorEvents, ChildEvents, RequestEvents {
-  serverStarted(fields: { readonly version: string; readonly mode: string; readonly startMs: number }): void;
+export interface ServerEvents extends ErrorEvents, ChildEvents, DescriptorEvents, RequestEvents {
+  /** `endpoints` holds the address of each by its name. */
+  serverStarted(fields: {
+    readonly version: string;
+    readonly mode: string;
+    readonly startMs: number;
+    readonly endpoints: Readonly<Record<string, string>>;
+  }): void;
+  /** A server of which nobody can use anything yet; `next` is the command that changes that. */
+  accountsMissing(fields: { readonly next: string }): void;
   serverStopping(reason: string): void;
   serverStopped(): void;
 }
@@ -74,6 +83,9 @@ export function createServerEvents(
       families.startDuration.with().set(fields.startMs / 1_000);
       log.info(fields, "server is ready");
     },
+    accountsMissing: (fields) => log.info(fields, "there is no account yet"),
+    descriptorsScarce: (fields) => log.warn(fields, "file descriptors are running out: raise the process's limit"),
+    descriptorsSufficient: (fields) => log.info(fields, "file descriptors suffice again"),
     serverStopping: (reason) => log.info({ reason }, "server is stopping"),
     serverStopped: () => log.info({}, "server has stopped"),
   };

@@ -4,6 +4,7 @@
  * removed from every log line. Fed by all rooms above; feeds the log's stream, the metrics endpoint and, where the
  * operator loads an OpenTelemetry SDK, traces.
  */
+export { processDescriptors, watchDescriptors } from "./descriptors.ts";
 export {
   type ChildEvents,
   createChildEvents,

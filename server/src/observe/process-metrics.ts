@@ -1,4 +1,5 @@
 import type { Clock } from "@sluice/lib";
+import { processDescriptors } from "./descriptors.ts";
 import { counter, gauge } from "./metric-definitions.ts";
 import type { Families } from "./metric-families.ts";
 
@@ -6,6 +7,8 @@ export const processMetrics = {
   memory: gauge("process_resident_memory_bytes", "Resident memory"),
   processor: counter("process_cpu_seconds_total", "Processor time used, in user and in system mode"),
   start: gauge("process_start_time_seconds", "When the process started, in Unix seconds"),
+  descriptors: gauge("process_open_fds", "Open files and sockets"),
+  descriptorLimit: gauge("process_max_fds", "Files and sockets that the process may open"),
   lag: gauge("process_event_loop_lag_seconds", "The longest delay of the event loop since metrics were last read"),
 } as const;
 
@@ -29,6 +32,9 @@ export function observeProcess(families: Families<typeof processMetrics>, clock:
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
   });
+  const descriptors = processDescriptors();
+  families.descriptors.readFrom(() => descriptors.open() ?? Number.NaN);
+  families.descriptorLimit.readFrom(() => descriptors.limit ?? Number.NaN);
   families.start.readFrom(() => startSeconds);
   families.lag.readFrom(() => {
     const worst = lagMs;

@@ -9,11 +9,13 @@ export const grantOfTests: Grant = {
   accountId: "acc_1",
   tier: "free",
   tiers: { platform: "free", oracle: "community", "oracle-v2": "community" },
-  permissions: ["read"],
+  permissions: ["read", "transactions:write", "bundles:write"],
+  methods: null,
   restrictions: { networks: null, domains: null, addresses: null },
   buckets: {
     requests: [{ bucket: "requests:acc_1", requestsPerSecond: 1_000, burst: 2_000 }],
     send: [{ bucket: "send:acc_1", requestsPerSecond: 500, burst: 1_000 }],
+    messages: [{ bucket: "messages:acc_1", requestsPerSecond: 10_000, burst: 20_000 }],
   },
   creditsMonthly: null,
   expiresAt: null,
@@ -34,7 +36,11 @@ export function accessOfTests(played: {
     {
       keys: played.keys ?? { authenticate: unexpected("a key"), checkRestrictions: unexpected("a restriction") },
       limits: played.limits ?? { take: unexpected("a bucket") },
-      credits: played.credits ?? { take: unexpected("credits"), refund: unexpected("credits") },
+      credits: played.credits ?? {
+        take: unexpected("credits"),
+        refund: unexpected("credits"),
+        balance: unexpected("credits"),
+      },
     },
   );
 }

@@ -35,14 +35,19 @@ export class Verifier {
     if (name !== null) this.#grantedOfMonth.set(name, (this.#grantedOfMonth.get(name) ?? 0) + credits);
   }
 
-  /** At no moment is more given out or granted than the allowance, and what was granted is charged. */
-  overdrawn(): string | null {
+  /**
+   * At no moment is more given out or charged than the allowance, and what was given out is charged. `mayChargeTwice`
+   * says that a settlement may be said again after a late lease has opened its lease account anew, which charges beyond
+   * the allowance and gives nothing away.
+   */
+  overdrawn(mayChargeTwice: boolean): string | null {
     for (const { id, allowance } of accounts) {
       if (allowance === null) continue;
       for (const [name, used] of this.#store.meter.months) {
         if (!name.startsWith(`${id} `)) continue;
         const granted = this.#grantedOfMonth.get(name) ?? 0;
-        if (used > allowance || used < 0n) return `${name}: ${used} used of ${allowance}`;
+        const bounded = mayChargeTwice ? BigInt(granted) : used;
+        if (bounded > allowance || used < 0n) return `${name}: ${used} used and ${granted} given of ${allowance}`;
         if (BigInt(granted) > used) return `${name}: ${granted} granted, ${used} charged`;
       }
     }

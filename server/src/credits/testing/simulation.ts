@@ -55,9 +55,11 @@ export class Simulation {
 
   async play(): Promise<string | null> {
     const { isLate, killsSettlers } = this.#course;
+    // Calls that the database carries out late and the death of who settles may fall together.
+    const mayChargeTwice = isLate && killsSettlers;
     for (let step = 0; step < this.#course.steps; step += 1) {
       await this.#step();
-      const fault = this.#verifier.overdrawn();
+      const fault = this.#verifier.overdrawn(mayChargeTwice);
       if (fault !== null) return `step ${step}: ${fault}`;
     }
     while (this.#refunds.length > 0) this.#refund();
@@ -66,8 +68,7 @@ export class Simulation {
     this.#store.finishLate();
     await this.#settled(this.#workers.settleAll());
     const { kills, crashes } = this.#workers;
-    // Calls that the database carries out late and the death of who settles may fall together.
-    const fault = this.#verifier.settlement(kills, isLate && killsSettlers ? kills : crashes);
+    const fault = this.#verifier.settlement(kills, mayChargeTwice ? kills : crashes);
     this.summary = this.#summarise();
     return fault ?? (await this.#lastCredits());
   }

@@ -36,6 +36,7 @@ export function rowOf(key: StoredKey): KeyRow {
       enhanced: false,
       enhancedRequestsPerSecond: null,
       permissions: ["read"],
+      methods: [],
       requestsPerSecond: null,
       expiresAt: farMs + key.revision,
       createdAt: 0,
@@ -48,6 +49,7 @@ export function rowOf(key: StoredKey): KeyRow {
       tiers: { platform: "developer", oracle: "community", "oracle-v2": "community" },
       requestsPerSecond: null,
       creditsMonthly: BigInt(key.account.revision),
+      disabledAt: null,
     },
   };
 }
