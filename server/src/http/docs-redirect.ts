@@ -1,4 +1,5 @@
 import { errorDocsPage } from "@sluice/contract/errors";
+import { pathOf, targetOf } from "./request-head.ts";
 
 /**
  * The page that explains codes stands on the gateway's port alone, and problems of other endpoints name it by a path: a
@@ -7,8 +8,8 @@ import { errorDocsPage } from "@sluice/contract/errors";
  */
 export function docsRedirect(request: Request, gatewayPort: number): Response | null {
   if (request.method !== "GET" && request.method !== "HEAD") return null;
+  if (pathOf(targetOf(request.url)) !== errorDocsPage) return null;
   const url = new URL(request.url);
-  if (url.pathname !== errorDocsPage) return null;
   const location = new URL(errorDocsPage, url);
   location.port = String(gatewayPort);
   return new Response(null, { status: 307, headers: { Location: location.href, "Cache-Control": "no-store" } });

@@ -8,6 +8,8 @@ export { readBody, requireJson } from "./body.ts";
 export { clientAddress } from "./client-address.ts";
 export { docsRedirect } from "./docs-redirect.ts";
 export { failureOf, type InputFault, writeFailureHeaders } from "./failure.ts";
+export { isForwardedTls } from "./forwarded-scheme.ts";
+export { crawlerPage, type FrontPage, frontPage } from "./front-page.ts";
 export {
   anyOrigin,
   openCorsHeaders,
@@ -16,6 +18,7 @@ export {
   retryAfter,
   writeRateLimitHeaders,
 } from "./headers.ts";
+export { isHost } from "./host.ts";
 export { parseInput, readInput } from "./input.ts";
 export { jsonRpcFailureBody } from "./json-rpc-failure.ts";
 export { type ProblemOptions, problemOf, problemResponse } from "./problem.ts";
@@ -23,7 +26,6 @@ export { redactUrl } from "./redact.ts";
 export {
   bearerToken,
   type HeaderReader,
-  hasSingleHost,
   isJsonContentType,
   isUpgrade,
   pathOf,

@@ -93,9 +93,3 @@ export function isJsonContentType(contentType: string | null): boolean {
   const essence = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
   return essence === "application/json" || /^application\/[\w.-]+\+json$/.test(essence);
 }
-
-/** False when a request carries more than one Host header, which Bun's server lets through joined by a comma. */
-export function hasSingleHost(headers: { get(name: string): string | null }): boolean {
-  const host = headers.get("host");
-  return host !== null && !host.includes(",");
-}

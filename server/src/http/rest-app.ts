@@ -4,15 +4,19 @@ import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { TrieRouter } from "hono/router/trie-router";
 import { failureOf } from "./failure.ts";
-import { preflightResponse, writeOpenCorsHeaders } from "./headers.ts";
+import { preflightResponse, type RateLimitState, writeOpenCorsHeaders, writeRateLimitHeaders } from "./headers.ts";
 import { problemResponse } from "./problem.ts";
 import { redactQuery } from "./redact.ts";
+import { isJsonContentType } from "./request-head.ts";
 
-/** The variables that every REST handler finds: `c.get("requestId")`. */
+/**
+ * The variables that every REST handler finds: `c.get("requestId")`. Where a limit applied, the handler sets
+ * `rateLimit`, and the answer states it, whatever it is.
+ */
 export interface RestEnvironment {
   /** The second argument of `fetch`, from a server in front: the id that the request has already. */
   Bindings: { requestId?: string; socketAddress?: string };
-  Variables: { requestId: string };
+  Variables: { requestId: string; rateLimit?: RateLimitState };
 }
 
 export interface RestAppOptions {
@@ -62,11 +66,15 @@ export function createRestApp(options: RestAppOptions, dependencies: RestAppDepe
       return preflightResponse(requested, methods.length > 0 ? [...methods, "OPTIONS"] : ["OPTIONS"], requestId);
     }
     await next();
-    context.res.headers.set("X-Request-Id", requestId);
-    if (options.cors === "open") {
-      const cors: Record<string, string> = {};
-      writeOpenCorsHeaders(cors);
-      for (const [name, value] of Object.entries(cors)) context.res.headers.set(name, value);
+    const headers: Record<string, string> = { "X-Request-Id": requestId };
+    const rate = context.get("rateLimit");
+    if (rate !== undefined) writeRateLimitHeaders(headers, rate);
+    if (options.cors === "open") writeOpenCorsHeaders(headers);
+    for (const [name, value] of Object.entries(headers)) context.res.headers.set(name, value);
+    // A HEAD is told the length of what a GET is answered; of anything but JSON it is not known without its end.
+    if (context.req.method === "HEAD" && isJsonContentType(context.res.headers.get("content-type"))) {
+      const { byteLength } = await context.res.clone().arrayBuffer();
+      context.res.headers.set("Content-Length", String(byteLength));
     }
     return undefined;
   });

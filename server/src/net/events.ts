@@ -1,5 +1,33 @@
+import { counter, gauge, type Observe } from "../observe/index.ts";
+
+export const netMetrics = {
+  connections: gauge("sluice_connections", "Open client connections of the gateway's port and the PubSub port"),
+  connectionsRefused: counter(
+    "sluice_connections_refused_total",
+    "Client connections of these ports that were answered 503 and closed, since MAX_CONNECTIONS were open",
+  ),
+} as const;
+
 /** What the transport reports beyond its results. */
 export interface NetEvents {
   /** An error of this system, met while a connection or a request was handled. */
   internalError(where: string, error: unknown, fields: { readonly requestId?: string }): void;
+}
+
+/** Events of the bound on connections. */
+export interface ConnectionEvents {
+  /** Called once, with what counts the open connections. */
+  connectionsBounded(open: () => number): void;
+  connectionRefused(): void;
+  /** So many were refused since the last report; at most once in ten seconds. */
+  connectionsExhausted(fields: { readonly refused: number; readonly connectionsMax: number }): void;
+}
+
+export function createConnectionEvents({ log, metrics }: Observe): ConnectionEvents {
+  const { connections, connectionsRefused } = metrics.register(netMetrics);
+  return {
+    connectionsBounded: (open) => connections.readFrom(open),
+    connectionRefused: () => connectionsRefused.with().add(),
+    connectionsExhausted: (fields) => log.warn(fields, "connections are refused: MAX_CONNECTIONS are open"),
+  };
 }

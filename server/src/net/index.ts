@@ -3,6 +3,7 @@
  * sessions, the gRPC server, certificates. Fed by bytes of clients and nodes; feeds the gateway, the services'
  * endpoints and upstreams. What a request means is decided elsewhere: no file here knows a method, a key or a store.
  */
+export { createConnectionEvents, netMetrics } from "./events.ts";
 export {
   type CallContext,
   type DuplexSession,
@@ -26,6 +27,7 @@ export { decodeBody } from "./http1/client/content-coding.ts";
 export { type LargeBody, type LargeBodyOptions, readLargeBody } from "./http1/client/large-body.ts";
 export { requestTarget } from "./http1/client/request-target.ts";
 export type { Handled } from "./http1/server/connection.ts";
+export { ConnectionLimit } from "./http1/server/connection-limit.ts";
 export type { HeadFault, HttpRequest, ReadableBody } from "./http1/server/request.ts";
 export {
   type AnswerBody,

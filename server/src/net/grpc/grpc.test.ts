@@ -114,6 +114,36 @@ test("an end drains streams, and waits for what does not end by itself no longer
   expect(await late.call("GetTipFloor")).toMatchObject({ status: "UNAVAILABLE" });
 });
 
+test("an end waits for the answer of a call in flight, and the call gets it", async () => {
+  const release = Promise.withResolvers<void>();
+  const called = Promise.withResolvers<void>();
+  const answering = service();
+  const slow: GrpcService = {
+    ...answering,
+    implementation: {
+      ...answering.implementation,
+      GetTipFloor: async (_call: unknown, answer: (fault: null, message: object) => void) => {
+        called.resolve();
+        await release.promise;
+        answer(null, {});
+      },
+    },
+  };
+  const endpoint = await GrpcServer.open(at, { clock: systemClock, services: [slow], isServing: () => true });
+  using client = new PlainClient(endpoint.port, ours);
+  const call = client.call("GetTipFloor");
+  await called.promise;
+  let isStopped = false;
+  const stopped = endpoint.stop(10_000).then(() => {
+    isStopped = true;
+  });
+  await Bun.sleep(20);
+  expect(isStopped).toBe(false);
+  release.resolve();
+  expect(await call).toMatchObject({ status: "OK" });
+  await stopped;
+});
+
 test("a message over the bound is refused, one within it is not", async () => {
   await using endpoint = await GrpcServer.open(
     { ...at, messageBytesMax: 1_000 },

@@ -217,6 +217,8 @@ export interface DuplexSession<Q> {
   take(message: Q): void;
   /** The client has said all that it will say; what it receives goes on. */
   halfClosed(): void;
+  /** A message cannot be read, and no other is taken: answers what was taken before, then ends with the fault. */
+  broken(fault: GrpcStatusError): void;
 }
 
 /** Stops and resumes the reading of a client's requests; what it sends meanwhile stays with the client. */
@@ -290,26 +292,26 @@ export function duplex<Q, A>(
     const context = contextOf(host, call);
     const responses = responsesOf<A>(host, call, { options, context });
     const requests: RequestStream = { pause: () => void call.pause(), resume: () => void call.resume() };
-    const failed = (error: unknown): void => {
-      responses.end(statusErrorOf(host, error, { where: call.getPath(), context }));
-      call.resume();
-    };
+    const faultOf = (error: unknown) => statusErrorOf(host, error, { where: call.getPath(), context });
+    let isBroken = false;
     try {
       const session = await open(context, responses, requests);
       begin(call);
       call.on("data", (message: Q) => {
-        if (!responses.isOpen) return;
+        if (isBroken || !responses.isOpen) return;
         try {
           session.take(decoded(message));
         } catch (error) {
-          failed(error);
+          isBroken = true;
+          session.broken(faultOf(error));
         }
       });
       call.on("end", () => {
-        if (responses.isOpen) session.halfClosed();
+        if (!isBroken && responses.isOpen) session.halfClosed();
       });
     } catch (error) {
-      failed(error);
+      responses.end(faultOf(error));
+      call.resume();
     }
   };
 }
@@ -374,7 +376,7 @@ function statusErrorOf(
 ): GrpcStatusError {
   if (error instanceof GrpcStatusError) return error;
   // Expected and temporary: neither the call nor the server is wrong.
-  if (error instanceof SluiceError && error.code === "OVERLOADED") {
+  if (error instanceof SluiceError && (error.code === "OVERLOADED" || error.code === "STORE_UNAVAILABLE")) {
     return new GrpcStatusError("UNAVAILABLE", error.message, { retryAfterSeconds: 1 });
   }
   host.events.internalError(where, error, { requestId });

@@ -1,4 +1,4 @@
-import { decimalIn, isBlank, isNamed, latin1, lineFeedIn, tokenBytes, valueEndIn } from "./syntax.ts";
+import { decimalIn, isBlank, isNamed, latin1, lineFeedIn, tokenEndIn, valueEndIn } from "./syntax.ts";
 
 /** Fields of one head, and of one trailer section. */
 export const fieldsMax = 200;
@@ -18,8 +18,7 @@ export class FieldLine {
  * folded line begins with a space, which no name does, and a space before the colon belongs to no name either.
  */
 export function readFieldLine(line: FieldLine, bytes: Uint8Array, from: number): boolean {
-  let colon = from;
-  while (tokenBytes[bytes[colon] ?? 0] === 1) colon += 1;
+  const colon = tokenEndIn(bytes, from);
   if (colon === from || bytes[colon] !== 0x3a) return false;
   let value = colon + 1;
   while (isBlank(bytes[value])) value += 1;
@@ -33,6 +32,27 @@ export function readFieldLine(line: FieldLine, bytes: Uint8Array, from: number):
   line.valueEnd = valueEnd;
   line.end = lineEnd + 2;
   return true;
+}
+
+/** Whether white space behind the value is more than spaces. Readers differ on it where the value frames a body. */
+function hasTabBehind(bytes: Uint8Array, { valueEnd, end }: FieldLine): boolean {
+  for (let at = valueEnd; at < end - 2; at += 1) if (bytes[at] === 0x09) return true;
+  return false;
+}
+
+/** Names that say where a message ends, whose it is, or what becomes of its connection. */
+const framingNames: readonly string[] = [
+  "content-length",
+  "transfer-encoding",
+  "connection",
+  "proxy-connection",
+  "upgrade",
+  "host",
+];
+
+/** Whether a field must not stand behind a body (RFC 9110, 6.5.1): it would come too late, and some readers obey it. */
+export function isFraming(bytes: Uint8Array, { name, nameEnd }: FieldLine): boolean {
+  return framingNames.some((each) => each.length === nameEnd - name && isNamed(bytes, name, each));
 }
 
 /**
@@ -86,7 +106,7 @@ export class HeadScanner {
 }
 
 /** What is wrong with a head's fields. */
-export type FieldFault = "malformed" | "too-many" | "length" | "coding" | "expectation";
+export type FieldFault = "malformed" | "too-many" | "length" | "coding" | "expectation" | "host";
 
 const cursor = new FieldLine();
 
@@ -131,9 +151,7 @@ export abstract class MessageHead {
       case 14:
         return isNamed(bytes, name, "content-length") ? this.#readLength(bytes, line) : null;
       case 17:
-        return isNamed(bytes, name, "transfer-encoding")
-          ? this.#readCoding(latin1(bytes, line.value, line.valueEnd))
-          : null;
+        return isNamed(bytes, name, "transfer-encoding") ? this.#readCoding(bytes, line) : null;
       default:
         return null;
     }
@@ -144,16 +162,17 @@ export abstract class MessageHead {
     for (const option of value.toLowerCase().split(",")) if (option.trim() === "close") this.isLast = true;
   }
 
-  #readLength(bytes: Uint8Array, { value, valueEnd }: FieldLine): FieldFault | null {
-    const length = decimalIn(bytes, value, valueEnd);
+  #readLength(bytes: Uint8Array, line: FieldLine): FieldFault | null {
+    const length = hasTabBehind(bytes, line) ? null : decimalIn(bytes, line.value, line.valueEnd);
     if (length === null) return "length";
     if (this.contentLength !== null && (!this.allowsEqualLengths || this.contentLength !== length)) return "length";
     this.contentLength = length;
     return null;
   }
 
-  #readCoding(value: string): FieldFault | null {
-    if (this.isChunked || value.toLowerCase() !== "chunked") return "coding";
+  #readCoding(bytes: Uint8Array, line: FieldLine): FieldFault | null {
+    const isKnown = latin1(bytes, line.value, line.valueEnd).toLowerCase() === "chunked";
+    if (this.isChunked || !isKnown || hasTabBehind(bytes, line)) return "coding";
     this.isChunked = true;
     return null;
   }

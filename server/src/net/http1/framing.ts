@@ -1,4 +1,4 @@
-import { FieldLine, fieldsMax, type MessageHead, readFieldLine } from "./fields.ts";
+import { FieldLine, fieldsMax, isFraming, type MessageHead, readFieldLine } from "./fields.ts";
 import { chunkSizeIn, lineFeedIn } from "./syntax.ts";
 
 /** Where a message stands after the bytes that were read: more has to come, it is whole, or it is none. */
@@ -163,14 +163,16 @@ export class BodyFraming {
     else this.#takeChunkSize(chunkSizeIn(bytes, start, end));
   }
 
-  /** A trailer is checked like a field and means nothing: what it says of lengths would come too late. */
+  /** A trailer is checked like a field and means nothing. */
   #takeTrailer(bytes: Uint8Array, start: number, end: number): void {
     if (end === start) {
       this.#phase = isDone;
       return;
     }
     this.#trailers += 1;
-    if (this.#trailers > fieldsMax || !readFieldLine(cursor, bytes, start)) this.#phase = isMalformed;
+    if (this.#trailers > fieldsMax || !readFieldLine(cursor, bytes, start) || isFraming(bytes, cursor)) {
+      this.#phase = isMalformed;
+    }
   }
 
   #takeChunkSize(size: number): void {

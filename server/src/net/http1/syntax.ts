@@ -3,9 +3,16 @@
  */
 
 /** 1 for each byte that a name (method, field) may hold. */
-export const tokenBytes = new Uint8Array(256);
+const tokenBytes = new Uint8Array(256);
 for (const char of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") {
   tokenBytes[char.charCodeAt(0)] = 1;
+}
+
+/** The first place from `from` on whose byte no name may hold. */
+export function tokenEndIn(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (tokenBytes[bytes[at] ?? 0] === 1) at += 1;
+  return at;
 }
 
 /** Bytes that a field's value or a reason may hold: tab, space, visible, and the upper half (RFC 9110, 5.5). */
@@ -13,17 +20,17 @@ const valueBytes = Uint8Array.from({ length: 256 }, (_unused, byte) =>
   byte === 0x09 || (byte >= 0x20 && byte !== 0x7f) ? 1 : 0,
 );
 
-export function areValueBytes(bytes: Uint8Array, from: number, to: number): boolean {
-  for (let at = from; at < to; at += 1) if (valueBytes[bytes[at] ?? 0] === 0) return false;
-  return true;
-}
-
 /** The first place from `from` on whose byte no value may hold: where its line ends. */
 export function valueEndIn(bytes: Uint8Array, from: number): number {
   let at = from;
   while (valueBytes[bytes[at] ?? 0] === 1) at += 1;
   return at;
 }
+
+const quote = 0x22;
+const semicolon = 0x3b;
+const equalsSign = 0x3d;
+const backslash = 0x5c;
 
 export const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09;
 
@@ -68,7 +75,7 @@ export function chunkSizeIn(bytes: Uint8Array, start: number, end: number): numb
     if (digit < 0) break;
     size = size * 16 + digit;
   }
-  return at === start || at - start > chunkDigitsMax || !isExtension(bytes, at, end) ? -1 : size;
+  return at === start || at - start > chunkDigitsMax || !areExtensions(bytes, at, end) ? -1 : size;
 }
 
 function hexDigit(byte: number): number {
@@ -77,11 +84,35 @@ function hexDigit(byte: number): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
-function isExtension(bytes: Uint8Array, start: number, end: number): boolean {
+/**
+ * Extensions of a chunk: `;name`, `;name=value` or `;name="text"`, any number of them (RFC 9112, 7.1.1) and without the
+ * white space that the grammar calls bad: what two readers of a size line might understand differently is refused.
+ */
+function areExtensions(bytes: Uint8Array, start: number, end: number): boolean {
   let at = start;
-  while (at < end && isBlank(bytes[at])) at += 1;
-  // White space that nothing follows is padding, which old peers write.
-  return at === end || (bytes[at] === 0x3b && areValueBytes(bytes, at, end));
+  while (at < end) {
+    if (bytes[at] !== semicolon) return false;
+    const nameEnd = tokenEndIn(bytes, at + 1);
+    if (nameEnd === at + 1) return false;
+    at = nameEnd;
+    if (bytes[at] !== equalsSign) continue;
+    const valueEnd = bytes[at + 1] === quote ? quotedEndIn(bytes, at + 2) : tokenEndIn(bytes, at + 1);
+    if (valueEnd < at + 2) return false;
+    at = valueEnd;
+  }
+  return at === end;
+}
+
+/** The place after the quote that ends the text from `from` on; -1 when none does on this line. */
+function quotedEndIn(bytes: Uint8Array, from: number): number {
+  for (let at = from; valueBytes[bytes[at] ?? 0] === 1; at += 1) {
+    if (bytes[at] === quote) return at + 1;
+    if (bytes[at] === backslash) {
+      at += 1;
+      if (valueBytes[bytes[at] ?? 0] === 0) return -1;
+    }
+  }
+  return -1;
 }
 
 /** The text of bytes, one character a byte; a string of its own, since a slice would keep all bytes in memory. */

@@ -1,9 +1,10 @@
 import { type Clock, type Timer, within } from "@sluice/lib";
 import type { Server, ServerWebSocket } from "bun";
-import { docsRedirect, isUpgrade, pathOf, problemResponse, targetOf } from "../../http/index.ts";
+import { type FrontPage, frontPage, isUpgrade, pathOf, problemResponse, targetOf } from "../../http/index.ts";
 import type { NetEvents } from "../events.ts";
 import type { AppMount } from "../http1/server/web.ts";
 import { closeCodes, type SocketMount, type SocketSession } from "../websocket/session.ts";
+import { withHost } from "./with-host.ts";
 
 type SocketData = { readonly session: SocketSession };
 export type RuntimeServer = Server<SocketData>;
@@ -152,20 +153,22 @@ export interface AppListenerDependencies {
 export interface AppListenerOptions {
   readonly hostname: string;
   readonly port: number;
-  /** Where the gateway of this process listens: it has the page of codes. */
-  readonly gatewayPort?: number;
+  /** Absent where the application answers all paths itself. */
+  readonly page?: FrontPage;
 }
+
+const notOneHost = "The request must carry exactly one Host header, with a host and an optional port";
 
 /** A port of one application that also takes WebSockets. Listens at once; throws when it cannot. */
 export class AppListener implements AsyncDisposable {
   readonly #dependencies: AppListenerDependencies;
-  readonly #gatewayPort: number | null;
+  readonly #page: FrontPage | null;
   readonly #listener: Listener;
   #draining = false;
 
-  constructor({ hostname, port, gatewayPort }: AppListenerOptions, dependencies: AppListenerDependencies) {
+  constructor({ hostname, port, page }: AppListenerOptions, dependencies: AppListenerDependencies) {
     this.#dependencies = dependencies;
-    this.#gatewayPort = gatewayPort ?? null;
+    this.#page = page ?? null;
     this.#listener = new Listener(
       { hostname, port, bodyBytesMax: runtimeBodyBytesMax },
       { ...dependencies, answer: (request, server) => this.#answer(request, server) },
@@ -182,20 +185,22 @@ export class AppListener implements AsyncDisposable {
   }
 
   #answer(
-    request: Request,
+    received: Request,
     server: RuntimeServer,
   ): ReturnType<AppMount["fetch"]> | undefined | Promise<Response | undefined> {
     const requestId = this.#dependencies.requestId();
+    const request = withHost(received);
+    if (request === null) return problemResponse("INVALID_REQUEST", { requestId, message: notOneHost });
     if (request.method === "GET" && isUpgrade(request.headers)) {
       const path = pathOf(targetOf(request.url));
       const mount = this.#dependencies.sockets.find((candidate) => candidate.serves(path));
-      if (mount !== undefined) return this.#begin(request, server, { mount, requestId });
+      if (mount !== undefined) return this.#begin(received, server, { mount, requestId });
     }
-    const page = this.#gatewayPort === null ? null : docsRedirect(request, this.#gatewayPort);
+    const page = this.#page === null ? null : frontPage(request, this.#page);
     if (page !== null) return page;
     return this.#dependencies.fetch(request, {
       requestId,
-      socketAddress: server.requestIP(request)?.address ?? "",
+      socketAddress: server.requestIP(received)?.address ?? "",
     });
   }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { connect } from "node:net";
 import { systemClock } from "@sluice/lib";
-import { Listener } from "./app-listener.ts";
+import { AppListener, Listener } from "./app-listener.ts";
 import { ListenError, listening } from "./listen-error.ts";
 import { PlainListener } from "./plain-listener.ts";
 
@@ -57,4 +58,43 @@ test("a fault of one socket's session is reported, and ends that connection alon
   bystander.send("still here");
   expect(await said.promise).toBe("still here");
   bystander.close();
+});
+
+/** What an application's port answers to bytes, with what its application was given. */
+async function ask(text: string): Promise<{ readonly answer: string; readonly urls: readonly string[] }> {
+  const urls: string[] = [];
+  await using listener = new AppListener(
+    { hostname: "127.0.0.1", port: 0, page: { title: "block engine", version: "1.2.3", gatewayPort: 8899 } },
+    {
+      clock,
+      events,
+      sockets: [],
+      requestId: () => "req_1",
+      fetch: (request) => {
+        urls.push(request.url);
+        return new Response("served");
+      },
+    },
+  );
+  const received = Promise.withResolvers<string>();
+  const socket = connect(listener.port, "127.0.0.1");
+  socket.once("data", (bytes) => received.resolve(bytes.toString("latin1")));
+  socket.write(text);
+  const answer = await received.promise;
+  socket.destroy();
+  return { answer, urls };
+}
+
+test("an application's port refuses a Host field that names no host, and serves HTTP/1.0 without one by its path", async () => {
+  for (const host of ["a/b@c", "a b", "1.2.3.999"]) {
+    for (const path of ["/docs/errors", "/api/v1/prices"]) {
+      const { answer, urls } = await ask(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      expect([host, answer.slice(9, 12), answer.includes("exactly one Host"), urls]).toEqual([host, "400", true, []]);
+    }
+  }
+  const two = await ask("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n");
+  expect(two.answer.slice(9, 12)).toBe("400");
+  const { answer, urls } = await ask("GET /api/v1/prices?a=b HTTP/1.0\r\n\r\n");
+  expect([answer.slice(9, 12), urls]).toEqual(["200", ["http://localhost/api/v1/prices?a=b"]]);
+  expect((await ask("GET / HTTP/1.0\r\n\r\n")).answer).toContain("Sluice 1.2.3, block engine.");
 });

@@ -1,6 +1,7 @@
 import { chmodSync, rmSync } from "node:fs";
 import { type Clock, within } from "@sluice/lib";
 import type { NetEvents } from "../events.ts";
+import { withHost } from "./with-host.ts";
 
 export type ListenAddress =
   | { readonly hostname: string; readonly port: number }
@@ -31,7 +32,12 @@ export class PlainListener implements AsyncDisposable {
         dependencies.events.internalError("listener", error, {});
         return new Response(null, { status: 500 });
       },
-      fetch: (request: Request) => dependencies.fetch(request),
+      fetch: (received: Request) => {
+        const request = withHost(received);
+        return request === null
+          ? Response.json({ error: "invalid host" }, { status: 400 })
+          : dependencies.fetch(request);
+      },
     };
     if ("unixPath" in address) {
       this.#unixPath = address.unixPath;

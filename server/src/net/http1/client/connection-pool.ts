@@ -143,8 +143,8 @@ export class ConnectionPool implements ClientConnectionOwner, Disposable {
     let streams = 0;
     for (const { source } of this.#connections) if (source !== null) streams += 1;
     if (streams < Math.max(1, this.#options.connectionsMax / 2)) {
-      const { status, contentEncoding: coding, contentLength } = reader.head;
-      call.settle({ kind: "streaming", status, coding, contentLength, source: connection.stream() });
+      const { status, retryAfter, contentEncoding: coding, contentLength } = reader.head;
+      call.settle({ kind: "streaming", status, retryAfter, coding, contentLength, source: connection.stream() });
       return;
     }
     this.abandoned(connection);
@@ -169,7 +169,7 @@ export class ConnectionPool implements ClientConnectionOwner, Disposable {
       // The node closed the kept connection as the call was written. Nothing came back, so a read is asked afresh.
       underWay.call.isRepeated = true;
       this.#open(underWay.call);
-    } else underWay.settle({ kind: "unreachable" });
+    } else underWay.settle({ kind: connection.isOpening ? "unreachable" : "closed" });
     this.#admit();
   }
 

@@ -34,16 +34,25 @@ export interface PooledCall {
 }
 
 export type PooledOutcome =
-  | { readonly kind: "answered"; readonly status: number; readonly bytes: Uint8Array; readonly coding: string | null }
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      readonly retryAfter: string | null;
+      readonly bytes: Uint8Array;
+      readonly coding: string | null;
+    }
   /** It is large and still coming. The source reports how it ends. */
   | {
       readonly kind: "streaming";
       readonly status: number;
+      readonly retryAfter: string | null;
       readonly coding: string | null;
       readonly contentLength: number | null;
       readonly source: BodySource;
     }
   | { readonly kind: "timeout" | "unreachable" | "too-large" | "malformed" }
+  /** The node took the call and closed without a byte of an answer. */
+  | { readonly kind: "closed" }
   | { readonly kind: "overloaded" };
 
 type Ending = Exclude<PooledOutcome, { kind: "streaming" | "overloaded" }> | { readonly kind: "unread" };
@@ -67,12 +76,13 @@ export class UnderWay {
     if (this.#source === null) {
       if (ending.kind !== "unread") this.call.settle(ending);
     } else if (ending.kind === "answered") this.#source.end();
-    else this.#source.fail(ending.kind);
+    else this.#source.fail(ending.kind === "closed" ? "unreachable" : ending.kind);
   }
 }
 
 export function answerIn(reader: ResponseReader): Extract<PooledOutcome, { kind: "answered" }> {
-  return { kind: "answered", status: reader.head.status, bytes: reader.body(), coding: reader.head.contentEncoding };
+  const { status, retryAfter, contentEncoding: coding } = reader.head;
+  return { kind: "answered", status, retryAfter, bytes: reader.body(), coding };
 }
 
 export interface ClientConnectionOwner {

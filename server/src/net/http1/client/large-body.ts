@@ -14,7 +14,12 @@ export interface LargeBodyOptions {
 }
 
 export type LargeBody =
-  | { readonly kind: "answered"; readonly status: number; readonly bytes: Uint8Array }
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      readonly retryAfter: string | null;
+      readonly bytes: Uint8Array;
+    }
   | { readonly kind: "large"; readonly beginning: Uint8Array; readonly rest: ByteSource }
   | { readonly kind: "timeout" | "unreachable" | "too-large" | "malformed" };
 
@@ -25,7 +30,7 @@ type Streaming = Extract<PooledOutcome, { kind: "streaming" }>;
  * call's own deadline holds while it is gathered.
  */
 export async function readLargeBody(streaming: Streaming, options: LargeBodyOptions): Promise<LargeBody> {
-  const { status, coding, contentLength, source } = streaming;
+  const { status, retryAfter, coding, contentLength, source } = streaming;
   const decoder = coding === null ? null : decoderOf(coding);
   if (coding !== null && decoder === null) {
     source.cancel();
@@ -35,7 +40,7 @@ export async function readLargeBody(streaming: Streaming, options: LargeBodyOpti
   try {
     const body = new BodyBuffer();
     const isWhole = await gather(bytes, body, options.from);
-    if (isWhole) return { kind: "answered", status, bytes: body.take() };
+    if (isWhole) return { kind: "answered", status, retryAfter, bytes: body.take() };
     const beginning = body.take();
     if (status === 200 && options.isPassedOn(beginning)) {
       source.passOn();
@@ -44,7 +49,7 @@ export async function readLargeBody(streaming: Streaming, options: LargeBodyOpti
     body.part(beginning, 0, beginning.length);
     const isHopeless = coding === null && contentLength !== null && contentLength > options.gatheredBytesMax;
     if (!isHopeless && (await gather(bytes, body, options.gatheredBytesMax))) {
-      return { kind: "answered", status, bytes: body.take() };
+      return { kind: "answered", status, retryAfter, bytes: body.take() };
     }
     bytes.cancel();
     return { kind: "too-large" };

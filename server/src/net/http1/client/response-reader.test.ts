@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { run } from "./response-reader.campaign.ts";
 import { ResponseReader } from "./response-reader.ts";
-import { bytesMax, latin, readText } from "./testing/answers.ts";
+import { bytesMax, latin, read, readText } from "./testing/answers.ts";
 
 test("an answer reads the same whole, cut anywhere and byte by byte; a changed one is evaluated alike and never throws", async () => {
   expect(await run({ n: 300, seed: 7 })).toMatchObject({ passed: true });
@@ -42,6 +42,8 @@ test("whatever leaves the body's length in doubt is malformed", () => {
     `${ok}Transfer-Encoding: chunked\r\n\r\n0000000000002\r\nab\r\n0\r\n\r\n`,
     `${ok}Transfer-Encoding: chunked\r\n\r\n2\nab\r\n0\r\n\r\n`,
     `${ok}Transfer-Encoding: chunked\r\n\r\n0\r\nbad trailer\r\n\r\n`,
+    `${ok}Transfer-Encoding: chunked\r\n\r\n0\r\nContent-Length: 3\r\n\r\n`,
+    `${ok}Transfer-Encoding: chunked\r\n\r\n0\r\nX: y\r\nCONNECTION: close\r\n\r\n`,
   ]) {
     expect([text, readText(text).state]).toEqual([text, "malformed"]);
   }
@@ -109,9 +111,14 @@ test("204 and 304 have no body, whatever they state; the connection goes on", ()
   }
 });
 
-test("equal lengths twice, tabs around values and padding after a chunk's size are taken", () => {
+test("equal lengths twice and tabs around values are taken", () => {
   expect(readText(`${ok}Content-Length: 2\r\nContent-Length:\t2 \r\n\r\nab`).body).toBe("ab");
-  expect(readText(`${ok}Transfer-Encoding: Chunked\r\n\r\n2 \r\nab\r\n0\r\n\r\n`).body).toBe("ab");
+  expect(readText(`${ok}Transfer-Encoding: Chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n`).body).toBe("ab");
+});
+
+test("a chunk whose size came in a read of its own ends where its size says", () => {
+  const head = latin(`${ok}Transfer-Encoding: chunked\r\n\r\n5\r\n`);
+  expect(read([head, latin("hello\r\n0\r\n\r\n")])).toMatchObject({ state: "done", body: "hello" });
 });
 
 test("an HTTP/1.0 answer, surplus bytes and Connection: close end the connection, not the answer", () => {

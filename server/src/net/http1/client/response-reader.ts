@@ -6,6 +6,8 @@ import { decimalIn, isNamed, latin1, valueEndIn } from "../syntax.ts";
 /** For the heads of one answer, interim ones included; and again for its chunk extensions and trailers. */
 const headBytesMax = 32 * 1024;
 const interimMax = 8;
+/** A date takes 29. */
+const retryAfterBytesMax = 64;
 
 /** What the head of an answer says of its body and its connection. */
 export class ResponseHead extends MessageHead {
@@ -13,6 +15,8 @@ export class ResponseHead extends MessageHead {
   /** Seconds for which the node says that it keeps an idle connection; null when it does not say. */
   keepAliveSeconds: number | null = null;
   contentEncoding: string | null = null;
+  /** The value of Retry-After as it came; null when there is none, or one that is too long to be one. */
+  retryAfter: string | null = null;
 
   protected override get allowsEqualLengths(): boolean {
     return true;
@@ -26,6 +30,7 @@ export class ResponseHead extends MessageHead {
     this.isLast = false;
     this.keepAliveSeconds = null;
     this.contentEncoding = null;
+    this.retryAfter = null;
   }
 
   /** Reads the head from `at` to `end`, the empty line included; false for what is none. */
@@ -58,6 +63,8 @@ export class ResponseHead extends MessageHead {
     if (length === 10 && isNamed(bytes, name, "keep-alive")) this.#readKeepAlive(latin1(bytes, value, valueEnd));
     else if (length === 16 && isNamed(bytes, name, "content-encoding")) {
       return this.#readEncoding(latin1(bytes, value, valueEnd));
+    } else if (length === 11 && valueEnd - value <= retryAfterBytesMax && isNamed(bytes, name, "retry-after")) {
+      this.retryAfter = latin1(bytes, value, valueEnd);
     }
     return super.takeField(bytes, line);
   }

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { Connection } from "./connection.ts";
+import { Connection, type Handled } from "./connection.ts";
+import type { HttpRequest } from "./request.ts";
 import { EchoOwner, receive } from "./testing/echo-owner.ts";
 import { WireSocket } from "./testing/wire-socket.ts";
 
@@ -119,6 +120,32 @@ test("an answer that a client does not take is kept until it does, and holds up 
   expect([socket.closedBy, owner.isEnded, owner.pending]).toEqual(["terminate", true, 0]);
 });
 
+test("an upload stands still while its reader has enough of it, and goes on when that asks for more", async () => {
+  const parts: string[] = [];
+  const { socket, say, owner } = open();
+  let request: HttpRequest | null = null;
+  const ended = Promise.withResolvers<Handled>();
+  owner.handle = (received) => {
+    request = received;
+    received.streamBody({
+      part: (bytes, from, to) => {
+        parts.push(Buffer.from(bytes.subarray(from, to)).toString());
+        received.pauseBody();
+      },
+      end: () => ended.resolve({ status: 200, fields: "", body: "" }),
+      fail: () => ended.resolve({ status: 400, fields: "", body: "" }),
+    });
+    return ended.promise;
+  };
+  await say("POST /rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\none");
+  expect([parts, socket.isPaused]).toEqual([["one"], true]);
+  (request as HttpRequest | null)?.resumeBody();
+  expect(socket.isPaused).toBe(false);
+  await say("two");
+  expect([parts, socket.isPaused]).toEqual([["one", "two"], false]);
+  expect(socket.written).toStartWith("HTTP/1.1 200 OK\r\n");
+});
+
 test("a client that sends far ahead of its turn is paused", async () => {
   const { socket, say, connection } = open();
   socket.takes = 0;
@@ -136,15 +163,160 @@ test("a connection that says nothing is closed in time, and one whose head is sl
   await quiet.say(post("a"));
   quiet.connection.check(times.idleMs - 1, times);
   expect(quiet.socket.closedBy).toBeNull();
+  quiet.owner.nowMs = times.idleMs;
   quiet.connection.check(times.idleMs, times);
-  expect(quiet.socket.closedBy).toBe("terminate");
+  // Not a reset, which could take the last answer from the client.
+  expect([quiet.socket.closedBy, quiet.owner.isEnded]).toEqual(["end", true]);
   const slow = open();
   for (const byte of "GET / HTTP") {
     await slow.say(byte);
     slow.owner.nowMs += 1_000;
     slow.connection.check(slow.owner.nowMs, times);
   }
-  expect(slow.socket.closedBy).toBe("terminate");
+  expect(slow.socket.written).toStartWith("HTTP/1.1 408 Request Timeout\r\n");
+  expect(slow.socket.written).toContain("Connection: close\r\n");
+  expect([slow.socket.closedBy, slow.owner.pending]).toEqual(["shutdown", 0]);
+  slow.owner.nowMs += times.lingerMs;
+  slow.connection.check(slow.owner.nowMs, times);
+  expect([slow.socket.closedBy, slow.owner.isEnded]).toEqual(["terminate", true]);
+});
+
+test("a body that stops coming is answered 408 while nothing else was, and its reader learns that it is broken", async () => {
+  const { socket, say, owner, connection } = open();
+  await say("POST /rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbo");
+  owner.nowMs = times.idleMs;
+  connection.check(owner.nowMs, times);
+  for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
+  expect(socket.written).toStartWith("HTTP/1.1 408 ");
+  expect(socket.written.match(/HTTP\/1\.1/g)?.length).toBe(1);
+  expect([owner.reported, owner.pending, socket.closedBy]).toEqual([
+    ["POST /rpc - broken", "refused 408"],
+    0,
+    "shutdown",
+  ]);
+});
+
+test("a client that closes its sending half gets the answers to all that it asked, and then the end", async () => {
+  const late = Promise.withResolvers<void>();
+  const owner = new EchoOwner();
+  const socket = new WireSocket();
+  const handle = owner.handle.bind(owner);
+  owner.handle = async (request) => {
+    await late.promise;
+    return await handle(request);
+  };
+  const connection = new Connection(socket, owner);
+  connection.received(Buffer.from(post("first") + post("second")));
+  connection.halfClosed();
+  expect([socket.written, socket.closedBy]).toEqual(["", null]);
+  late.resolve();
+  for (let turn = 0; turn < 30; turn += 1) await Promise.resolve();
+  expect(owner.reported).toEqual(["POST /rpc - first", "POST /rpc - second"]);
+  expect(socket.written.match(/200 OK/g)?.length).toBe(2);
+  expect(socket.written.match(/Connection: close/g)?.length).toBe(1);
+  expect([socket.closedBy, owner.isEnded, owner.pending]).toEqual(["end", true, 0]);
+});
+
+test("what a client cut by closing its sending half is answered as what it is: no head, or a broken body", async () => {
+  const idle = open();
+  idle.connection.halfClosed();
+  expect([idle.socket.written, idle.socket.closedBy]).toEqual(["", "end"]);
+  const head = open();
+  await head.say("GET / HTTP/1.1\r\nHo");
+  head.connection.halfClosed();
+  expect(head.socket.written).toStartWith("HTTP/1.1 400 ");
+  expect([head.socket.closedBy, head.owner.isEnded]).toEqual(["end", true]);
+  const body = open();
+  await body.say("POST /rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbo");
+  body.connection.halfClosed();
+  await body.say("");
+  expect(body.owner.reported).toEqual(["POST /rpc - broken"]);
+  expect([body.socket.closedBy, body.owner.pending]).toEqual(["end", 0]);
+});
+
+test("a client that has closed its sending half is waited for no longer than an idle one", async () => {
+  const owner = new EchoOwner();
+  const socket = new WireSocket();
+  owner.handle = () => new Promise(() => undefined);
+  const connection = new Connection(socket, owner);
+  connection.received(Buffer.from(post("never")));
+  connection.check(times.idleMs * 2, times);
+  expect(socket.closedBy).toBeNull();
+  connection.halfClosed();
+  connection.check(times.idleMs, times);
+  expect([socket.closedBy, owner.pending]).toEqual(["terminate", 0]);
+});
+
+test("an endless answer ends with its client's sending half, one with an end is sent whole", async () => {
+  for (const isEndless of [true, false]) {
+    const pieces = [Buffer.from("one"), Buffer.from("two")];
+    const next = Promise.withResolvers<void>();
+    let isCancelled = false;
+    const source = {
+      next: async () => {
+        if (pieces.length === 1) await next.promise;
+        return pieces.shift() ?? null;
+      },
+      cancel: () => {
+        isCancelled = true;
+      },
+    };
+    const owner = new EchoOwner();
+    owner.handle = () => ({ status: 200, fields: "", body: { source, isEndless, ended: () => undefined } });
+    const socket = new WireSocket();
+    const connection = new Connection(socket, owner);
+    connection.received(Buffer.from(post("")));
+    for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
+    connection.halfClosed();
+    expect([isEndless, isCancelled, socket.closedBy]).toEqual([isEndless, isEndless, isEndless ? "end" : null]);
+    next.resolve();
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    expect([socket.written.includes("two"), socket.closedBy]).toEqual([!isEndless, "end"]);
+  }
+});
+
+test("another protocol's connection ends with its client's sending half", async () => {
+  const owner = new EchoOwner();
+  const socket = new WireSocket();
+  let gone = 0;
+  owner.handle = () => ({
+    head: "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+    begin: () => ({
+      fromClient: () => undefined,
+      clientDrained: () => undefined,
+      clientGone: () => {
+        gone += 1;
+      },
+    }),
+    abandoned: () => undefined,
+  });
+  const connection = new Connection(socket, owner);
+  connection.received(Buffer.from("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+  connection.halfClosed();
+  expect([gone, socket.closedBy, owner.isEnded]).toEqual([1, "end", true]);
+});
+
+test("a switch to another protocol is abandoned when its client closed the sending half before", async () => {
+  const settled = Promise.withResolvers<Handled>();
+  const owner = new EchoOwner();
+  const socket = new WireSocket();
+  owner.handle = () => settled.promise;
+  const connection = new Connection(socket, owner);
+  connection.received(Buffer.from("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+  connection.halfClosed();
+  let abandoned = 0;
+  const begin = (): never => {
+    throw new Error("the client has gone");
+  };
+  settled.resolve({
+    head: "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+    begin,
+    abandoned: () => {
+      abandoned += 1;
+    },
+  });
+  for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
+  expect([abandoned, socket.closedBy, owner.isEnded, owner.pending]).toEqual([1, "end", true, 0]);
 });
 
 test("a server that is going away closes what waits at once and the rest with its answer", async () => {

@@ -7,7 +7,7 @@ import {
   type RequestSource,
 } from "./request.ts";
 import { RequestReader } from "./request-reader.ts";
-import { type ClientSocket, dropAnswer, type HttpAnswer, ResponseWriter } from "./response-writer.ts";
+import { type ClientSocket, dropAnswer, type HttpAnswer, isEndless, ResponseWriter } from "./response-writer.ts";
 
 /** What becomes of a request: an answer, or another protocol on its connection. */
 export type Handled = HttpAnswer | Upgrade;
@@ -60,6 +60,8 @@ type Phase =
   /** Discards what is left of an unread body, or all that still comes on a connection that the server closed. */
   | "discarding"
   | "lingering"
+  /** Waits for the handler of a client that sends no more. */
+  | "half-closed"
   /** Waits for the handler, or was switched to another protocol. */
   | "busy";
 
@@ -77,6 +79,9 @@ const heldBytesMax = 64 * 1024;
 /** Bytes of an unread body that are discarded so that the connection can go on. */
 const discardedBytesMax = 256 * 1024;
 const continueLine = "HTTP/1.1 100 Continue\r\n\r\n";
+const slowHead: HeadFault = { status: 408, message: "The request's head did not arrive in time" };
+const slowBody: HeadFault = { status: 408, message: "The request's body did not arrive in time" };
+const cutHead: HeadFault = { status: 400, message: "The request's head did not arrive whole" };
 
 /**
  * One client's connection: requests one after the other, each answered before the next is begun, so that answers go out
@@ -89,7 +94,10 @@ export class Connection implements RequestSource {
   readonly #flow: FlowControl;
   readonly #reader = new RequestReader();
   #request: HttpRequest | null = null;
-  #isAnswered = false;
+  /** How far the answer of that request is; `endless` for a stream that is under way and has no end of its own. */
+  #answering: "awaited" | "begun" | "endless" | "sent" = "awaited";
+  /** The client has closed its sending half. */
+  #isInputOver = false;
   #upgraded: Upgraded | null = null;
   #isAdvancing = false;
   /** `refused`: what came was no request. `lingering`: closed from here, and what still comes is thrown away. */
@@ -128,6 +136,18 @@ export class Connection implements RequestSource {
     else if (this.#writer.drained()) this.#movedAt = this.#owner.nowMs;
   }
 
+  /**
+   * The client sends no more: what came whole is still answered, within the time of an idle connection. What has no end
+   * of its own ends now, since a client that has gone altogether says the same.
+   */
+  halfClosed(): void {
+    if (this.#state === "over" || this.#isInputOver) return;
+    this.#isInputOver = true;
+    this.#movedAt = this.#owner.nowMs;
+    if (this.#upgraded !== null || this.#state === "lingering" || this.#answering === "endless") this.#endPolitely();
+    else this.#advance();
+  }
+
   /** The client has gone, or the connection was ended from here. */
   closed(): void {
     if (this.#state === "over") return;
@@ -138,7 +158,7 @@ export class Connection implements RequestSource {
     this.#request = null;
     this.#reader.endBody();
     if (request !== null) {
-      if (!this.#isAnswered) request.onGone?.();
+      if (this.#answering !== "sent") request.onGone?.();
       this.#owner.finished();
     }
     this.#owner.ended(this);
@@ -157,18 +177,31 @@ export class Connection implements RequestSource {
     if (this.#request === null && this.#upgraded === null && this.#state === "open") this.#end();
   }
 
-  /** Ends what is past its time. */
+  /** Ends what is past its time, with an answer where one is possible. */
   check(nowMs: number, times: ConnectionTimes): void {
-    if (isOverdue(this.#phase, nowMs - this.#movedAt, nowMs - this.#sinceMs, times)) this.terminate();
+    const phase = this.#phase;
+    if (!isOverdue(phase, nowMs - this.#movedAt, nowMs - this.#sinceMs, times)) return;
+    if (phase === "idle") this.#endPolitely();
+    else if (phase === "head") this.#refuse(slowHead);
+    else if (phase === "body" && this.#answering === "awaited") this.#giveUp();
+    else this.terminate();
+  }
+
+  /** Ends a connection that waits for a request since before the last tick; false, with nothing done, for others. */
+  endIfIdle(): boolean {
+    const isIdle = this.#phase === "idle" && this.#movedAt < this.#owner.nowMs;
+    if (isIdle) this.#endPolitely();
+    return isIdle;
   }
 
   get #phase(): Phase {
     if (this.#upgraded !== null) return "busy";
     if (this.#state !== "open") return "lingering";
     if (this.#request === null) return this.#reader.held === 0 ? "idle" : "head";
-    if (this.#isAnswered && !this.#reader.isBodyWhole) return "discarding";
+    if (this.#answering === "sent" && !this.#reader.isBodyWhole) return "discarding";
     if (this.#writer.isBlocked) return "unread";
-    return this.#reader.isBodyRequested && !this.#flow.isPaused ? "body" : "busy";
+    if (this.#reader.isBodyRequested && !this.#flow.isPaused) return "body";
+    return this.#isInputOver ? "half-closed" : "busy";
   }
 
   takeBody(request: HttpRequest): Uint8Array | null {
@@ -201,16 +234,18 @@ export class Connection implements RequestSource {
     this.#isAdvancing = true;
     while (this.#step());
     this.#isAdvancing = false;
-    if (this.#reader.held > heldBytesMax) this.#flow.pause();
+    if (this.#state === "open" && this.#reader.held > heldBytesMax) this.#flow.pause();
   }
 
   /** Does what can be done with what has come; true when there may be more to do. */
   #step(): boolean {
     if (this.#state !== "open" || this.#upgraded !== null) return false;
-    if (this.#request === null) return this.#reader.held > 0 && this.#beginNext();
+    if (this.#request === null) return this.#reader.held > 0 ? this.#beginNext() : this.#endInput();
     const state = this.#reader.readBody();
-    if (state === "malformed" && this.#isAnswered) this.terminate();
-    if (state !== "done" || !this.#isAnswered) return false;
+    const isSent = this.#answering === "sent";
+    if (state === "malformed" && isSent) this.terminate();
+    if (state === "more" && this.#isInputOver) this.#cutBody();
+    if (state !== "done" || !isSent) return false;
     this.#request = null;
     this.#sinceMs = this.#owner.nowMs;
     this.#resume();
@@ -220,9 +255,12 @@ export class Connection implements RequestSource {
 
   #beginNext(): boolean {
     const head = this.#reader.nextHead();
-    if (head !== null && !(head instanceof RequestHead)) this.#refuse(head);
-    if (!(head instanceof RequestHead)) return false;
-    this.#isAnswered = false;
+    if (head === null) return this.#endInput();
+    if (!(head instanceof RequestHead)) {
+      this.#refuse(head);
+      return false;
+    }
+    this.#answering = "awaited";
     const request = new HttpRequest(head, this);
     this.#request = request;
     this.#owner.begun();
@@ -230,6 +268,14 @@ export class Connection implements RequestSource {
     if (handled instanceof Promise) void handled.then((settled) => this.#handled(request, settled));
     else this.#handled(request, handled);
     return true;
+  }
+
+  /** There is no further request in what was sent; when nothing more is sent, that is the end. */
+  #endInput(): false {
+    if (!this.#isInputOver) return false;
+    if (this.#reader.held > 0) this.#refuse(cutHead);
+    else this.#endPolitely();
+    return false;
   }
 
   #handled(request: HttpRequest, handled: Handled): void {
@@ -245,14 +291,24 @@ export class Connection implements RequestSource {
   }
 
   #answer(request: HttpRequest, answer: HttpAnswer): void {
-    const isLast = request.headers.isLast || this.#owner.isDraining || !this.#reader.canSkip(discardedBytesMax);
+    const isLast =
+      request.headers.isLast ||
+      this.#owner.isDraining ||
+      !this.#reader.canSkip(discardedBytesMax) ||
+      (this.#isInputOver && this.#reader.held === 0);
+    this.#answering = isEndless(answer) ? "endless" : "begun";
+    if (this.#isInputOver && this.#answering === "endless") {
+      dropAnswer(answer);
+      this.#endPolitely();
+      return;
+    }
     const sent = this.#writer.send(answer, { date: this.#owner.date, isLast, request: request.headers });
     if (sent === true) this.#answered(isLast);
     else void sent.then((isSent) => (isSent ? this.#answered(isLast) : this.terminate()));
   }
 
   #answered(isLast: boolean): void {
-    this.#isAnswered = true;
+    this.#answering = "sent";
     this.#movedAt = this.#owner.nowMs;
     this.#sinceMs = this.#movedAt;
     if (isLast || this.#owner.isDraining) {
@@ -265,6 +321,22 @@ export class Connection implements RequestSource {
       this.#resume();
     }
     this.#advance();
+  }
+
+  /** No more of the body comes: its reader is told; behind an answer nothing is left to do. */
+  #cutBody(): void {
+    if (this.#answering === "sent") this.#endPolitely();
+    else this.#reader.endBody();
+  }
+
+  /** The request's body did not come: its handler is told, and what it answers is dropped. */
+  #giveUp(): void {
+    const request = this.#request;
+    this.#request = null;
+    this.#reader.endBody();
+    request?.onGone?.();
+    this.#owner.finished();
+    this.#refuse(slowBody);
   }
 
   #refuse(fault: HeadFault): void {
@@ -287,6 +359,10 @@ export class Connection implements RequestSource {
   /** A client that still sends could lose the answer if its bytes met a closed socket. */
   #linger(): void {
     if (this.#state === "over") return;
+    if (this.#isInputOver) {
+      this.#endPolitely();
+      return;
+    }
     if (this.#request !== null) this.#owner.finished();
     this.#request = null;
     this.#upgraded = null;
@@ -306,8 +382,9 @@ export class Connection implements RequestSource {
 
   /** From here on the connection is the other protocol's; what the client sent ahead goes to it first. */
   #upgrade({ begin, abandoned }: Upgrade): void {
-    if (this.#request === null) {
+    if (this.#request === null || this.#isInputOver) {
       abandoned();
+      if (this.#request !== null) this.#endPolitely();
       return;
     }
     this.#request = null;

@@ -5,13 +5,16 @@ const read = (text: string) => {
   const bytes = Buffer.from(text, "latin1");
   return readRequestHead(bytes, 0, bytes.length);
 };
+/** The field that HTTP/1.1 asks for, where a test is about others. */
+const hostFor = (lines: string, start: string): string =>
+  /^host:/im.test(lines) || start.includes("/1.0") ? "" : "Host: a\r\n";
 const good = (lines: string, start = "POST /rpc HTTP/1.1"): RequestHead => {
-  const head = read(`${start}\r\n${lines}\r\n`);
+  const head = read(`${start}\r\n${hostFor(lines, start)}${lines}\r\n`);
   if (!(head instanceof RequestHead)) throw new Error(head.message);
   return head;
 };
 const statusOf = (lines: string, start = "POST /rpc HTTP/1.1"): number => {
-  const head = read(`${start}\r\n${lines}\r\n`);
+  const head = read(`${start}\r\n${hostFor(lines, start)}${lines}\r\n`);
   return head instanceof RequestHead ? 200 : head.status;
 };
 
@@ -33,6 +36,7 @@ test("a head gives its line, its framing and its fields in any letter case, seve
     null,
   ]);
   expect([...head.fields()].length).toBe(7);
+  expect([...head.fields()][4]).toEqual(["Cookie", "d"]);
   expect(Buffer.from(head.bytes()).toString()).toStartWith("POST /rpc HTTP/1.1\r\nHost: a\r\n");
 });
 
@@ -49,6 +53,49 @@ test("a target is a path, or an http URL of which the path counts", () => {
   ]);
   for (const target of ["", "*", "a", "x:443", "http:///a", "/a#b", "/a b", "/\u0000", "/\t", "ftp://x/"]) {
     expect([target, statusOf("", `GET ${target} HTTP/1.1`)]).toEqual([target, 400]);
+  }
+});
+
+test("HTTP/1.1 names one host, once and well-formed; HTTP/1.0 may leave it out; an absolute target stands over it", () => {
+  const hostOf = (lines: string, start?: string): string | null => good(lines, start).host;
+  expect(hostOf("Host: a.example:8899\r\n")).toBe("a.example:8899");
+  expect(hostOf("Host:\r\n")).toBe("");
+  expect(hostOf("", "GET / HTTP/1.0")).toBeNull();
+  expect(hostOf("HOST: [::1]:1\r\n", "GET / HTTP/1.0")).toBe("[::1]:1");
+  expect(hostOf("Host: a\r\n", "GET http://b:2/ HTTP/1.1")).toBe("b:2");
+  for (const lines of [
+    "Host: a\r\nHost: a\r\n",
+    "Host: a\r\nX: y\r\nhost: b\r\n",
+    "Host: a/b@c\r\n",
+    "Host: a b\r\n",
+  ]) {
+    for (const start of ["GET / HTTP/1.1", "GET / HTTP/1.0"]) {
+      expect([lines, start, statusOf(lines, start)]).toEqual([lines, start, 400]);
+    }
+  }
+  const none = read("GET / HTTP/1.1\r\nX: y\r\n\r\n");
+  expect(none instanceof RequestHead ? "" : none.message).toContain("exactly one Host");
+  expect(read("GET http://b/ HTTP/1.1\r\n\r\n")).toMatchObject({ status: 400 });
+  expect(statusOf("", "GET http://u@b/ HTTP/1.1")).toBe(400);
+});
+
+test("no tunnel is opened, in whatever form it is asked for", () => {
+  for (const target of ["a:443", "/", "http://a/"]) {
+    expect([target, statusOf("", `CONNECT ${target} HTTP/1.1`)]).toEqual([target, 400]);
+  }
+});
+
+test("an asterisk is a target of OPTIONS alone", () => {
+  expect(good("", "OPTIONS * HTTP/1.1").target).toBe("*");
+  for (const start of ["GET * HTTP/1.1", "OPTIONS ** HTTP/1.1", "OPTIONS *?a HTTP/1.1", "options * HTTP/1.1"]) {
+    expect([start, statusOf("", start)]).toEqual([start, 400]);
+  }
+});
+
+test("a value holds any byte but control bytes", () => {
+  for (let byte = 0; byte < 256; byte += 1) {
+    const status = statusOf(`X-A: b${String.fromCharCode(byte)}c\r\n`);
+    expect([byte, status]).toEqual([byte, byte === 0x09 || (byte >= 0x20 && byte !== 0x7f) ? 200 : 400]);
   }
 });
 
@@ -75,6 +122,8 @@ test("whatever leaves the end of a request in doubt is refused", () => {
     "Content-Length: 0x5\r\n",
     "Content-Length: -1\r\n",
     "Content-Length:\r\n",
+    "Content-Length: 5\t\r\n",
+    "Content-Length: 5 \t \r\n",
     "Content-Length: 9999999999999999\r\n",
     "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
     "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
@@ -87,7 +136,16 @@ test("whatever leaves the end of a request in doubt is refused", () => {
     "X-A\r\n",
   ])
     expect([lines, statusOf(lines)]).toEqual([lines, 400]);
-  for (const coding of ["xchunked", "gzip, chunked", "chunked, chunked", "identity", "", '"chunked"', "\u000bchunked"])
+  for (const coding of [
+    "xchunked",
+    "gzip, chunked",
+    "chunked, chunked",
+    "identity",
+    "",
+    "chunked\t",
+    '"chunked"',
+    "\u000bchunked",
+  ])
     expect([coding, statusOf(`Transfer-Encoding: ${coding}\r\n`)]).toEqual([
       coding,
       coding === "\u000bchunked" ? 400 : 501,

@@ -1,11 +1,12 @@
+import { isHost } from "../../../http/index.ts";
 import { BodyBuffer } from "../body-buffer.ts";
 import { type FieldFault, type FieldLine, MessageHead } from "../fields.ts";
 import type { BodyParts } from "../framing.ts";
-import { isNamed, latin1, tokenBytes } from "../syntax.ts";
+import { isNamed, latin1, tokenEndIn } from "../syntax.ts";
 
 /** What is no head, or leaves in doubt where its request ends; the connection is closed with the answer. */
 export interface HeadFault {
-  readonly status: 400 | 417 | 431 | 501 | 505;
+  readonly status: 400 | 408 | 417 | 431 | 501 | 503 | 505;
   readonly message: string;
 }
 
@@ -16,6 +17,7 @@ const malformed = (message: string): HeadFault => ({ status: 400, message });
 const badLine = malformed("The request line is malformed");
 const badTarget = malformed("The request target is not a path or an http URL");
 const twoLengths = malformed("Content-Length and Transfer-Encoding contradict each other");
+const notOneHost = malformed("The request must carry exactly one Host header, with a host and an optional port");
 const otherVersion: HeadFault = { status: 505, message: "Only HTTP/1.1 and HTTP/1.0 are understood" };
 export const badLineEnd = malformed("A line does not end with CR and LF");
 export const headTooLarge: HeadFault = { status: 431, message: "The request's header fields are too large" };
@@ -25,13 +27,19 @@ const fieldFaults: Readonly<Record<FieldFault, HeadFault>> = {
   length: malformed("Content-Length is not one plain number"),
   coding: { status: 501, message: "No transfer coding but chunked is understood" },
   expectation: { status: 417, message: "Only 100-continue can be expected" },
+  host: notOneHost,
 };
 
 /** One request's head: its line, what it says of the body and the connection, and its fields, read when asked for. */
 export class RequestHead extends MessageHead {
   method = "";
-  /** Path and query as they were sent, one character a byte; of an absolute target what follows its authority. */
+  /**
+   * Path and query as they were sent, one character a byte; of an absolute target what follows its authority; `*` where
+   * OPTIONS is about the server as a whole.
+   */
   target = "";
+  /** The authority of an absolute target, else the Host field; null for HTTP/1.0 without either. May be empty. */
+  host: string | null = null;
   /** Whether the client waits for 100 Continue before it sends the body. */
   expectsContinue = false;
   readonly #bytes: Uint8Array;
@@ -40,6 +48,7 @@ export class RequestHead extends MessageHead {
   /** Of each field where its name and its value begin and end. */
   readonly #spans: number[] = [];
   readonly #found = new Map<string, string | null>();
+  #authority: string | null = null;
 
   /** The head in `bytes` from `start` to `end`, the empty line included; `read` reads it. */
   constructor(bytes: Uint8Array, start: number, end: number) {
@@ -90,14 +99,17 @@ export class RequestHead extends MessageHead {
     if (typeof fieldsAt !== "number") return fieldsAt;
     const fault = this.readFields(this.#bytes, fieldsAt, this.#end);
     if (fault !== null) return fieldFaults[fault];
-    return this.isContradictory ? twoLengths : null;
+    if (this.isContradictory) return twoLengths;
+    if (this.host === null && this.minor === 1) return notOneHost;
+    // An absolute target stands over the field (RFC 9112, 3.2.2).
+    if (this.#authority !== null) this.host = this.#authority;
+    return null;
   }
 
   /** The place after the request line, or what is wrong with it. */
   #readLine(): number | HeadFault {
     const bytes = this.#bytes;
-    let methodEnd = this.#start;
-    while (tokenBytes[bytes[methodEnd] ?? 0] === 1) methodEnd += 1;
+    const methodEnd = tokenEndIn(bytes, this.#start);
     if (methodEnd === this.#start || bytes[methodEnd] !== 0x20) return badLine;
     const targetEnd = targetEndIn(bytes, methodEnd + 1);
     const lineEnd = targetEnd + 11;
@@ -106,22 +118,42 @@ export class RequestHead extends MessageHead {
       if (/^ HTTP\/[0-9]\.[0-9]\r\n$/.test(version)) return otherVersion;
       return version.startsWith(" ") || version.startsWith("\r") ? badLine : badTarget;
     }
-    const target = originForm(latin1(bytes, methodEnd + 1, targetEnd));
-    if (target === null) return badTarget;
     this.method = latin1(bytes, this.#start, methodEnd);
-    this.target = target;
+    if (!this.#takeTarget(latin1(bytes, methodEnd + 1, targetEnd))) return badTarget;
     this.minor = version.endsWith("1\r\n") ? 1 : 0;
     this.isLast = this.minor === 0;
     return lineEnd;
   }
 
+  /** Takes the path and the query of a target, and its authority where it has one; false for one without a path. */
+  #takeTarget(target: string): boolean {
+    this.target = target;
+    // It asks for a tunnel, of which there is none, and readers differ on whether it has a body.
+    if (this.method === "CONNECT") return false;
+    if (target.startsWith("/") || (target === "*" && this.method === "OPTIONS")) return true;
+    const authority = /^https?:\/\/([^/?]+)/i.exec(target);
+    if (authority?.[1] === undefined || !isHost(authority[1])) return false;
+    this.#authority = authority[1];
+    const rest = target.slice(authority[0].length);
+    this.target = rest.startsWith("/") ? rest : `/${rest}`;
+    return true;
+  }
+
   protected override takeField(bytes: Uint8Array, line: FieldLine): FieldFault | null {
     this.#spans.push(line.name, line.nameEnd, line.value, line.valueEnd);
-    if (line.nameEnd - line.name !== 6) return super.takeField(bytes, line);
+    const length = line.nameEnd - line.name;
+    if (length === 4 && isNamed(bytes, line.name, "host")) return this.#takeHost(bytes, line);
+    if (length !== 6) return super.takeField(bytes, line);
     if (!isNamed(bytes, line.name, "expect")) return null;
     if (latin1(bytes, line.value, line.valueEnd).toLowerCase() !== "100-continue") return "expectation";
     this.expectsContinue = this.minor === 1;
     return null;
+  }
+
+  #takeHost(bytes: Uint8Array, line: FieldLine): FieldFault | null {
+    if (this.host !== null) return "host";
+    this.host = latin1(bytes, line.value, line.valueEnd);
+    return isHost(this.host) ? null : "host";
   }
 }
 
@@ -142,15 +174,6 @@ function targetEndIn(bytes: Uint8Array, from: number): number {
   let at = from;
   for (let byte = bytes[at] ?? 0; byte > 0x20 && byte !== 0x7f && byte !== 0x23; byte = bytes[at] ?? 0) at += 1;
   return at;
-}
-
-/** The path and the query of a target, whose authority means nothing here; null for one that has neither. */
-function originForm(target: string): string | null {
-  if (target.startsWith("/")) return target;
-  const authority = /^https?:\/\/[^/?]+/i.exec(target)?.[0];
-  if (authority === undefined) return null;
-  const rest = target.slice(authority.length);
-  return rest.startsWith("/") ? rest : `/${rest}`;
 }
 
 /** What came of a body that had to be waited for: its bytes, or why there are none. */

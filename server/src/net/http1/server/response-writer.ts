@@ -18,6 +18,8 @@ export interface StreamEnding {
 /** A body that is still coming. */
 export interface StreamedBody {
   readonly source: ByteSource;
+  /** Whether it has no end of its own, and goes on as long as its client listens. */
+  readonly isEndless?: boolean;
   /** Called once. */
   readonly ended: (ending: StreamEnding) => void;
 }
@@ -32,10 +34,14 @@ export interface HttpAnswer {
    * What a text takes as UTF-8, where that is known: to count it costs 0.2 µs, since it has to be put together first.
    */
   readonly bodyBytes?: number | undefined;
+  /** The length that the answer to a HEAD states, where the body is not here: that of what a GET is answered. */
+  readonly headBytes?: number;
 }
 
 export const isStreamed = (body: HttpAnswer["body"]): body is StreamedBody =>
   typeof body === "object" && "source" in body;
+
+export const isEndless = ({ body }: HttpAnswer): boolean => isStreamed(body) && body.isEndless === true;
 
 /** The client of an answer has gone: what is still coming of the answer is not read. */
 export function dropAnswer(answer: HttpAnswer): void {
@@ -158,7 +164,8 @@ export class ResponseWriter {
     if (isStreamed(body)) return this.#sendStreamed(start, body, { isHead, isChunked: framing.request?.minor !== 0 });
     if (isBodiless(status)) return this.write(`${start}\r\n`);
     if (typeof body !== "string") return this.#sendBytes(start, body, isHead);
-    const bytes = answer.bodyBytes ?? Buffer.byteLength(body);
+    const written = answer.bodyBytes ?? Buffer.byteLength(body);
+    const bytes = isHead ? (answer.headBytes ?? written) : written;
     const head = `${start}Content-Length: ${bytes}\r\n\r\n`;
     return isHead ? this.write(head) : this.write(head + body, head.length + bytes);
   }

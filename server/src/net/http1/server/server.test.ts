@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { systemClock } from "@sluice/lib";
+import { ManualClock, systemClock } from "@sluice/lib";
 import { until } from "@sluice/lib/testing";
+import type { ConnectionEvents } from "../../events.ts";
+import { ConnectionLimit } from "./connection-limit.ts";
 import type { HttpRequest } from "./request.ts";
 import type { HttpAnswer } from "./response-writer.ts";
 import { HttpServer } from "./server.ts";
@@ -25,6 +27,128 @@ function serve(answer: ConstructorParameters<typeof HttpServer>[1]["answer"], fa
 const serveWeb = (fetch: (request: Request) => Response | Promise<Response>): HttpServer =>
   serve(async (request) => webAnswer(await fetch(webRequest(request))));
 
+/** Opens a connection, sends, and gives all that comes back until the server closes. */
+function exchange(port: number, text: string, halfCloses = false): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    let received = "";
+    socket.on("data", (bytes: Buffer) => {
+      received += bytes.toString("latin1");
+    });
+    socket.on("error", () => resolve(`${received} reset`));
+    socket.on("end", () => socket.end());
+    socket.on("close", () => resolve(received));
+    if (halfCloses) socket.end(text);
+    else socket.write(text);
+  });
+}
+
+test("a client that closes its sending half gets a late answer, HTTP/1.0 without a Host too", async () => {
+  await using server = serve(async () => {
+    await Bun.sleep(20);
+    return plain("late");
+  });
+  const asked = "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}";
+  const answer = await exchange(server.port, asked + asked, true);
+  expect(answer.match(/\r\n\r\nlate/g)?.length).toBe(2);
+  expect(await exchange(server.port, "GET /health HTTP/1.0\r\n\r\n")).toStartWith("HTTP/1.1 200 OK\r\n");
+  await until(() => server.connections === 0);
+  expect(server.pending).toBe(0);
+});
+
+test("a head that does not arrive in time is answered 408, and an idle connection ends without a reset", async () => {
+  await using server = new HttpServer(
+    { hostname: "127.0.0.1", port: 0, times: { idleMs: 60, headMs: 40, lingerMs: 40 } },
+    {
+      clock: systemClock,
+      events: { internalError: () => {} },
+      answer: () => plain("a"),
+      refusal: (fault) => ({ ...plain("refused"), status: fault === "fault" ? 500 : fault.status }),
+    },
+  );
+  expect(await exchange(server.port, "GET / HTT")).toStartWith("HTTP/1.1 408 Request Timeout\r\n");
+  expect(await exchange(server.port, "")).toBe("");
+  expect(await exchange(server.port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")).toEndWith("\r\n\r\na");
+});
+
+/** A bound for tests, with what it reported. */
+function limitOf(connectionsMax: number) {
+  const clock = new ManualClock(0);
+  const reports: number[] = [];
+  let refused = 0;
+  let open = (): number => 0;
+  const events: ConnectionEvents = {
+    connectionsBounded: (count) => {
+      open = count;
+    },
+    connectionRefused: () => {
+      refused += 1;
+    },
+    connectionsExhausted: (fields) => void reports.push(fields.refused),
+  };
+  const limit = new ConnectionLimit({ connectionsMax }, { clock, events });
+  return { limit, clock, reports, refused: () => refused, open: () => open() };
+}
+
+function serveBounded(limit: ConnectionLimit, answer: () => Promise<HttpAnswer>): HttpServer {
+  return new HttpServer(
+    { hostname: "127.0.0.1", port: 0 },
+    {
+      clock: systemClock,
+      events: { internalError: () => {} },
+      answer,
+      refusal: (fault) => ({ ...plain("refused"), status: fault === "fault" ? 500 : fault.status }),
+      connectionLimit: limit,
+    },
+  );
+}
+
+test("connections beyond the bound are answered 503 while all others are at work, and it is reported at times", async () => {
+  const { limit, clock, reports, refused, open } = limitOf(2);
+  const release = Promise.withResolvers<void>();
+  const answer = async (): Promise<HttpAnswer> => {
+    await release.promise;
+    return plain("done");
+  };
+  await using server = serveBounded(limit, answer);
+  await using other = serveBounded(limit, answer);
+  const request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+  const served = [exchange(server.port, request), exchange(other.port, request)];
+  await until(() => server.pending + other.pending === 2);
+  for (let count = 0; count < 3; count += 1) {
+    expect(await exchange(server.port, "")).toStartWith("HTTP/1.1 503 Service Unavailable\r\n");
+  }
+  expect([refused(), reports, open()]).toEqual([3, [1], 2]);
+  clock.advance(10_000);
+  await exchange(other.port, "");
+  expect(reports).toEqual([1, 3]);
+  release.resolve();
+  for (const text of await Promise.all(served)) expect(text).toEndWith("done");
+  await until(() => open() === 0);
+  expect(await exchange(server.port, request)).toEndWith("done");
+});
+
+test("a new client takes the place of a connection that waits for a request, and of none that is at work", async () => {
+  const { limit, refused, open } = limitOf(2);
+  const release = Promise.withResolvers<void>();
+  await using server = serveBounded(limit, async () => {
+    await release.promise;
+    return plain("done");
+  });
+  const request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+  const working = exchange(server.port, request);
+  const idle = exchange(server.port, "");
+  await until(() => server.pending === 1 && open() === 2);
+  await Bun.sleep(5);
+  server.tick();
+  const newcomer = exchange(server.port, request);
+  expect(await idle).toBe("");
+  await until(() => server.pending === 2);
+  expect([refused(), open()]).toEqual([0, 2]);
+  release.resolve();
+  expect([await working, await newcomer].map((text) => text.endsWith("done"))).toEqual([true, true]);
+});
+
 test("a port is had by one server", async () => {
   await using first = serve(() => plain("a"));
   const second = (): HttpServer =>
@@ -46,6 +170,17 @@ test("a fault of a handler is reported and answered, and the next request is ser
   isFaulty = false;
   expect(await (await fetch(`http://127.0.0.1:${server.port}/`)).text()).toBe("well");
   expect(faults.map(String)).toEqual(["Error: a fault of ours"]);
+});
+
+test("a HEAD is told the length that the application states, and what a GET is told is that of the body", async () => {
+  await using server = serveWeb(({ method }) =>
+    method === "HEAD"
+      ? new Response(null, { headers: { "content-length": "77" } })
+      : new Response(null, { headers: { "content-length": "5" } }),
+  );
+  const lengthOf = async (method: string) =>
+    (await fetch(`http://127.0.0.1:${server.port}/`, { method })).headers.get("content-length");
+  expect([await lengthOf("HEAD"), await lengthOf("GET")]).toEqual(["77", "0"]);
 });
 
 test("an application gets the request as it was sent and its response goes out as it is", async () => {
@@ -222,7 +357,7 @@ test("a switch whose client has gone meanwhile is abandoned", async () => {
   const socket = connect(server.port, "127.0.0.1");
   socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
   await asked;
-  socket.destroy();
+  socket.resetAndDestroy();
   await until(() => server.connections === 0);
   go();
   await isAbandoned;

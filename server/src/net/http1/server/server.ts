@@ -1,8 +1,9 @@
 import { type Clock, type Timer, within } from "@sluice/lib";
 import type { NetEvents } from "../../events.ts";
 import { Connection, type ConnectionOwner, type ConnectionTimes, type Handled } from "./connection.ts";
+import type { ConnectionLimit } from "./connection-limit.ts";
 import type { HeadFault, HttpRequest } from "./request.ts";
-import type { HttpAnswer } from "./response-writer.ts";
+import { type HttpAnswer, ResponseWriter } from "./response-writer.ts";
 
 export interface HttpServerOptions {
   readonly hostname: string;
@@ -18,10 +19,16 @@ export interface HttpServerDependencies {
   readonly answer: (request: HttpRequest) => Handled | Promise<Handled>;
   /** The answer to bytes that are no request, and to a request whose handler failed. */
   readonly refusal: (fault: HeadFault | "fault") => HttpAnswer;
+  /** Without one, connections are bounded by the process's descriptors alone. */
+  readonly connectionLimit?: ConnectionLimit;
 }
 
 /** web3.js keeps its sockets for 19 s and expects them to live. */
 const timesDefault: ConnectionTimes = { idleMs: 60_000, headMs: 10_000, lingerMs: 2_000 };
+
+const noPlace: HeadFault = { status: 503, message: "The server has no place for another connection now" };
+/** Connections that are examined to find an idle one in favour of a new one. */
+const examinedMax = 64;
 
 /** An HTTP/1.1 server on one port. Listens at once; throws when the port cannot be had. */
 export class HttpServer implements ConnectionOwner, AsyncDisposable {
@@ -45,10 +52,13 @@ export class HttpServer implements ConnectionOwner, AsyncDisposable {
       port: options.port,
       // Two servers on one port would split the calls.
       exclusive: true,
+      // A client that has sent its requests may say that these were all.
+      allowHalfOpen: true,
       data: undefined,
       socket: {
         open: (socket) => this.#opened(socket),
         data: (socket, bytes) => socket.data?.received(bytes),
+        end: (socket) => socket.data?.halfClosed(),
         drain: (socket) => socket.data?.drained(),
         close: (socket) => socket.data?.closed(),
         error: (socket, error) => {
@@ -84,10 +94,36 @@ export class HttpServer implements ConnectionOwner, AsyncDisposable {
   }
 
   #opened(socket: Bun.Socket<Connection | undefined>): void {
+    const { connectionLimit } = this.#dependencies;
+    if (connectionLimit?.isFull === true && !this.#endIdle()) {
+      connectionLimit.refused();
+      this.#refuse(socket);
+      return;
+    }
+    connectionLimit?.opened();
     const connection = new Connection(socket, this);
     socket.data = connection;
     this.#connections.add(connection);
     if (this.isDraining) connection.drain();
+  }
+
+  /** Ends a connection that waits for a request, if one is found soon; those that are at work are looked at last. */
+  #endIdle(): boolean {
+    let examined = 0;
+    for (const connection of this.#connections) {
+      if (connection.endIfIdle()) return true;
+      examined += 1;
+      if (examined >= examinedMax || examined >= this.#connections.size) return false;
+      this.#connections.delete(connection);
+      this.#connections.add(connection);
+    }
+    return false;
+  }
+
+  #refuse(socket: Bun.Socket<Connection | undefined>): void {
+    const framing = { date: this.date, isLast: true, request: null };
+    void new ResponseWriter(socket).send(this.#dependencies.refusal(noPlace), framing);
+    socket.end();
   }
 
   handle(request: HttpRequest): Handled | Promise<Handled> {
@@ -118,6 +154,7 @@ export class HttpServer implements ConnectionOwner, AsyncDisposable {
 
   ended(connection: Connection): void {
     this.#connections.delete(connection);
+    this.#dependencies.connectionLimit?.closed();
     if (this.#connections.size === 0) this.#emptied?.();
   }
 

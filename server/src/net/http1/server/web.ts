@@ -32,7 +32,8 @@ export function webRequest(request: HttpRequest): Request {
   for (const [name, value] of request.headers.fields()) headers.append(name, value);
   const gone = new AbortController();
   request.onGone = () => gone.abort();
-  const host = request.headers.get("host") ?? "";
+  const host = request.headers.host ?? "";
+  if (host !== "") headers.set("Host", host);
   // Clients that send a name as it is mean UTF-8.
   const target = Buffer.from(request.target, "latin1").toString("utf8");
   const body = method === "GET" || method === "HEAD" ? null : bodyOf(request);
@@ -83,20 +84,26 @@ function bodyOf(request: HttpRequest): Uint8Array<ArrayBuffer> | ReadableStream<
 /** An application's response as an answer: whole when all of it is there at once, else as it comes. */
 export async function webAnswer(response: Response): Promise<HttpAnswer> {
   const answer = { status: response.status, fields: fieldsOf(response.headers) };
-  if (response.body === null) return { ...answer, body: "" };
+  if (response.body === null) {
+    const length = response.headers.get("content-length");
+    return { ...answer, body: "", ...(length === null ? {} : { headBytes: Number(length) }) };
+  }
+  const isEndless = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
   const reader = response.body.getReader();
   const pieces: Uint8Array[] = [];
   let bytes = 0;
+  const asItComes = (coming: Promise<Reading> | null): HttpAnswer => ({
+    ...answer,
+    body: { source: sourceOf(reader, pieces, coming), isEndless, ended: () => undefined },
+  });
   for (;;) {
     const coming = reader.read();
     const read = await Promise.race([coming, nextTurn()]);
     if (read?.done === true) return { ...answer, body: Buffer.concat(pieces, bytes) };
-    if (read === null) return { ...answer, body: { source: sourceOf(reader, pieces, coming), ended: () => undefined } };
+    if (read === null) return asItComes(coming);
     pieces.push(read.value);
     bytes += read.value.length;
-    if (bytes > wholeBytesMax) {
-      return { ...answer, body: { source: sourceOf(reader, pieces, null), ended: () => undefined } };
-    }
+    if (bytes > wholeBytesMax) return asItComes(null);
   }
 }
 

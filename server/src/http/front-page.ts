@@ -1,0 +1,42 @@
+import { errorDocsPage } from "@sluice/contract/errors";
+import { docsRedirect } from "./docs-redirect.ts";
+import { pathOf, targetOf } from "./request-head.ts";
+
+/** What an endpoint says of itself to who opens its address. */
+export interface FrontPage {
+  /** Such as "block engine". */
+  readonly title: string;
+  readonly version: string;
+  /** Where the gateway of this process listens: it has the console and the page of codes. */
+  readonly gatewayPort: number;
+}
+
+const plainText = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" } as const;
+const dayInSeconds = 86_400;
+
+/** What browsers and crawlers ask of any address: there is no icon, and nothing to index. Null for other paths. */
+export function crawlerPage(method: string, path: string): Response | null {
+  if (method !== "GET" && method !== "HEAD") return null;
+  const headers = { ...plainText, "Cache-Control": `public, max-age=${dayInSeconds}` };
+  if (path === "/favicon.ico") return new Response(null, { status: 204, headers });
+  if (path !== "/robots.txt") return null;
+  return new Response(method === "HEAD" ? null : "User-agent: *\nDisallow: /\n", { headers });
+}
+
+/** The pages of an endpoint beside its application's paths; null for any other request. */
+export function frontPage(request: Request, page: FrontPage): Response | null {
+  const { method } = request;
+  if (method !== "GET" && method !== "HEAD") return null;
+  const path = pathOf(targetOf(request.url));
+  const headers = { ...plainText, "Cache-Control": "no-store" };
+  if (path === "/health")
+    return Response.json(
+      { status: "ok", version: page.version },
+      { headers: { ...headers, "Content-Type": "application/json" } },
+    );
+  if (path !== "/") return crawlerPage(method, path) ?? docsRedirect(request, page.gatewayPort);
+  const gateway = new URL("/", request.url);
+  gateway.port = String(page.gatewayPort);
+  const text = `Sluice ${page.version}, ${page.title}. Console: ${gateway.href} Error codes: ${new URL(errorDocsPage, gateway).href}\n`;
+  return new Response(method === "HEAD" ? null : text, { headers });
+}
