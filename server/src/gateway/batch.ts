@@ -110,9 +110,13 @@ export function finishBatch(dependencies: CallDependencies, context: RequestCont
 
 function bodyOf({ requestId }: RequestContext, id: string, result: WholeResult): AnswerBody {
   if (result.ok) return spliced(result.body, id);
-  const options =
-    result.message === null ? { requestId, idJson: id } : { requestId, idJson: id, message: result.message };
-  return jsonRpcFailureBody(result.code, options);
+  const { code, message, retryAfterSeconds } = result;
+  return jsonRpcFailureBody(code, {
+    requestId,
+    idJson: id,
+    ...(message === null ? {} : { message }),
+    ...(retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } }),
+  });
 }
 
 /** One JSON array of the answers; text unless some are bytes. */

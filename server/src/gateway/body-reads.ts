@@ -10,7 +10,7 @@ interface PendingRead {
 }
 
 const tooLarge: Failure = { code: "BODY_TOO_LARGE" };
-const broken: Failure = { code: "PARSE_ERROR", message: "The request body did not arrive whole" };
+const broken: Failure = { code: "INVALID_REQUEST", message: "The request body did not arrive whole" };
 const tooSlow: Failure = { code: "INVALID_REQUEST", message: "The request body did not arrive in time" };
 const notUtf8: Failure = { code: "PARSE_ERROR", message: "The request body is not UTF-8" };
 

@@ -1,11 +1,19 @@
 import type { ErrorCode } from "@sluice/contract/errors";
 import type { Clock } from "@sluice/lib";
-import type { Access } from "../access/index.ts";
+import { type Access, methodRefusalText } from "../access/index.ts";
 import type { RequestFact } from "../ledger/index.ts";
-import type { EnvelopeItem, MethodEntry, Plan, Rpc } from "../rpc/index.ts";
+import { type EnvelopeItem, type MethodEntry, type Plan, type Rpc, unknownMethod } from "../rpc/index.ts";
+import type { FailedCall } from "../upstreams/index.ts";
 import type { AnswerHeaders } from "./answer.ts";
 import type { GatewayEvents } from "./events.ts";
-import type { BatchCall, CallResult, OpenedCall, RefusedCall, RequestContext } from "./request-context.ts";
+import type {
+  BatchCall,
+  CallResult,
+  ForbiddenCall,
+  OpenedCall,
+  RefusedCall,
+  RequestContext,
+} from "./request-context.ts";
 
 /** What calls are answered with; created once. */
 export interface CallDependencies {
@@ -25,17 +33,42 @@ export const refusedCall = (code: ErrorCode, message: string | null = null, upst
   upstream,
 });
 
+/** The outcome of a call that no node answered. */
+function refusedBy({ refused, message, label, retryAfterMs }: FailedCall): RefusedCall {
+  const call = refusedCall(refused, message ?? null, label);
+  return retryAfterMs === undefined ? call : { ...call, retryAfterSeconds: retryAfterMs / 1_000 };
+}
+
 /** Looks the method up; a refused envelope is handed on as it is. */
 export function openCall({ rpc }: CallDependencies, item: EnvelopeItem): BatchCall {
   if (!item.ok) return item;
-  return { ok: true, id: item.id, method: item.method, params: item.params, page: rpc.method(item.method) };
+  const { id, method, params } = item;
+  const page = rpc.method(method);
+  return { ok: true, id, method, params, page, price: page?.price(params) ?? 1 };
+}
+
+/** The call, or the refusal of a call that the context's key may not make. */
+export function permitted<Call extends BatchCall>(
+  { access }: CallDependencies,
+  { granted }: RequestContext,
+  call: Call,
+): Call | ForbiddenCall {
+  if (!call.ok) return call;
+  const refusal = access.permitMethod(granted, call.method);
+  if (refusal === null) return call;
+  const { id, method } = call;
+  const message = methodRefusalText(refusal, method);
+  return { ok: false, id, code: refusal.code, message, recorded: recordedMethod(call) };
 }
 
 /** Credits of a call; a refused envelope costs nothing. */
-export const priceOf = (call: BatchCall): number => (call.ok ? (call.page?.credits ?? 1) : 0);
+export const priceOf = (call: BatchCall): number => (call.ok ? call.price : 0);
 
-/** A name that no table knows is the caller's invention; the ledger's methods are a bounded set. */
-export const recordedMethod = (call: BatchCall): string => (call.ok && call.page !== null ? call.method : "unknown");
+/** The method as facts have it: one of a bounded set, whatever names callers invent. */
+export function recordedMethod(call: BatchCall): string {
+  if (call.ok) return call.page?.recordedName ?? unknownMethod;
+  return "recorded" in call ? call.recorded : unknownMethod;
+}
 
 /**
  * Plans a call and answers it: from memory, by the gateway itself, or by a node. A promise only when a node is asked.
@@ -72,7 +105,7 @@ async function askNode(
 ): Promise<CallResult> {
   try {
     const { outcome, shared } = await rpc.ask(context.network, page, plan, context.granted.keyId);
-    if (!outcome.ok) return refusedCall(outcome.refused, null, outcome.label);
+    if (!outcome.ok) return refusedBy(outcome);
     return { ok: true, answer: outcome.answer, hit: shared, upstreamMs: shared ? null : outcome.latencyMs };
   } catch (error) {
     events.internalError("rpc", error, { requestId: context.requestId });

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { SluiceError } from "@sluice/contract/errors";
+import type { Permission } from "@sluice/contract/tiers";
 import { StubNode } from "../upstreams/testing/stub-node.ts";
 import { type BootedGateway, bootGateway, testGrant, testKey } from "./testing/booted-gateway.ts";
 
@@ -42,6 +44,26 @@ const checks: readonly {
       fakes.take = () => ({ allowed: false, remaining: 0, retryAfterSeconds: 3 });
     },
   },
+  {
+    code: "METHOD_NOT_PERMITTED",
+    status: 403,
+    rpcCode: -33443,
+    breakIt: ({ fakes }) => {
+      fakes.authenticate = () => ({ ...testGrant, methods: { exact: new Set(["getBalance"]), prefixes: [] } });
+    },
+  },
+  {
+    code: "PERMISSION_DENIED",
+    status: 403,
+    rpcCode: -33433,
+    breakIt: ({ fakes }) => {
+      fakes.authenticate = () => ({
+        ...testGrant,
+        methods: { exact: new Set(["getBalance"]), prefixes: [] },
+        permissions: ["keys:write"],
+      });
+    },
+  },
   ...(["IP_NOT_ALLOWED", "DOMAIN_NOT_ALLOWED", "NETWORK_NOT_ALLOWED"] as const).map((code, index) => ({
     code,
     status: 403,
@@ -77,6 +99,53 @@ describe("the checks", () => {
       expect(node.calls.length).toBe(0);
     }));
 
+  test("each method needs the permission of what it does", () =>
+    withGateway(async (booted) => {
+      const codeOf = async (permissions: readonly Permission[], method: string): Promise<string | null> => {
+        booted.fakes.authenticate = () => ({ ...testGrant, permissions });
+        const response = await booted.post(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: [] }));
+        return response.headers.get("x-error-code");
+      };
+      const reads = ["getSlot", "simulateTransaction", "getHealth", "getMoon"];
+      const writes = ["sendTransaction", "requestAirdrop", "sendMoon"];
+      for (const method of reads) {
+        expect([method, await codeOf(["transactions:write"], method)]).toEqual([method, "PERMISSION_DENIED"]);
+        expect([method, await codeOf(["read"], method)]).not.toEqual([method, "PERMISSION_DENIED"]);
+      }
+      for (const method of writes) {
+        expect([method, await codeOf(["read", "bundles:write"], method)]).toEqual([method, "PERMISSION_DENIED"]);
+        expect([method, await codeOf(["transactions:write"], method)]).not.toEqual([method, "PERMISSION_DENIED"]);
+      }
+      expect(await codeOf(["read", "transactions:write"], "sendBundle")).toBe("PERMISSION_DENIED");
+    }));
+
+  test("in a batch each call that the key may not make is answered in its place, costs nothing and reaches no node", () =>
+    withGateway(async (booted, node) => {
+      booted.fakes.authenticate = () => ({
+        ...testGrant,
+        permissions: ["read"],
+        methods: { exact: new Set(["getSlot"]), prefixes: ["send"] },
+      });
+      const credits = booted.fakes.creditsLeft;
+      const calls = ["getSlot", "getBlockHeight", "sendTransaction"];
+      const batch = calls.map((method, id) => ({ jsonrpc: "2.0", id, method, params: [] }));
+      const response = await booted.post(JSON.stringify(batch));
+      const answers = (await response.json()) as (FailureBody & { readonly result?: number })[];
+      expect([response.status, answers.map(({ id }) => id)]).toEqual([200, [0, 1, 2]]);
+      expect(answers[0]?.result).toBe(5);
+      expect(answers.slice(1).map(({ error }) => [error.code, error.message])).toEqual([
+        [-33443, "The API key may not call getBlockHeight"],
+        [-33433, "The API key needs the permission transactions:write to call sendTransaction"],
+      ]);
+      expect(booted.fakes.creditsLeft).toBe(credits - 1);
+      expect(node.calls.filter(({ method }) => method !== "getSlot")).toEqual([]);
+      expect(booted.facts.map(({ method, rpcCode, credits }) => [method, rpcCode, credits])).toEqual([
+        ["getSlot", null, 1],
+        ["getBlockHeight", -33443, 0],
+        ["sendTransaction", -33433, 0],
+      ]);
+    }));
+
   test("a 429 says when to come back in its header and its body, and shows the bucket", () =>
     withGateway(async (booted) => {
       booted.fakes.take = () => ({ allowed: false, remaining: 0, retryAfterSeconds: 3 });
@@ -88,6 +157,44 @@ describe("the checks", () => {
       const body = (await response.json()) as FailureBody;
       expect(body.id).toBe("x");
       expect(body.error.data["retry_after"]).toBe(3);
+    }));
+
+  test("a call that cannot be counted is refused as such, asks no node, and has its record; one without a known key has none", () =>
+    withGateway(async (booted, node) => {
+      booted.fakes.take = () => {
+        throw new SluiceError("STORE_UNAVAILABLE");
+      };
+      const response = await booted.post(slotCall);
+      const { error } = (await response.json()) as FailureBody;
+      expect([response.status, error.code, error.data["code"]]).toEqual([503, -33533, "STORE_UNAVAILABLE"]);
+      expect(response.headers.get("retry-after")).toBe("1");
+      expect(booted.facts).toEqual([
+        expect.objectContaining({
+          requestId: response.headers.get("x-request-id"),
+          method: "getSlot",
+          status: 503,
+          rpcCode: -33533,
+          credits: 0,
+        }),
+      ]);
+      booted.fakes.authenticate = () => ({ ok: false, code: "INVALID_API_KEY" });
+      expect((await booted.post(slotCall)).status).toBe(401);
+      expect([booted.facts.length, node.calls.length]).toEqual([1, 0]);
+    }));
+
+  test("a 402 names the price, what is left and the end of the month, and is not to be tried again", () =>
+    withGateway(async (booted) => {
+      booted.fakes.creditsLeft = 3;
+      const supply = '{"jsonrpc":"2.0","id":1,"method":"getSupply"}';
+      const reset = "2026-12-01T00:00:00.000Z";
+      for (const [body, price] of [[supply, 5] as const, [`[${supply},${slotCall}]`, 6] as const]) {
+        const response = await booted.post(body);
+        expect([response.status, response.headers.get("retry-after")]).toEqual([402, null]);
+        const { error } = (await response.json()) as FailureBody;
+        expect(error.data).toMatchObject({ price, remaining: 3, reset });
+        expect(error.data).not.toHaveProperty("retry_after");
+        expect(error.message).toContain(`costs ${price} credits, and 3 are left until ${reset}`);
+      }
     }));
 
   test("restrictions see the network, the origin, the referer and the client's address", () =>
@@ -123,7 +230,7 @@ describe("the checks", () => {
         taken.push(bucket);
         return bucket.startsWith("send:") ? { allowed: false, remaining: 0, retryAfterSeconds: 1 } : {};
       };
-      const response = await booted.post('{"jsonrpc":"2.0","id":1,"method":"sendTransaction","params":["AQ=="]}');
+      const response = await booted.post('{"jsonrpc":"2.0","id":1,"method":"sendTransaction","params":["2"]}');
       expect(response.status).toBe(429);
       expect(taken).toEqual(["requests:acc_1", "send:acc_1"]);
       expect(node.calls.length).toBe(0);
@@ -155,6 +262,23 @@ describe("networks", () => {
       expect(((await response.json()) as FailureBody).error.code).toBe(-33503);
       expect(booted.fakes.creditsLeft).toBe(credits);
     }));
+
+  test("are named in any letter case, and mainnet also as Solana's tools call it", async () => {
+    using mainnet = new StubNode((call) => `{"jsonrpc":"2.0","result":"mainnet","id":${call.id}}`);
+    using devnet = new StubNode((call) => `{"jsonrpc":"2.0","result":"devnet","id":${call.id}}`);
+    await using booted = await bootGateway({ upstreams: { mainnet, devnet } });
+    for (const name of ["mainnet-beta", "Mainnet-Beta", "MAINNET", "Devnet", "devnet"]) {
+      for (const named of [
+        { path: `/rpc/${name}` },
+        { path: `/rpc?network=${name}` },
+        { headers: { "x-network": name } },
+      ]) {
+        const answer = (await (await booted.post(slotCall, named)).json()) as { result: string };
+        expect([name, answer.result]).toEqual([name, /^d/i.test(name) ? "devnet" : "mainnet"]);
+      }
+    }
+    expect((await booted.post(slotCall, { headers: { "x-network": "devnet-beta" } })).status).toBe(400);
+  });
 });
 
 describe("the gateway", () => {
@@ -368,7 +492,7 @@ describe("nodes", () => {
     });
     const url = `http://127.0.0.1:${cutter.port}`;
     await using booted = await bootGateway({ upstreams: { devnet: { url, ws: url.replace("http", "ws") } } });
-    const sent = await booted.post('{"jsonrpc":"2.0","id":1,"method":"sendTransaction","params":["AQ=="]}');
+    const sent = await booted.post('{"jsonrpc":"2.0","id":1,"method":"sendTransaction","params":["2"]}');
     expect([sent.status, received]).toEqual([503, 1]);
     const read = await booted.post(slotCall);
     expect([read.status, received]).toEqual([503, 3]);

@@ -8,6 +8,11 @@ export const gatewayMetrics = {
     ["network", "end"],
   ),
   pubsubOpen: gauge("sluice_pubsub_connections", "Open WebSocket connections", ["endpoint", "network"]),
+  pubsubWaited: counter(
+    "sluice_pubsub_waited_total",
+    "Messages to WebSocket clients that waited because the messages a second of their account were used up",
+    ["endpoint", "network"],
+  ),
   pubsubMoved: counter("sluice_pubsub_moved_total", "WebSocket clients that were moved to another node", [
     "endpoint",
     "network",
@@ -25,6 +30,8 @@ export interface GatewayEvents extends ErrorEvents {
   largeAnswerEnded(network: string, how: "whole" | "cut" | "left"): void;
   pubsubOpened(endpoint: string, network: string): void;
   pubsubClosed(endpoint: string, network: string, code: number): void;
+  /** A message could not be sent at once, for the messages a second of its account. */
+  pubsubWaited(endpoint: string, network: string): void;
   /** A client continues with another node. */
   pubsubMoved(endpoint: string, network: string): void;
 }
@@ -36,6 +43,7 @@ export function createGatewayEvents(observe: Observe): Omit<GatewayEvents, "requ
     ...createErrorEvents(observe),
     largeAnswerEnded: (network, how) => families.largeAnswers.with(network, how).add(),
     pubsubOpened: (endpoint, network) => families.pubsubOpen.with(endpoint, network).add(1),
+    pubsubWaited: (endpoint, network) => families.pubsubWaited.with(endpoint, network).add(),
     pubsubMoved: (endpoint, network) => families.pubsubMoved.with(endpoint, network).add(),
     pubsubClosed: (endpoint, network, code) => {
       families.pubsubOpen.with(endpoint, network).add(-1);

@@ -2,10 +2,11 @@ import type { HealthRecord } from "@sluice/contract/schemas";
 import type { Network } from "@sluice/contract/tiers";
 import type { AddressSet, Clock } from "@sluice/lib";
 import type { Access } from "../access/index.ts";
-import { docsRedirect, hasSingleHost, isUpgrade, pathOf, preflightResponse, problemResponse } from "../http/index.ts";
+import { crawlerPage, docsRedirect, isUpgrade, pathOf, preflightResponse, problemResponse } from "../http/index.ts";
 import type { RequestFact } from "../ledger/index.ts";
 import {
   type AppMount,
+  type ConnectionLimit,
   closedAbnormally,
   type Handled,
   type HeadFault,
@@ -47,7 +48,7 @@ export interface GatewayDependencies {
   readonly requestId: () => string;
   readonly served: (fact: RequestFact) => void;
   readonly events: GatewayEvents;
-  /** The record of GET /health; the gateway itself changes it to `down` while it drains. */
+  /** The record of GET /health and GET /ready; the gateway itself changes it to `down` while it drains. */
   readonly health: () => HealthRecord;
   /** Null, or absent, where no spans are kept. */
   readonly tracing?: Pick<Tracing, "span"> | null;
@@ -56,6 +57,8 @@ export interface GatewayDependencies {
   readonly sockets: readonly SocketMount[];
   /** The endpoint of the PubSub port. */
   readonly pubsub: SocketMount;
+  /** Bounds the connections of both ports together. */
+  readonly connectionLimit?: ConnectionLimit;
 }
 
 /** The answer to a WebSocket handshake of another version than RFC 6455's (its section 4.4). */
@@ -129,11 +132,11 @@ export class GatewayServer implements AsyncDisposable {
     const { method, headers } = request;
     const path = pathOf(request.target);
     if (method === "POST" && isRpcPath(path)) return this.#serve(request);
-    if (!hasSingleHost(headers)) return this.#pipeline.handle(request);
-    if (path === "/health")
+    if (path === "*") return this.#web.ofServer();
+    if (path === "/health" || path === "/ready")
       return this.#web.from((requestId) => {
         const record = this.#dependencies.health();
-        return healthResponse(method, requestId, { record, isDraining: this.#draining });
+        return healthResponse({ method, path }, requestId, { record, isDraining: this.#draining });
       });
     if (method === "GET" && isUpgrade(headers)) {
       const mount = this.#dependencies.sockets.find((candidate) => candidate.serves(path));
@@ -150,6 +153,8 @@ export class GatewayServer implements AsyncDisposable {
       return this.#pipeline.handle(request);
     }
     return this.#web.from((requestId) => {
+      const page = crawlerPage(method, path);
+      if (page !== null) return page;
       if (app === null) return problemResponse("NOT_FOUND", { requestId });
       return app.fetch(webRequest(request), { requestId, socketAddress: request.socketAddress });
     });
@@ -170,9 +175,8 @@ export class GatewayServer implements AsyncDisposable {
 
   #answerPubSub(request: HttpRequest): Handled | Promise<Handled> {
     const { method, headers } = request;
-    if (method === "GET" && isUpgrade(headers) && hasSingleHost(headers)) {
-      return this.#upgrade(request, this.#dependencies.pubsub);
-    }
+    if (method === "GET" && isUpgrade(headers)) return this.#upgrade(request, this.#dependencies.pubsub);
+    if (request.target === "*") return this.#web.ofServer();
     return this.#web.from(
       (requestId) =>
         docsRedirect(webRequest(request), this.port) ??
@@ -202,7 +206,7 @@ export class GatewayServer implements AsyncDisposable {
     return this.#apps.find(({ prefix }) => isBeneath(path, prefix)) ?? null;
   }
 
-  /** Drains both ports: see HttpServer.stop. Balancers see /health say 503 from now on. */
+  /** Drains both ports: see HttpServer.stop. Balancers see /ready say 503 from now on. */
   async stop(deadlineMs: number): Promise<void> {
     this.#draining = true;
     this.#webSockets.drain();

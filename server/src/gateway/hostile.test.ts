@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { connect } from "node:net";
 import { StubNode } from "../upstreams/testing/stub-node.ts";
 import { type BootedGateway, bootGateway, testKey } from "./testing/booted-gateway.ts";
 
@@ -125,4 +126,52 @@ test("names of the prototype are ordinary members", () =>
     }
     const polluting = '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[{"__proto__":{"commitment":"processed"}}]}';
     expect((await booted.post(polluting)).status).toBe(200);
+  }));
+
+test("a client that closes its sending half has its call answered", () =>
+  withGateway(async (booted) => {
+    const received = Promise.withResolvers<string>();
+    let text = "";
+    const socket = connect({ port: booted.port, host: "127.0.0.1", allowHalfOpen: true });
+    socket.on("data", (bytes: Buffer) => {
+      text += bytes.toString("latin1");
+    });
+    socket.on("end", () => received.resolve(text));
+    const balance = '{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["11111111111111111111111111111111"]}';
+    socket.end(`POST /rpc HTTP/1.1\r\nHost: a\r\n${head}Content-Length: ${balance.length}\r\n\r\n${balance}`);
+    expect(await received.promise).toContain('"result":5');
+    socket.destroy();
+  }));
+
+test("a balancer's HTTP/1.0 probe without a Host, and OPTIONS of the server as a whole, are answered", () =>
+  withGateway(async (booted) => {
+    expect(statusOf(await raw(booted, ["GET /health HTTP/1.0\r\n\r\n"]))).toBe("200");
+    const options = await raw(booted, ["OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"]);
+    expect(statusOf(options)).toBe("204");
+    expect(options).toMatch(/\r\nAllow: GET, HEAD, POST, /);
+    expect(options).toContain("\r\nX-Request-Id: req_");
+  }));
+
+test("a Host that names no host is refused on every path, and reported as no fault of the gateway", () =>
+  withGateway(async (booted) => {
+    for (const line of ["POST /rpc", "GET /docs/errors", "GET /health", "GET /"]) {
+      const start = `${line} HTTP/1.1\r\nHost: a/b@c\r\n${head}`;
+      expect([line, statusOf(await raw(booted, [`${start}Content-Length: 0\r\n\r\n`]))]).toEqual([line, "400"]);
+    }
+  }));
+
+test("a body whose chunks are malformed is an invalid request, not a parse error of JSON", () =>
+  withGateway(async (booted) => {
+    const response = await raw(booted, [
+      `POST /rpc HTTP/1.1\r\nHost: a\r\n${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+    ]);
+    expect(statusOf(response)).toBe("400");
+    expect(response).toContain("\r\nX-Error-Code: INVALID_REQUEST\r\n");
+    expect(response).toContain('"code":-32600,"message":"The request body did not arrive whole"');
+  }));
+
+test("browsers and crawlers get no error for what they ask of any address", () =>
+  withGateway(async (booted) => {
+    expect((await fetch(`${booted.url}/favicon.ico`)).status).toBe(204);
+    expect(await (await fetch(`${booted.url}/robots.txt`)).text()).toBe("User-agent: *\nDisallow: /\n");
   }));

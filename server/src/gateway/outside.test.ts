@@ -58,18 +58,21 @@ test("a compressed body is refused for what it is", () =>
     expect((await postTo(booted, body, { "content-encoding": "identity" })).status).toBe(200);
   }));
 
-test("health answers GET and HEAD, names the allowed methods for others, and says when to come back", () =>
+test("health and ready answer GET and HEAD and name the allowed methods for others; a server that refuses calls lives and is not ready, and says when to come back", () =>
   withGateway(async (booted) => {
-    const answer = async (method: string) => await fetch(`${booted.url}/health`, { method });
-    expect((await answer("GET")).status).toBe(200);
-    expect((await answer("HEAD")).status).toBe(200);
-    for (const method of ["POST", "PUT", "OPTIONS"]) {
-      const refused = await answer(method);
-      expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    const answer = async (path: string, method = "GET") => await fetch(`${booted.url}${path}`, { method });
+    for (const path of ["/health", "/ready"]) {
+      expect((await answer(path)).status).toBe(200);
+      expect((await answer(path, "HEAD")).status).toBe(200);
+      for (const method of ["POST", "PUT", "OPTIONS"]) {
+        const refused = await answer(path, method);
+        expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+      }
     }
     booted.fakes.health = "down";
-    const down = await answer("GET");
-    expect([down.status, down.headers.get("retry-after")]).toEqual([503, "1"]);
+    const [lives, ready] = await Promise.all([answer("/health"), answer("/ready")]);
+    expect([lives.status, (await lives.json()).status]).toEqual([200, "down"]);
+    expect([ready.status, ready.headers.get("retry-after"), (await ready.json()).status]).toEqual([503, "1", "down"]);
   }));
 
 test("an answer of a mounted application carries the request id, whether the application knew it or not", () =>
@@ -105,14 +108,6 @@ test("a call to a network without nodes is refused under its own id", () =>
     expect(await refusal(`[${body}]`)).toEqual([503, null]);
     booted.fakes.take = () => ({ allowed: false });
     expect(await refusal('{"jsonrpc":"2.0","id":"mine","method":"getSlot"}')).toEqual([429, "mine"]);
-  }));
-
-test("a batch over the burst is answered that waiting does not help", () =>
-  withGateway(async (booted) => {
-    booted.fakes.take = () => ({ allowed: false, burst: 2, retryAfterSeconds: 1 });
-    const messageOf = async (content: string) => (await (await booted.post(content)).json()).error.message;
-    expect(await messageOf(`[${body},${body},${body}]`)).toContain("burst of 2");
-    expect(await messageOf(`[${body},${body}]`)).not.toContain("burst");
   }));
 
 test("an unknown method has no name of its own in the ledger, whatever it was refused for", () =>

@@ -1,7 +1,7 @@
 import { errorTable } from "@sluice/contract/errors";
 import { limits } from "@sluice/contract/limits";
 import { invariant } from "@sluice/lib";
-import { failureOf, hasSingleHost, isJsonContentType, pathOf, presentedKey } from "../http/index.ts";
+import { failureOf, isJsonContentType, pathOf, presentedKey } from "../http/index.ts";
 import type { Grant, KeyRefusal } from "../keys/index.ts";
 import type { LimitDecision } from "../limits/index.ts";
 import { CutBody, type ReadableBody, type StreamEnding } from "../net/index.ts";
@@ -9,7 +9,7 @@ import { readEnvelope } from "../rpc/index.ts";
 import { type Answer, factOf, failureAnswer, rpcCodeOf, spliced, splicedBytes } from "./answer.ts";
 import { answerBatch, finishBatch } from "./batch.ts";
 import type { BodyReads } from "./body-reads.ts";
-import { answerCall, type CallDependencies, openCall, priceOf, recordedMethod } from "./calls.ts";
+import { answerCall, type CallDependencies, openCall, permitted, priceOf, recordedMethod } from "./calls.ts";
 import { type Answered, respond, respondLarge } from "./compression.ts";
 import type { Overload } from "./overload.ts";
 import {
@@ -60,11 +60,8 @@ function refuse(
   context: RequestContext,
   failure: Failure & { readonly method?: string },
 ): Answer {
-  const retryAfterSeconds = context.decision?.retryAfterSeconds ?? 0;
-  const answer = failureAnswer(
-    context,
-    retryAfterSeconds > 0 ? { ...failure, details: { retryAfterSeconds } } : failure,
-  );
+  const { retryAfterSeconds = 0 } = context.decision ?? {};
+  const answer = failureAnswer(context, { ...failure, details: { retryAfterSeconds, ...failure.details } });
   dependencies.served(
     factOf(context, {
       method: failure.method ?? "",
@@ -85,11 +82,8 @@ const shed = check((dependencies, context) =>
   dependencies.overload.admits(context.startedMs) ? undefined : turnAway(dependencies, context, { code: "OVERLOADED" }),
 );
 
-/** What the head says before anything is read: host, method, type and declared length, in this order. */
+/** What the head says before anything is read: method, type and declared length, in this order. */
 function headFailure({ method, headers }: RequestHead): Failure | null {
-  if (!hasSingleHost(headers)) {
-    return { code: "INVALID_REQUEST", message: "The request must carry exactly one Host header" };
-  }
   if (method !== "POST") return { code: "METHOD_NOT_ALLOWED", details: { allow: ["POST", "OPTIONS"] } };
   if (!isJsonContentType(headers.get("content-type"))) return { code: "UNSUPPORTED_MEDIA_TYPE" };
   const declared = headers.get("content-length");
@@ -157,7 +151,9 @@ const open = check((dependencies, context) => {
     return undefined;
   }
   if (envelope.kind === "batch") {
-    context.batch = envelope.items.map((item) => openCall(dependencies, item));
+    const { items } = envelope;
+    context.malformed = overBurst(context, items.length);
+    if (context.malformed === null) context.batch = items.map((item) => openCall(dependencies, item));
     return undefined;
   }
   const call = openCall(dependencies, envelope.item);
@@ -166,26 +162,34 @@ const open = check((dependencies, context) => {
   return undefined;
 });
 
+/** Waiting does not help a batch that asks for more tokens than the narrowest of its buckets ever holds. */
+function overBurst({ granted }: RequestContext, calls: number): Failure | null {
+  const burst = Math.min(...granted.buckets.requests.map((bucket) => bucket.burst));
+  if (calls <= burst) return null;
+  const message = `A batch of ${calls} calls is over this key's burst: send at most ${burst} calls together`;
+  return { code: "BATCH_TOO_LARGE_FOR_RATE", message };
+}
+
+/** What the key may call. A call of a batch that it may not make is answered in its place. */
+const permit = check((dependencies, context) => {
+  const { call, batch } = context;
+  if (batch !== null) context.batch = batch.map((one) => permitted(dependencies, context, one));
+  if (call === null) return undefined;
+  const outcome = permitted(dependencies, context, call);
+  if (outcome.ok) return undefined;
+  const { code, message, recorded } = outcome;
+  return refuse(dependencies, context, { code, message, method: recorded });
+});
+
 /** A token for each call. A malformed body takes one as well, or garbage would be free of the rate limit. */
 const meter: Stage<LimitDecision> = {
   ask: ({ access }, context) => access.meter(context.granted.buckets.requests, context.batch?.length ?? 1),
   settle: (dependencies, context, decision) => {
     context.decision = decision;
-    if (!decision.allowed) return refuse(dependencies, context, rateLimited(context, decision));
+    if (!decision.allowed) return refuse(dependencies, context, { code: "RATE_LIMIT_EXCEEDED" });
     return context.malformed === null ? undefined : refuse(dependencies, context, context.malformed);
   },
 };
-
-/**
- * Waiting does not help a batch that asks for more than its bucket ever holds; the message says how many would pass.
- */
-function rateLimited({ batch }: RequestContext, { burst }: LimitDecision): Failure {
-  if (batch === null || batch.length <= burst) return { code: "RATE_LIMIT_EXCEEDED" };
-  return {
-    code: "RATE_LIMIT_EXCEEDED",
-    message: `A batch of ${batch.length} calls is over this key's burst of ${burst}`,
-  };
-}
 
 /** sendTransaction has a bucket of its own beside the ordinary one; in a batch each call takes from it by itself. */
 const meterSend: Stage<LimitDecision | null> = {
@@ -208,7 +212,9 @@ const charge: Stage<boolean> = {
   settle: (dependencies, context, isPaid) => {
     if (isPaid) return undefined;
     const method = context.call === null ? "" : recordedMethod(context.call);
-    return refuse(dependencies, context, { code: "INSUFFICIENT_CREDITS", method });
+    const subject = context.call === null ? "batch" : "call";
+    const shortage = dependencies.access.shortage(context.granted, priceOfAll(context), subject);
+    return refuse(dependencies, context, { code: "INSUFFICIENT_CREDITS", ...shortage, method });
   },
 };
 
@@ -236,9 +242,14 @@ function finishCall(
   const price = priceOf(call);
   if (!result.ok) {
     dependencies.access.refund(context.granted, price, context.at);
-    const { code, message, upstream } = result;
-    const failure = { code, upstream, method: recordedMethod(call) };
-    return refuse(dependencies, context, message === null ? failure : { ...failure, message });
+    const { code, message, upstream, retryAfterSeconds } = result;
+    return refuse(dependencies, context, {
+      code,
+      upstream,
+      method: recordedMethod(call),
+      ...(message === null ? {} : { message }),
+      ...(retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } }),
+    });
   }
   const { hit } = result;
   const { body, label, sizeBytes, errorCode } = result.answer;
@@ -257,7 +268,7 @@ function finishCall(
   const response = respond(context, spliced(body, call.id), answered, splicedBytes(body, call.id));
   dependencies.served(
     factOf(context, {
-      method: call.method,
+      method: recordedMethod(call),
       status: 200,
       rpcCode: errorCode,
       latencyMs,
@@ -291,7 +302,7 @@ function recordLarge(
   dependencies.events.largeAnswerEnded(context.network, how);
   dependencies.served(
     factOf(context, {
-      method: call.method,
+      method: recordedMethod(call),
       status: 200,
       rpcCode: isCut ? rpcCodeOf("UPSTREAM_INVALID") : null,
       latencyMs: dependencies.clock.monotonic() - context.startedMs,
@@ -309,12 +320,13 @@ function recordLarge(
  * platform, Authentication 3), with what the gateway can see before it: no body is read before its key is known.
  *
  *   shed        beyond what can be answered in time              overload.ts
- *   admit       one Host, POST, JSON, declared length
+ *   admit       POST, JSON, declared length
  *   identify    key exists, key active                          access
  *   place       which network                                   request-context.ts
  *   restrict    network, domain, address                        access
  *   read        the body, in time and within its bound          body-reads.ts
  *   open        envelope: one call or a batch                   rpc
+ *   permit      permission, list of methods                     access, calls.ts
  *   meter       rate limit; a malformed body pays it too        access
  *   meterSend   rate limit of sendTransaction                   access
  *   charge      credits                                         access
@@ -329,6 +341,7 @@ const order: readonly Stage[] = Object.freeze([
   restrict,
   read,
   open,
+  permit,
   meter,
   meterSend,
   charge,
@@ -386,16 +399,19 @@ export class Pipeline {
     );
   }
 
-  /** An error with a code of contract's table is answered by it; any other is an internal error of this system. */
+  /**
+   * An error with a code of contract's table is answered by it; any other is an internal error of this system. A
+   * request whose key was accepted has its fact.
+   */
   #fail(context: Context, error: unknown): Answer {
-    const { events } = this.#dependencies;
+    const dependencies = this.#dependencies;
     context.id = "null";
     const { code, message } = failureOf(error);
-    if (code === "INTERNAL_ERROR") {
-      events.internalError("rpc", error, { requestId: context.requestId });
-      return failureAnswer(context, { code });
-    }
-    events.requestRefused("rpc", code);
-    return failureAnswer(context, { code, message });
+    const isInternal = code === "INTERNAL_ERROR";
+    if (isInternal) dependencies.events.internalError("rpc", error, { requestId: context.requestId });
+    const failure = isInternal ? { code } : { code, message };
+    if (context.grant === null) return turnAway(dependencies, context, failure);
+    const method = context.call === null ? "" : recordedMethod(context.call);
+    return refuse(dependencies, context, { ...failure, method });
   }
 }

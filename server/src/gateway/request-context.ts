@@ -1,6 +1,7 @@
 import type { ErrorCode } from "@sluice/contract/errors";
 import { type Network, networks } from "@sluice/contract/tiers";
 import { type AddressSet, type Clock, invariant } from "@sluice/lib";
+import type { MethodCode } from "../access/index.ts";
 import { clientAddress, type HeaderReader, queryParameter } from "../http/index.ts";
 import type { Grant, RestrictedRequest } from "../keys/index.ts";
 import type { LimitDecision } from "../limits/index.ts";
@@ -33,10 +34,22 @@ export interface OpenedCall {
   readonly method: string;
   readonly params: string | null;
   readonly page: MethodEntry | null;
+  /** Credits. */
+  readonly price: number;
 }
 
-/** A call of a batch, or why its envelope is refused: that refuses the one call alone. */
-export type BatchCall = OpenedCall | EnvelopeRefusal;
+/** A call that the key may not make. */
+export interface ForbiddenCall {
+  readonly ok: false;
+  readonly id: string;
+  readonly code: MethodCode;
+  readonly message: string;
+  /** The method as facts have it. */
+  readonly recorded: string;
+}
+
+/** A call of a batch, or why its envelope or its method is refused: that refuses the one call alone. */
+export type BatchCall = OpenedCall | EnvelopeRefusal | ForbiddenCall;
 
 /** The outcome of one call: an answer to be passed on, or the code that stands in its place. */
 export type CallResult =
@@ -48,6 +61,8 @@ export interface RefusedCall {
   readonly code: ErrorCode;
   readonly message: string | null;
   readonly upstream: string;
+  /** For the codes that ask for Retry-After; a second when absent. */
+  readonly retryAfterSeconds?: number;
 }
 
 /** A result whose body is here as a whole, as a batch needs it. */
@@ -123,19 +138,23 @@ export class RequestContext<Head extends RequestHead = RequestHead> implements R
 
   /**
    * Sets the network that the request names by X-Network, query `network` or path /rpc/<network>, in this order, or the
-   * default where it names none. False for a name that is no network.
+   * default where it names none; in any letter case. False for a name that is no network.
    */
   chooseNetwork(path: string): boolean {
     const name = namedNetwork(this.request, path);
     if (name === null) return true;
-    const network = networkByName.get(name);
+    const network = networkByName.get(name) ?? networkByName.get(name.toLowerCase());
     if (network === undefined) return false;
     this.network = network;
     return true;
   }
 }
 
-const networkByName: ReadonlyMap<string, Network> = new Map(networks.map((network) => [network, network]));
+/** The networks by the names that callers give them, in lower case; Solana's own tools say `mainnet-beta`. */
+const networkByName: ReadonlyMap<string, Network> = new Map([
+  ...networks.map((network) => [network, network] as const),
+  ["mainnet-beta", "mainnet"],
+]);
 
 function namedNetwork({ headers, target }: RequestHead, path: string): string | null {
   const header = headers.get("x-network");

@@ -128,6 +128,47 @@ test("history is kept over slot notices, an absent block and a node's error are 
     expect([await status("getBlock", "[7]"), await status("getBlock", "[7]")]).toEqual(["MISS", "MISS"]);
   }));
 
+test("history above the root that a second node confirms is not kept over slot notices, at whatever commitment it is read", async () => {
+  const signature = "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpkKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW";
+  const transactionAt = (slot: number) => (call: { readonly id: string }) =>
+    `{"jsonrpc":"2.0","result":{"blockTime":1,"meta":null,"slot":${slot},"transaction":[]},"id":${call.id}}`;
+  using one = new StubNode(transactionAt(103));
+  using other = new StubNode(transactionAt(103));
+  await using booted = await bootGateway({ upstreams: { devnet: [one, other] } });
+  await settle(() => one.sockets.size === 1 && other.sockets.size === 1);
+  const calls = [
+    ["getBlockTime", "[103]"],
+    ["getBlock", '[103,{"commitment":"finalized"}]'],
+    ["getTransaction", `["${signature}",{"commitment":"finalized"}]`],
+    ["getTransaction", `["${signature}",{"commitment":"confirmed"}]`],
+  ] as const;
+  const statuses = () =>
+    Promise.all(
+      calls.map(async ([method, params]) => {
+        const response = await booted.post(`{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`);
+        return response.headers.get("x-cache-status");
+      }),
+    );
+  // One node says that the slot is a root: that is its word alone.
+  one.announce(110);
+  other.announce(102);
+  await settle(() => booted.slotOf("finalized") === 110n);
+  expect(await statuses()).toEqual(["MISS", "MISS", "MISS", "MISS"]);
+  one.announce(111);
+  await settle(() => booted.slotOf("finalized") === 111n);
+  expect(await statuses()).toEqual(["MISS", "MISS", "MISS", "MISS"]);
+  // The second one shows it as well.
+  other.announce(103);
+  one.announce(112);
+  await settle(() => booted.slotOf("finalized") === 112n);
+  await settle(() => other.slot === 103);
+  await Bun.sleep(20);
+  await statuses();
+  one.announce(113);
+  await settle(() => booted.slotOf("finalized") === 113n);
+  expect(await statuses()).toEqual(["HIT", "HIT", "HIT", "HIT"]);
+});
+
 test("what must never be shared goes to the node each time", () =>
   withGateway(async (booted, node) => {
     const body = '{"jsonrpc":"2.0","id":1,"method":"getLatestBlockhash"}';

@@ -1,7 +1,10 @@
 import type { HealthRecord } from "@sluice/contract/schemas";
 import { failureOf, problemResponse } from "../http/index.ts";
-import { type Handled, type HeadFault, type HttpAnswer, problemAnswer, webAnswer } from "../net/index.ts";
+import { fieldLines, type Handled, type HeadFault, type HttpAnswer, problemAnswer, webAnswer } from "../net/index.ts";
 import type { GatewayEvents } from "./events.ts";
+
+/** The methods of all paths together. */
+const serverMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 interface Dependencies {
   readonly requestId: () => string;
@@ -47,17 +50,27 @@ export class WebAnswers {
     }
   }
 
+  /** The answer to `OPTIONS *`, which asks what the server as a whole can do (RFC 9110, 9.3.7). */
+  ofServer(): HttpAnswer {
+    const headers = { Allow: serverMethods.join(", "), "X-Request-Id": this.#dependencies.requestId() };
+    return { status: 204, fields: fieldLines(headers), body: "" };
+  }
+
   /** The answer to bytes that are not a request; "fault" for a request that met an error of this server. */
   malformed(failure: HeadFault | "fault"): HttpAnswer {
     const requestId = this.#dependencies.requestId();
     if (failure === "fault") return problemAnswer("INTERNAL_ERROR", { requestId });
+    if (failure.status === 503) return problemAnswer("OVERLOADED", { requestId, message: failure.message });
     return problemAnswer("INVALID_REQUEST", { requestId, ...failure });
   }
 }
 
-/** The answer of GET /health; a gateway that drains is `down`, whatever the rest says. */
+/**
+ * The answer of GET /health, 200 while the listener is open, and of GET /ready, 503 while the server is `down`. A
+ * gateway that drains is `down`, whatever the rest says.
+ */
 export function healthResponse(
-  method: string,
+  { method, path }: { readonly method: string; readonly path: "/health" | "/ready" },
   requestId: string,
   { record, isDraining }: { readonly record: HealthRecord; readonly isDraining: boolean },
 ): Response {
@@ -66,7 +79,7 @@ export function healthResponse(
   }
   const status = isDraining ? "down" : record.status;
   const headers = { "X-Request-Id": requestId, "Cache-Control": "no-store" };
-  return status === "down"
+  return status === "down" && path === "/ready"
     ? Response.json({ ...record, status }, { status: 503, headers: { ...headers, "Retry-After": "1" } })
     : Response.json({ ...record, status }, { headers });
 }

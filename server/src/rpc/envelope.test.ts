@@ -66,6 +66,35 @@ test("text that is no JSON is a parse error", () => {
   }
 });
 
+test("a version is what it spells, and no other version is taken", () => {
+  const withVersion = (version: string) => single(`{"jsonrpc":${version},"id":1,"method":"m"}`);
+  for (const version of ['"2.0"', '"\\u0032.0"', '"2\\u002e\\u0030"'])
+    expect(withVersion(version)).toMatchObject({ ok: true });
+  for (const version of ['"2\\u002f0"', '"1.0"', "2.0", '"2.0 "', "null", "{}", '["2.0"]']) {
+    expect(withVersion(version)).toMatchObject({ ok: false, id: "1", code: "INVALID_REQUEST" });
+  }
+});
+
+test("with any one character left out or put in the place of another, what is accepted is JSON", () => {
+  // The second has a member that is not read, so that its text is checked as a whole.
+  for (const text of [
+    '{ "jsonrpc":"2.0", "id":1,"method":"m" }',
+    '{ "jsonrpc":"2.0", "id":1,"x":[{"y":2}],"method":"m" }',
+  ]) {
+    expect(single(text)).toMatchObject({ ok: true });
+    let refused = 0;
+    for (let at = 0; at < text.length; at += 1) {
+      for (const other of ["", ...'{}[],:;"x1 ']) {
+        const changed = text.slice(0, at) + other + text.slice(at + 1);
+        const item = single(changed) as { ok?: boolean };
+        if (item.ok === true) expect(() => JSON.parse(changed)).not.toThrow();
+        else refused += 1;
+      }
+    }
+    expect(refused).toBeGreaterThan(200);
+  }
+});
+
 /** Values whose JSON text, in any spelling of white space, is a legal call. */
 const idText = fc.oneof(
   fc.string({ unit: "binary" }).map((text) => JSON.stringify(text)),

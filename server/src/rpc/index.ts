@@ -10,8 +10,9 @@ export {
   readEnvelope,
 } from "./envelope.ts";
 export { createRpcEvents, rpcMetrics } from "./events.ts";
-export type { MethodEntry } from "./method-registry.ts";
+export { type MethodEntry, unknownMethod } from "./method-registry.ts";
 export type { Plan } from "./plan.ts";
+export { checkPubSubCall } from "./pubsub-calls.ts";
 export { Rpc, type RpcDependencies } from "./rpc.ts";
 export { type SentQuery, subscribeToSent } from "./sent-elsewhere.ts";
 export {

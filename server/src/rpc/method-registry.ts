@@ -1,5 +1,6 @@
-import { creditCost } from "@sluice/contract/credits";
+import { creditCost, hasOwnPrice, isPricedByItem, itemsOf } from "@sluice/contract/credits";
 import { type RpcMethodSpec, rpcMethods } from "@sluice/contract/rpc";
+import { parseJsonExact } from "@sluice/wire/json";
 import { detached } from "./envelope.ts";
 import { type Planned, planCall, planUnknown } from "./plan.ts";
 
@@ -8,9 +9,21 @@ export interface MethodEntry {
   readonly name: string;
   /** Null for a method that the table does not know. */
   readonly spec: RpcMethodSpec | null;
-  readonly credits: number;
+  /** The name under which calls are recorded: `unknown` for one that no table has, which is its caller's invention. */
+  readonly recordedName: string;
   readonly isSend: boolean;
+  /** Credits of a call with these parameters. */
+  price(params: string | null): number;
   plan(params: string | null): Planned;
+}
+
+/** What calls are recorded as whose method no table has; so the ledger's methods are a bounded set. */
+export const unknownMethod = "unknown";
+
+function priceOf(method: string, params: string | null): number {
+  if (params === null || !isPricedByItem(method)) return creditCost(method);
+  const parsed = parseJsonExact(params);
+  return creditCost(method, parsed.ok ? itemsOf(method, parsed.value) : 1);
 }
 
 /** Longer parameters are planned each time: they are rare and would crowd out the rest. */
@@ -30,8 +43,10 @@ const costPerPlan = 500;
 class PlannedMethod implements MethodEntry {
   readonly name: string;
   readonly spec: RpcMethodSpec;
-  readonly credits: number;
+  readonly recordedName: string;
   readonly isSend: boolean;
+  /** Null where the price depends on the parameters. */
+  readonly #credits: number | null;
   readonly #spend: (bytes: number) => void;
   #young = new Map<string, Planned>();
   #old = new Map<string, Planned>();
@@ -39,9 +54,14 @@ class PlannedMethod implements MethodEntry {
   constructor(spec: RpcMethodSpec, spend: (bytes: number) => void) {
     this.name = spec.name;
     this.spec = spec;
-    this.credits = creditCost(spec.name);
+    this.recordedName = spec.name;
+    this.#credits = isPricedByItem(spec.name) ? null : creditCost(spec.name);
     this.isSend = spec.name === "sendTransaction";
     this.#spend = spend;
+  }
+
+  price(params: string | null): number {
+    return this.#credits ?? priceOf(this.name, params);
   }
 
   plan(params: string | null): Planned {
@@ -91,7 +111,15 @@ export class MethodRegistry {
     const page = this.#entries.get(name);
     if (page !== undefined) return page;
     if (!this.#allowUnknown) return null;
-    return { name, spec: null, credits: creditCost(name), isSend: false, plan: planUnknown };
+    const recordedName = hasOwnPrice(name) ? name : unknownMethod;
+    return {
+      name,
+      spec: null,
+      recordedName,
+      isSend: false,
+      price: (params) => priceOf(name, params),
+      plan: planUnknown,
+    };
   }
 
   #spend(bytes: number): void {

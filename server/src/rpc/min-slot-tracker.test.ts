@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { MinSlotTracker } from "./rpc.ts";
+import { MinSlotTracker } from "./min-slot-tracker.ts";
 
-const view = { keyId: "one", network: "devnet", commitment: "confirmed" } as const;
+const view = { keyId: "one", network: "devnet", track: "confirmed" } as const;
 
 test("what was shown is the floor: the same slot and later ones pass, earlier ones do not", () => {
   const floors = new MinSlotTracker();
@@ -14,13 +14,15 @@ test("what was shown is the floor: the same slot and later ones pass, earlier on
   expect(floors.of(view, 5)).toBe(101n);
 });
 
-test("keys, networks and commitments each have their own", () => {
+test("keys, networks and tracks each have their own", () => {
   const floors = new MinSlotTracker();
   floors.passes(view, 100n, 0);
   for (const other of [
     { ...view, keyId: "two" },
     { ...view, network: "mainnet" as const },
-    { ...view, commitment: "finalized" as const },
+    { ...view, track: "finalized" as const },
+    { ...view, track: "height of confirmed" as const },
+    { ...view, track: "counter of getMaxShredInsertSlot" as const },
   ]) {
     expect(floors.of(other, 1)).toBeNull();
     expect(floors.passes(other, 5n, 1)).toBe(true);

@@ -105,7 +105,7 @@ test("unknown members are ignored and stay in the call", () => {
 
 test("every method has a price, and remembered plans stay within their bound", () => {
   const registry = new MethodRegistry({ allowUnknownMethods: false, rememberedBytesMax: 10_000 });
-  for (const name of rpcMethods.keys()) expect(registry.find(name)?.credits).toBe(creditCost(name));
+  for (const name of rpcMethods.keys()) expect(registry.find(name)?.price(null)).toBe(creditCost(name));
   expect(registry.find("getMoon")).toBeNull();
   expect(new MethodRegistry({ allowUnknownMethods: true }).find("getMoon")?.plan("[1]").plan).toMatchObject({
     ok: true,

@@ -2,6 +2,7 @@ import type { CommitmentName, ConfigSpec, ParameterKind, RpcMethodSpec } from "@
 import { isAddress, isSignature } from "@sluice/wire/identifiers";
 import { canonicalJson, type JsonValue, parseJsonExact } from "@sluice/wire/json";
 import { notAnArray } from "./envelope.ts";
+import { transactionTextFault } from "./transaction-text.ts";
 
 /** How a call is answered, whichever key makes it: everything that follows from its method and parameters alone. */
 export interface Plan {
@@ -41,6 +42,8 @@ export function planCall(spec: RpcMethodSpec, text: string | null): Planned {
   const params = parsed.value as readonly JsonValue[];
   const problem = checkParameters(spec, params);
   if (problem !== null) return refused("INVALID_PARAMS", `Invalid params: ${problem}`);
+  const fault = checkTransaction(spec, params);
+  if (fault !== null) return refused("INVALID_PARAMS", fault);
   const stated = spec.defaults["commitment"];
   const plan = makePlan(spec, params, text, spec.defaults);
   if (stated === undefined || statedCommitment(spec, params) !== null) return { plan, withNodeDefault: null };
@@ -173,6 +176,15 @@ export function checkParameters(spec: RpcMethodSpec, params: readonly JsonValue[
   return checkConfig(config, value);
 }
 
+/** The text of a transaction by its encoding, base58 unless the configuration says base64. */
+function checkTransaction(spec: RpcMethodSpec, params: readonly JsonValue[]): string | null {
+  const [text] = params;
+  if (spec.parameters[0]?.value.kind !== "transaction" || typeof text !== "string") return null;
+  const at = configIndex(spec.config, params);
+  const encoding = at === null ? null : asObject(params[at])?.["encoding"];
+  return transactionTextFault(text, encoding === "base64" ? "base64" : "base58");
+}
+
 /** Where the configuration object stands: old clients may leave out optional parameters before it. Null: not given. */
 export function configIndex(config: ConfigSpec | null, params: readonly JsonValue[]): number | null {
   if (config === null) return null;
@@ -214,6 +226,7 @@ function checkValue(kind: ParameterKind, value: JsonValue): ParameterFault {
     case "signature":
       return isSignature(value) ? null : "must be 64 bytes in base58";
     case "text":
+    case "transaction":
       return typeof value === "string" && value !== "" ? null : "must be a string that is not empty";
     case "boolean":
       return typeof value === "boolean" ? null : "must be true or false";
@@ -235,6 +248,10 @@ function checkValue(kind: ParameterKind, value: JsonValue): ParameterFault {
       return checkDataSlice(value);
     case "tokenFilter":
       return checkTokenFilter(value);
+    case "logsFilter":
+      return checkLogsFilter(value);
+    case "blockFilter":
+      return checkBlockFilter(value);
     case "any":
       return null;
   }
@@ -280,4 +297,19 @@ function checkTokenFilter(value: JsonValue): ParameterFault {
   const name = (["mint", "programId"] as const).find((each) => filter !== null && Object.hasOwn(filter, each));
   if (filter === null || name === undefined) return "must be an object with mint or programId";
   return isAddress(filter[name]) ? null : `${name} must be 32 bytes in base58`;
+}
+
+/** What logs are asked for by: all, or those of transactions that name one address. */
+function checkLogsFilter(value: JsonValue): ParameterFault {
+  if (value === "all" || value === "allWithVotes") return null;
+  const mentions = asObject(value)?.["mentions"];
+  return Array.isArray(mentions) && mentions.length === 1 && isAddress(mentions[0])
+    ? null
+    : "must be all, allWithVotes, or an object whose mentions hold one address";
+}
+
+function checkBlockFilter(value: JsonValue): ParameterFault {
+  return value === "all" || isAddress(asObject(value)?.["mentionsAccountOrProgram"])
+    ? null
+    : "must be all, or an object with the address mentionsAccountOrProgram";
 }

@@ -1,11 +1,11 @@
-import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Network } from "@sluice/contract/tiers";
 import type { AnswerCache, CacheEvents, CacheOutcome, Retention } from "../cache/index.ts";
 import type { NodeAnswer, UpstreamCall, UpstreamOutcome, UpstreamPool } from "../upstreams/index.ts";
 import { healthAnswer } from "./health.ts";
 import { type MethodEntry, MethodRegistry, type MethodRegistryOptions } from "./method-registry.ts";
+import { MinSlotTracker, type Track } from "./min-slot-tracker.ts";
 import type { Plan } from "./plan.ts";
-import { textOf } from "./sent-answers.ts";
+import { slotInResult, textOf } from "./sent-answers.ts";
 import type { SentTransactions } from "./sent-transactions.ts";
 import type { SharedHistory } from "./shared-history.ts";
 
@@ -27,6 +27,19 @@ export interface RpcDependencies {
 export interface RpcOutcome {
   readonly outcome: UpstreamOutcome;
   readonly shared: boolean;
+}
+
+/** A call and who makes it. */
+interface Asking {
+  readonly network: Network;
+  readonly plan: Plan;
+  readonly keyId: string;
+}
+
+/** What an answer must not be below. */
+interface Minimums {
+  readonly slot: bigint | null;
+  readonly number: bigint | null;
 }
 
 /** From a planned call to its answer: from memory, from a call under way, or from a node. */
@@ -56,10 +69,7 @@ export class Rpc {
     if (plan.key === null) return undefined;
     const kept = this.#dependencies.cache.of(network, plan.commitment).get(plan.key, nowMs);
     if (kept === undefined) return undefined;
-    const isPassed =
-      kept.contextSlot === null ||
-      this.#minSlots.passes({ keyId, network, commitment: plan.commitment }, kept.contextSlot, nowMs);
-    if (!isPassed) return undefined;
+    if (!this.#passes({ network, plan, keyId }, kept, nowMs)) return undefined;
     this.#count(network, plan, "hit");
     return kept;
   }
@@ -78,22 +88,61 @@ export class Rpc {
     const pool = this.#dependencies.pool(network);
     if (pool === null) return { outcome: noNodes, shared: false };
     const { clock } = this.#dependencies;
-    const view = { keyId, network, commitment: plan.commitment };
-    const floor = this.#minSlots.of(view, clock.monotonic());
-    const call = callOf(page.name, plan, floor);
+    const asking = { network, plan, keyId };
+    const call = callOf(page.name, plan, this.#minimums(asking));
     // A call that is never shared waits for its node alone.
     const asked =
       plan.key === null
-        ? { outcome: await pool.call(call), shared: false }
+        ? { outcome: await callPlausibly(pool, call), shared: false }
         : await this.#answered(pool, network, plan, plan.key, call);
     const { outcome } = asked;
     if (call.kind === "send" && outcome.ok && outcome.answer.errorCode === null) {
       this.#dependencies.sent?.taken({ network, keyId }, plan.params, textOf(outcome.answer));
     }
-    if (!outcome.ok || outcome.answer.contextSlot === null) return asked;
-    if (this.#minSlots.passes(view, outcome.answer.contextSlot, clock.monotonic()) || !asked.shared) return asked;
+    if (!outcome.ok) return asked;
+    if (!asked.shared) this.#noteNode(asking, pool, outcome.answer);
+    if (this.#passes(asking, outcome.answer, clock.monotonic()) || !asked.shared) return asked;
     // The call that was joined brought an answer older than what this key has seen: it sends its own.
-    return { outcome: await pool.call(call), shared: false };
+    const own = await callPlausibly(pool, call);
+    if (own.ok) this.#passes(asking, own.answer, clock.monotonic());
+    return { outcome: own, shared: false };
+  }
+
+  /** The chain of a network is another one: what keys were shown of it says nothing. */
+  forget(network: Network): void {
+    this.#minSlots.forget(network);
+  }
+
+  #minimums({ network, plan, keyId }: Asking): Minimums {
+    const nowMs = this.#dependencies.clock.monotonic();
+    const track = numberTrackOf(plan);
+    return {
+      slot: this.#minSlots.of({ keyId, network, track: plan.commitment }, nowMs),
+      number: track === null ? null : this.#minSlots.of({ keyId, network, track }, nowMs),
+    };
+  }
+
+  /** Whether an answer may be shown to this key; if so, no later one may be from before it. `nowMs` is monotonic. */
+  #passes({ network, plan, keyId }: Asking, { contextSlot, number }: NodeAnswer, nowMs: number): boolean {
+    if (
+      contextSlot !== null &&
+      !this.#minSlots.passes({ keyId, network, track: plan.commitment }, contextSlot, nowMs)
+    ) {
+      return false;
+    }
+    const track = number === null ? null : numberTrackOf(plan);
+    return number === null || track === null || this.#minSlots.passes({ keyId, network, track }, number, nowMs);
+  }
+
+  /**
+   * A height names no slot, but the node that told it has reached the slot that it shows: with it as the floor, later
+   * calls of the key go to nodes that are as far.
+   */
+  #noteNode({ network, plan, keyId }: Asking, pool: UpstreamPool, answer: NodeAnswer): void {
+    if (plan.spec?.position !== "height" || answer.number === null) return;
+    const slot = pool.slotOfNode(answer.label, plan.commitment);
+    if (slot === null || !pool.isPlausible(plan.commitment, slot)) return;
+    this.#minSlots.passes({ keyId, network, track: plan.commitment }, slot, this.#dependencies.clock.monotonic());
   }
 
   async #answered(
@@ -109,23 +158,25 @@ export class Rpc {
       this.#count(network, plan, "coalesced");
       const outcome = await flight;
       // An answer that is still arriving goes to the caller that requested it; every other caller sends its own call.
-      if (outcome.ok && outcome.answer.body.kind === "large") return { outcome: await pool.call(call), shared: false };
+      if (outcome.ok && outcome.answer.body.kind === "large") {
+        return { outcome: await callPlausibly(pool, call), shared: false };
+      }
       return { outcome, shared: true };
     }
     const history = plan.spec?.cache === "final" ? (this.#dependencies.history ?? null) : null;
     let isFound = false;
     const load = async (): Promise<UpstreamOutcome> => {
       const answer = (await history?.find(network, key)) ?? null;
-      if (answer === null) return pool.call(call);
+      if (answer === null) return callPlausibly(pool, call);
       isFound = true;
       return { ok: true, answer, latencyMs: 0 };
     };
     const retain = (outcome: UpstreamOutcome) => {
-      const retention = retentionOf(plan, outcome, pool.slotOf("finalized"));
+      const retention = retentionOf(plan, outcome, pool.confirmedRoot());
       if (retention?.until === "final" && !isFound) history?.keep(network, key, retention.value);
       return retention;
     };
-    const outcome = await cache.load(key, history === null ? () => pool.call(call) : load, retain);
+    const outcome = await cache.load(key, history === null ? () => callPlausibly(pool, call) : load, retain);
     this.#count(network, plan, isFound ? "hit" : "miss");
     return { outcome, shared: isFound };
   }
@@ -138,7 +189,7 @@ export class Rpc {
 }
 
 /** The call as the pool takes it. An unknown method may be a write of some kind: it goes out once, like one. */
-function callOf(method: string, plan: Plan, floor: bigint | null): UpstreamCall {
+function callOf(method: string, plan: Plan, { slot: floor, number }: Minimums): UpstreamCall {
   const { params, commitment, minContextSlot } = plan;
   const route = plan.spec?.route;
   const kind =
@@ -151,15 +202,44 @@ function callOf(method: string, plan: Plan, floor: bigint | null): UpstreamCall 
           : "read";
   const minimumSlot = floor === null || (minContextSlot !== null && minContextSlot > floor) ? minContextSlot : floor;
   const largeFrom = kind === "send" ? undefined : gatheredBytesMax(plan);
-  return { method, params, kind, commitment, minimumSlot, largeFrom };
+  const position = plan.spec?.position ?? "context";
+  return { method, params, kind, commitment, minimumSlot, position, minimumNumber: number, largeFrom };
+}
+
+/**
+ * The call's outcome. A slot or height that no node can have reached yet is no statement: as a floor it would keep
+ * every good answer from the key.
+ */
+async function callPlausibly(pool: UpstreamPool, call: UpstreamCall): Promise<UpstreamOutcome> {
+  const outcome = await pool.call(call);
+  if (!outcome.ok) return outcome;
+  const { contextSlot, number } = outcome.answer;
+  const isPlausible =
+    (contextSlot === null || pool.isPlausible(call.commitment, contextSlot)) &&
+    (number === null || call.position === "counter" || pool.isPlausible(call.commitment, number));
+  if (isPlausible) return outcome;
+  return { ...outcome, answer: { ...outcome.answer, contextSlot: null, number: null } };
+}
+
+/** The track of the number that an answer states beside or in the place of a slot; null for most methods. */
+function numberTrackOf({ spec, commitment }: Plan): Track | null {
+  switch (spec?.position) {
+    case "height":
+    case "epoch":
+      return `height of ${commitment}`;
+    case "counter":
+      return `counter of ${spec.name}`;
+    default:
+      return null;
+  }
 }
 
 const noNodes: UpstreamOutcome = { ok: false, refused: "NETWORK_UNAVAILABLE", label: "", repeatable: false };
 
 /**
  * How long an answer may be stored (decisions: Cache classes); null for not at all. Errors and bare nulls are never
- * stored: what is missing now may exist a slot later. History is final only where that is proved: requested as
- * finalized, or at or below the root.
+ * stored: what is missing now may exist a slot later. History is final only where that is proved: at or below the root
+ * that a second node confirms, whatever the commitment of the call and the word of the node that answers it.
  */
 function retentionOf(plan: Plan, outcome: UpstreamOutcome, rootSlot: bigint | null): Retention<NodeAnswer> | null {
   const spec = plan.spec;
@@ -169,9 +249,8 @@ function retentionOf(plan: Plan, outcome: UpstreamOutcome, rootSlot: bigint | nu
   if (spec.cache === "slot") return { value, until: "slot" };
   // A method without parameters is about the chain as a whole (genesis hash, epoch schedule).
   if (spec.parameters.length === 0) return { value, until: "final" };
-  const isRooted = plan.slot !== null && rootSlot !== null && plan.slot <= rootSlot;
-  const isFinalized = spec.commitment !== null && plan.commitment === "finalized";
-  return { value, until: isRooted || isFinalized ? "final" : "slot" };
+  const slot = rootSlot === null ? null : (plan.slot ?? slotInResult(textOf(value)));
+  return { value, until: slot !== null && rootSlot !== null && slot <= rootSlot ? "final" : "slot" };
 }
 
 const mebibyte = 1024 * 1024;
@@ -184,60 +263,4 @@ const mebibyte = 1024 * 1024;
 function gatheredBytesMax(plan: Plan): number {
   if (plan.key === null) return mebibyte;
   return plan.spec?.cache === "final" ? 8 * mebibyte : 2 * mebibyte;
-}
-
-/** Whose view of which chain. */
-export interface View {
-  readonly keyId: string;
-  readonly network: Network;
-  readonly commitment: CommitmentName;
-}
-
-interface Floor {
-  readonly slot: bigint;
-  readonly atMs: number;
-}
-
-/** What was seen counts for so long (decisions: Upstream choice); a chain that went back is believed after it. */
-const lifetimeMs = 30_000;
-/** Views of each network and commitment that are remembered; the one unused for longest goes first. */
-const viewsMax = 50_000;
-
-/**
- * The newest slot that each key has been shown of each network and commitment, so that no later answer is from before
- * it: nodes differ by a slot or two, and a caller that was given slot 101 must not be given 100 a moment later.
- */
-export class MinSlotTracker {
-  readonly #minSlots = new Map<Network, Map<CommitmentName, Map<string, Floor>>>();
-
-  /** The floor of a view, or null when none is known or it is too old. `nowMs` is monotonic. */
-  of(view: View, nowMs: number): bigint | null {
-    const floor = this.#minSlots.get(view.network)?.get(view.commitment)?.get(view.keyId);
-    return floor === undefined || nowMs - floor.atMs > lifetimeMs ? null : floor.slot;
-  }
-
-  /** Whether an answer of this slot may be shown; if so, it is the floor from now on. */
-  passes(view: View, slot: bigint, nowMs: number): boolean {
-    const floors = this.#floorsOf(view);
-    const known = floors.get(view.keyId);
-    if (known !== undefined && slot <= known.slot && nowMs - known.atMs <= lifetimeMs) return slot === known.slot;
-    // Taken out and put in again, it is the youngest of the map's order.
-    if (known !== undefined) floors.delete(view.keyId);
-    floors.set(view.keyId, { slot, atMs: nowMs });
-    if (floors.size > viewsMax) {
-      const [oldest] = floors.keys();
-      if (oldest !== undefined) floors.delete(oldest);
-    }
-    return true;
-  }
-
-  /** A map for each network and commitment: a key of all three would be a new text for every call. */
-  #floorsOf({ network, commitment }: View): Map<string, Floor> {
-    const ofNetwork = this.#minSlots.get(network) ?? new Map<CommitmentName, Map<string, Floor>>();
-    const floors = ofNetwork.get(commitment);
-    if (floors !== undefined) return floors;
-    const fresh = new Map<string, Floor>();
-    this.#minSlots.set(network, ofNetwork.set(commitment, fresh));
-    return fresh;
-  }
 }

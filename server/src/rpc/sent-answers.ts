@@ -25,6 +25,13 @@ export function signatureIn(text: string): string | null {
   return typeof result === "string" && /^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(result) ? result : null;
 }
 
+/** The slot that a result names among its own members, as getTransaction's does; null where it names none. */
+export function slotInResult(text: string): bigint | null {
+  const result = resultIn(text);
+  const slot = typeof result === "object" && result !== null && "slot" in result ? result.slot : null;
+  return typeof slot === "number" || typeof slot === "bigint" ? BigInt(slot) : null;
+}
+
 const call = (method: string, params: string): UpstreamCall => ({
   method,
   params,

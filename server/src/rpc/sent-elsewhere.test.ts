@@ -66,6 +66,10 @@ test("what went through other processes is reported in one order, page by page, 
     transaction("of another", 30, { keyId: "other" }),
   ]);
   await processes.join([transaction("b", 20), transaction("c", 30, { state: "finalized", slot: 7n, resends: 2 })]);
+  await processes.join([
+    transaction("a", 5, { network: "testnet" }),
+    transaction("of a third", 40, { keyId: "third" }),
+  ]);
   await processes.join([transaction("e", 30, { slot: 18446744073709551615n }), transaction("d", 30)]);
   const all: SentTransaction[] = [];
   for (let after: SentPlace | null = null; ; ) {
@@ -74,8 +78,9 @@ test("what went through other processes is reported in one order, page by page, 
     after = page.at(-1) ?? null;
     if (page.length < 2) break;
   }
-  expect(all.map(({ signature }) => signature)).toEqual(["c", "d", "e", "b", "a"]);
+  expect(all.map(({ signature }) => signature)).toEqual(["c", "d", "e", "b", "a", "a"]);
   expect(all[0]).toMatchObject({ state: "finalized", slot: 7n, resends: 2 });
+  expect(all.slice(4).map(({ network }) => network)).toEqual(["devnet", "testnet"]);
   expect(all[2]?.slot).toBe(18446744073709551615n);
 });
 

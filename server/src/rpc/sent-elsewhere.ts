@@ -82,7 +82,10 @@ export async function subscribeToSent(
   return async (keyId, most, after) => {
     const found = new Map<string, SentTransaction>();
     const merge = (received: readonly SentTransaction[]): void => {
-      for (const one of received) found.set(one.signature, furtherOf(found.get(one.signature), one));
+      for (const one of received) {
+        const name = `${one.network} ${one.signature}`;
+        found.set(name, furtherOf(found.get(name), one));
+      }
     };
     questions += 1;
     const number = questions;

@@ -46,6 +46,7 @@ function nodeAnswer(result: string): NodeAnswer {
     errorCode: null,
     isNull: false,
     contextSlot: null,
+    number: null,
   };
 }
 
@@ -171,13 +172,61 @@ test("while no node answers nothing is concluded and nothing goes out", async ()
   expect(sent.of("key", 1)).toMatchObject([{ state: "sent", resends: 0 }]);
 });
 
+test("maxRetries of a later send hold for a transaction that is followed already, beyond what was sent again", async () => {
+  const world = fakeChain();
+  using sent = world.sent;
+  sent.taken(by, params({}), taken);
+  await pass(world, 2);
+  expect(world.chain.sends).toEqual([]);
+  sent.taken(by, params({ maxRetries: 3 }), taken);
+  await pass(world, 5);
+  expect(world.chain.sends).toHaveLength(3);
+  sent.taken({ ...by, keyId: "other" }, params({ maxRetries: 2 }), taken);
+  await pass(world, 5);
+  expect(world.chain.sends).toHaveLength(5);
+  sent.taken(by, params({ maxRetries: 100 }), taken);
+  await pass(world, 100);
+  expect(world.chain.sends).toHaveLength(60);
+});
+
+test("one that was given up and is sent again is followed again", async () => {
+  const world = fakeChain();
+  using sent = world.sent;
+  sent.taken(by, params({}), taken);
+  await pass(world, 1);
+  world.chain.height += 151;
+  await pass(world, 1);
+  expect(sent.of("key", 1)).toMatchObject([{ state: "expired" }]);
+  sent.taken(by, params({}), taken);
+  world.chain.status = status("finalized");
+  await pass(world, 1);
+  expect(sent.of("key", 1)).toMatchObject([{ state: "finalized" }]);
+});
+
+test("each key sees what it sent itself, on each network, whoever sent the same before", async () => {
+  const world = fakeChain();
+  using sent = world.sent;
+  sent.taken(by, params({}), taken);
+  world.chain.clock.advance(5);
+  sent.taken({ ...by, keyId: "other" }, params({}), taken);
+  sent.taken({ ...by, network: "testnet" }, params({}), taken);
+  world.chain.status = status("finalized");
+  await pass(world, 1);
+  expect(sent.of("key", 10)).toMatchObject([
+    { network: "testnet", state: "finalized" },
+    { network: "devnet", state: "finalized" },
+  ]);
+  const [mine] = sent.of("key", 10, { sentAtMs: 1_800_000_000_001, signature });
+  expect(mine).toMatchObject({ network: "devnet", sentAtMs: 1_800_000_000_000 });
+  expect(sent.of("other", 10)).toMatchObject([{ sentAtMs: 1_800_000_000_005, state: "finalized" }]);
+});
+
 test("an error of the node, or an answer that is no signature, is not followed; a key sees its own alone", async () => {
   const { sent } = fakeChain();
   sent.taken(by, params({}), '{"jsonrpc":"2.0","error":{"code":-32002,"message":"no"},"id":1}');
   sent.taken(by, params({}), '{"jsonrpc":"2.0","result":"not a signature","id":1}');
   expect(sent.of("key", 10)).toEqual([]);
   sent.taken(by, params({}), taken);
-  sent.taken({ ...by, keyId: "other" }, params({}), taken);
   expect(sent.of("key", 10)).toHaveLength(1);
   expect(sent.of("other", 10)).toEqual([]);
   sent[Symbol.dispose]();

@@ -30,12 +30,17 @@ export function inOrder(one: SentPlace, other: SentPlace): number {
   );
 }
 
-interface Tracked extends SentTransaction {
+/** One transaction on one network, whoever sent it and how often. */
+interface Tracked {
+  readonly signature: string;
+  readonly network: Network;
+  /** When each key sent it first, Unix milliseconds. */
+  readonly senders: Map<string, number>;
   state: SentState;
   slot: bigint | null;
   resends: number;
-  /** The parameters of each further send; null when its sender wants none. */
-  readonly again: { readonly params: string; readonly most: number } | null;
+  /** The parameters of each further send, and how many there may be in all; null when no sender wants any. */
+  again: { readonly params: string; readonly most: number } | null;
   /** Blocks above which it can no longer land; null until it was looked for in vain since it was sent, or confirmed. */
   lastHeight: bigint | null;
   lastOutMs: number;
@@ -43,7 +48,7 @@ interface Tracked extends SentTransaction {
 
 /** How often statuses are asked for and what is due goes out again (decisions: Upstream choice). */
 const everyMs = 2_000;
-/** Transactions that are remembered, of all keys together; the oldest go first. */
+/** Transactions that are remembered, counted for each key that sent one; the oldest go first. */
 const remembersMax = 20_000;
 /** A blockhash is good for so many blocks. */
 const blockhashLifeBlocks = 150n;
@@ -66,8 +71,10 @@ export interface SentTransactionsDependencies {
  */
 export class SentTransactions implements Disposable {
   readonly #dependencies: SentTransactionsDependencies;
-  /** In the order in which they were sent. */
+  /** By network and signature, in the order in which they were sent first. */
   readonly #tracked = new Map<string, Tracked>();
+  /** The senders of all of them. */
+  #senders = 0;
   #timer: Timer | null = null;
   readonly #flight = new SingleFlight(() => this.#check());
 
@@ -75,38 +82,53 @@ export class SentTransactions implements Disposable {
     this.#dependencies = dependencies;
   }
 
-  /** A node took the transaction; `answer` is its answer, `params` what the sender sent, as JSON text. */
+  /**
+   * A node took the transaction; `answer` is its answer, `params` what the sender sent, as JSON text. One that is known
+   * is followed for this sender too, and goes out again as often as any of them asks from then on.
+   */
   taken(sent: { readonly network: Network; readonly keyId: string }, params: string | null, answer: string): void {
     const signature = signatureIn(answer);
-    if (signature === null || this.#tracked.has(signature)) return;
+    if (signature === null) return;
     const { clock } = this.#dependencies;
-    this.#tracked.set(signature, {
-      ...sent,
-      signature,
-      sentAtMs: clock.now(),
-      state: "sent",
-      slot: null,
-      resends: 0,
-      again: againOf(params),
-      lastHeight: null,
-      lastOutMs: clock.monotonic(),
-    });
-    if (this.#tracked.size > remembersMax) {
-      const [oldest] = this.#tracked.keys();
-      if (oldest !== undefined) this.#tracked.delete(oldest);
+    const name = `${sent.network} ${signature}`;
+    const tracked = this.#tracked.get(name) ?? created(sent.network, signature, clock.monotonic());
+    this.#tracked.set(name, tracked);
+    if (!tracked.senders.has(sent.keyId)) {
+      tracked.senders.set(sent.keyId, clock.now());
+      this.#senders += 1;
     }
-    this.#timer ??= this.#dependencies.clock.every(everyMs, () => void this.check());
+    // A node that takes it believes that it can land yet.
+    if (tracked.state === "expired") {
+      tracked.state = "sent";
+      tracked.lastHeight = null;
+    }
+    const again = againOf(params);
+    if (again !== null) {
+      const most = Math.min(tracked.resends + again.most, resendsMax);
+      if (tracked.again === null || most > tracked.again.most) tracked.again = { params: again.params, most };
+      tracked.lastOutMs = clock.monotonic();
+    }
+    this.#forget();
+    this.#timer ??= clock.every(everyMs, () => void this.check());
+  }
+
+  #forget(): void {
+    for (const [name, { senders }] of this.#tracked) {
+      if (this.#senders <= remembersMax) return;
+      this.#tracked.delete(name);
+      this.#senders -= senders.size;
+    }
   }
 
   /** What this key has sent, newest first; of those after a place in that order when one is given. */
   of(keyId: string, most: number, after: SentPlace | null = null): SentTransaction[] {
-    return [...this.#tracked.values()]
-      .filter((tracked) => tracked.keyId === keyId && (after === null || inOrder(after, tracked) < 0))
-      .toSorted(inOrder)
-      .slice(0, most)
-      .map(({ signature, network, sentAtMs, state, slot, resends }) => {
-        return { signature, network, keyId, sentAtMs, state, slot, resends };
-      });
+    const sent: SentTransaction[] = [];
+    for (const { senders, signature, network, state, slot, resends } of this.#tracked.values()) {
+      const sentAtMs = senders.get(keyId);
+      if (sentAtMs === undefined || (after !== null && inOrder(after, { sentAtMs, signature }) >= 0)) continue;
+      sent.push({ signature, network, keyId, sentAtMs, state, slot, resends });
+    }
+    return sent.toSorted(inOrder).slice(0, most);
   }
 
   /**
@@ -192,6 +214,20 @@ export class SentTransactions implements Disposable {
     this.#timer?.cancel();
     this.#timer = null;
   }
+}
+
+function created(network: Network, signature: string, nowMs: number): Tracked {
+  return {
+    signature,
+    network,
+    senders: new Map(),
+    state: "sent",
+    slot: null,
+    resends: 0,
+    again: null,
+    lastHeight: null,
+    lastOutMs: nowMs,
+  };
 }
 
 /** What a further send says: the same transaction, without preflight, and the node is not to repeat it by itself. */

@@ -25,7 +25,7 @@ class NodeConnection {
   readonly #socket: WebSocketClient;
   readonly #handlers: ConnectionHandlers;
   readonly #timer: Timer;
-  #pending: (string | Uint8Array<ArrayBuffer>)[] = [];
+  #pending: string[] = [];
   #isClosed = false;
 
   constructor(target: PubSubTarget, clock: Pick<Clock, "after">, handlers: ConnectionHandlers) {
@@ -46,10 +46,8 @@ class NodeConnection {
   }
 
   /** False when the node takes no more: too much waits for it. */
-  send(data: string | Uint8Array): boolean {
+  send(message: string): boolean {
     if (this.#isClosed) return true;
-    // The runtime reuses the memory of a binary frame after the handler returns.
-    const message = typeof data === "string" ? data : new Uint8Array(data);
     if (!this.#socket.isOpen) {
       this.#pending.push(message);
       return this.#pending.length <= pendingMessagesMax;
@@ -118,10 +116,9 @@ export class NodeLink {
   }
 
   /** False when the node takes no more: too much waits for it. */
-  send(data: string | Uint8Array): boolean {
+  send(text: string): boolean {
     if (this.#isOver) return true;
-    if (typeof data !== "string") this.#subscriptions.canMove = false;
-    const message = typeof data === "string" ? this.#subscriptions.fromClient(data) : data;
+    const message = this.#subscriptions.fromClient(text);
     // While a node is sought, the registry holds what the client asks, and it goes out with the rest.
     return this.#timer !== null || this.#link.send(message);
   }

@@ -6,17 +6,21 @@ import type { Grant, KeyRefusal } from "../../keys/index.ts";
 import type { LimitDecision } from "../../limits/index.ts";
 import { closeCodes, RefusedSession, type SocketMount, type SocketPeer, type SocketSession } from "../../net/index.ts";
 import { isRpcPath, RequestContext, type RequestHead } from "../request-context.ts";
+import { MessagePacer } from "./message-pacer.ts";
 import { PubSubSession } from "./pubsub-session.ts";
 import {
   type CheckedSession,
   ConnectionCounts,
   type PubSubDependencies,
+  readPermission,
   type SessionDependencies,
 } from "./session-dependencies.ts";
 
 export interface PubSubOptions {
   readonly networkDefault: Network;
   readonly trustedProxies: AddressSet;
+  /** Whether methods that no table knows are passed to the node; false where absent. */
+  readonly allowUnknownMethods?: boolean;
   /** Between two facts of a connection, to the next tick. */
   readonly reportEveryMs?: number;
 }
@@ -33,6 +37,7 @@ const refusalCloseCodes: Partial<Record<ErrorCode, number>> = {
   NETWORK_NOT_ALLOWED: closeCodes.notAllowed,
   DOMAIN_NOT_ALLOWED: closeCodes.notAllowed,
   IP_NOT_ALLOWED: closeCodes.notAllowed,
+  PERMISSION_DENIED: closeCodes.notAllowed,
   INVALID_REQUEST: closeCodes.notAllowed,
   RATE_LIMIT_EXCEEDED: closeCodes.rateLimited,
 };
@@ -53,6 +58,8 @@ export class PubSubEndpoint implements SocketMount {
     this.#dependencies = {
       ...dependencies,
       connections: new ConnectionCounts(),
+      pacer: new MessagePacer(dependencies),
+      allowUnknownMethods: options.allowUnknownMethods ?? false,
       reportEveryMs: options.reportEveryMs ?? reportEveryMsDefault,
       left: (session) => this.#sessions.delete(session),
     };
@@ -98,6 +105,8 @@ export class PubSubEndpoint implements SocketMount {
     }
     const restriction = this.#dependencies.access.restrict(grant, context);
     if (restriction !== null) return refused(context, restriction.code);
+    const denial = this.#dependencies.access.permit(grant, readPermission);
+    if (denial !== null) return refused(context, denial.code);
     const taken = this.#dependencies.access.meter(grant.buckets.requests);
     if (!(taken instanceof Promise)) return this.#metered(context, presented, grant, taken);
     return taken.then((decision) => this.#metered(context, presented, grant, decision));

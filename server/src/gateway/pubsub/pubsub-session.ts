@@ -4,13 +4,14 @@ import { type Network, platformTierLimits } from "@sluice/contract/tiers";
 import { jsonRpcFailureBody } from "../../http/index.ts";
 import type { Grant, RestrictedRequest } from "../../keys/index.ts";
 import { ClientSession, closeCodes, InboundBounds } from "../../net/index.ts";
+import { checkMessage } from "./client-messages.ts";
 import { ConnectionMeter } from "./connection-meter.ts";
+import type { PacedConnection } from "./message-pacer.ts";
 import type { PubSubTarget } from "./node-link.ts";
 import { NodeLink } from "./node-link.ts";
-import type { SessionDependencies } from "./session-dependencies.ts";
+import { Outbox } from "./outbox.ts";
+import { readPermission, type SessionDependencies } from "./session-dependencies.ts";
 
-/** What may lie unsent towards a client before it is taken for one that does not read. */
-const unsentBytesMax = 8 * 1024 * 1024;
 const inbound = { messageBytesMax: limits.pubsubMessageBytes, messagesPerSecond: 50 } as const;
 
 /** What is known of a client since its upgrade. */
@@ -24,11 +25,15 @@ export interface PubSubClient {
   readonly target: PubSubTarget;
 }
 
-/** A client passed through to a node: what either says goes to the other byte for byte, within bounds. */
-export class PubSubSession extends ClientSession {
+/**
+ * A client passed through to a node: what either says goes to the other byte for byte. A wrong call is answered here,
+ * and what goes to the client keeps to the messages a second of its account.
+ */
+export class PubSubSession extends ClientSession implements PacedConnection {
   readonly #client: PubSubClient;
   readonly #dependencies: SessionDependencies;
   readonly #meter: ConnectionMeter;
+  readonly #outbox = new Outbox();
   /** What the key may do now: narrowed as its account is, while the connection lasts. */
   #grant: Grant;
   #link: NodeLink | null = null;
@@ -67,7 +72,13 @@ export class PubSubSession extends ClientSession {
   }
 
   protected override onMessage(data: string | Uint8Array): void {
-    if (this.#link?.send(data) === false) this.#end(closeCodes.unavailable, "NETWORK_UNAVAILABLE");
+    const { access, allowUnknownMethods } = this.#dependencies;
+    const permit = (method: string) => access.permitMethod(this.#grant, method);
+    const outcome = checkMessage(data, { requestId: this.requestId, allowUnknownMethods, permit });
+    if (outcome.kind === "answer") this.#forward(outcome.body);
+    else if (outcome.kind === "pass" && this.#link?.send(outcome.text) === false) {
+      this.#end(closeCodes.unavailable, "NETWORK_UNAVAILABLE");
+    }
   }
 
   protected override onExceeded(closeCode: number): void {
@@ -110,7 +121,8 @@ export class PubSubSession extends ClientSession {
         return;
       }
       this.#grant = outcome;
-      const restricted = access.restrict(outcome, this.#client.request);
+      const { request } = this.#client;
+      const restricted = access.restrict(outcome, request) ?? access.permit(outcome, readPermission);
       if (restricted !== null) this.#end(closeCodes.notAllowed, restricted.code);
       else if (connections.of(outcome.accountId) > platformTierLimits[outcome.tier].webSocketConnections) {
         this.#end(closeCodes.rateLimited, "RATE_LIMIT_EXCEEDED");
@@ -124,19 +136,36 @@ export class PubSubSession extends ClientSession {
     return this.#link?.label ?? this.#client.target.label;
   }
 
-  #forward(data: string | Uint8Array): void {
-    if (!this.send(data)) return;
-    if (this.unsentBytes > unsentBytesMax) this.#end(closeCodes.slowConsumer, null);
-    const bytes = typeof data === "string" ? Buffer.byteLength(data) : data.byteLength;
-    this.#meter.sent(bytes, this.#grant.creditsMonthly, () =>
+  get grant(): Grant {
+    return this.#grant;
+  }
+
+  sendNext(): boolean {
+    const message = this.#outbox.take();
+    if (message === undefined || !this.send(message.data)) return false;
+    this.#meter.sent(message.bytes, this.#grant.creditsMonthly, () =>
       this.#end(closeCodes.quotaExceeded, "INSUFFICIENT_CREDITS"),
     );
+    return this.isLive && !this.#outbox.isEmpty;
+  }
+
+  #forward(data: string | Uint8Array): void {
+    if (!this.isLive) return;
+    const bytes = typeof data === "string" ? Buffer.byteLength(data) : data.byteLength;
+    if (!this.#outbox.add({ data, bytes }, this.unsentBytes)) {
+      this.#end(closeCodes.slowConsumer, null);
+      return;
+    }
+    const { pacer, events } = this.#dependencies;
+    pacer.offer(this);
+    if (!this.#outbox.isEmpty) events.pubsubWaited("pubsub", this.#client.request.network);
   }
 
   /** Gives its place back once, as soon as it is to end: the next connection is counted without it. */
   #leave(): void {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
+    this.#dependencies.pacer.leave(this);
     this.#dependencies.connections.leave(this.#grant.accountId);
   }
 

@@ -1,35 +1,7 @@
 import { expect, test } from "bun:test";
 import { StubNode } from "../../upstreams/testing/stub-node.ts";
 import { type BootedGateway, bootGateway, testGrant, testKey } from "../testing/booted-gateway.ts";
-
-/** A client whose frames and end can be waited for. */
-class Client {
-  readonly socket: WebSocket;
-  readonly received: (string | ArrayBuffer)[] = [];
-  readonly closed: Promise<number>;
-  readonly opened: Promise<void>;
-  #arrived = Promise.withResolvers<void>();
-
-  constructor(url: string, headers: Record<string, string> = {}) {
-    this.socket = new WebSocket(url, { headers } as unknown as string[]);
-    this.socket.binaryType = "arraybuffer";
-    const opened = Promise.withResolvers<void>();
-    const closed = Promise.withResolvers<number>();
-    this.opened = opened.promise;
-    this.closed = closed.promise;
-    this.socket.onopen = () => opened.resolve();
-    this.socket.onclose = (event) => closed.resolve(event.code);
-    this.socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
-      this.received.push(event.data);
-      this.#arrived.resolve();
-      this.#arrived = Promise.withResolvers<void>();
-    };
-  }
-
-  async until(count: number): Promise<void> {
-    while (this.received.length < count) await this.#arrived.promise;
-  }
-}
+import { PubSubClient } from "./testing/pubsub-client.ts";
 
 async function withGateway(
   use: (booted: BootedGateway, node: StubNode) => Promise<void>,
@@ -41,7 +13,10 @@ async function withGateway(
   expect(booted.faults).toEqual([]);
 }
 
-const subscribe = '{ "jsonrpc":"2.0", "id": 1,\t"method":"accountSubscribe","params":["x"] }';
+const address = "9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g";
+const subscribe = `{ "jsonrpc":"2.0", "id": 1,\t"method":"accountSubscribe","params":["${address}"] }`;
+/** What every node is passed and none answers. */
+const ping = '{"jsonrpc":"2.0","method":"ping"}';
 
 test("frames pass both ways byte for byte, on /rpc, / and the PubSub port, with the key in header or query", () =>
   withGateway(async (booted, node) => {
@@ -50,9 +25,9 @@ test("frames pass both ways byte for byte, on /rpc, / and the PubSub port, with 
       socket.send(new Uint8Array([0, 255, 128]));
     };
     const clients = [
-      new Client(`${booted.ws}/rpc?api-key=${testKey}`),
-      new Client(`${booted.ws}/`, { "x-api-key": testKey }),
-      new Client(`${booted.pubsubWs}/?api-key=${testKey}`),
+      new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`),
+      new PubSubClient(`${booted.ws}/`, { "x-api-key": testKey }),
+      new PubSubClient(`${booted.pubsubWs}/?api-key=${testKey}`),
     ];
     for (const client of clients) {
       await client.opened;
@@ -68,43 +43,92 @@ test("frames pass both ways byte for byte, on /rpc, / and the PubSub port, with 
 
 test("what a client says before the node is reached is not lost", () =>
   withGateway(async (booted, node) => {
-    const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+    const client = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
     await client.opened;
-    for (let index = 0; index < 20; index += 1) client.socket.send(`{"method":"m${index}"}`);
+    const texts = Array.from(
+      { length: 20 },
+      (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"logsSubscribe","params":["all"]}`,
+    );
+    for (const text of texts) client.socket.send(text);
     while (node.pubsubReceived.length < 20) await Bun.sleep(1);
-    expect(node.pubsubReceived).toEqual(Array.from({ length: 20 }, (_unused, index) => `{"method":"m${index}"}`));
+    expect(node.pubsubReceived).toEqual(texts);
     client.socket.close();
   }));
 
 test("a bad key is reported on the socket and closed with 4401, a broken restriction with 4403", () =>
   withGateway(async (booted) => {
-    const stranger = new Client(`${booted.ws}/rpc?api-key=nobody`);
+    const stranger = new PubSubClient(`${booted.ws}/rpc?api-key=nobody`);
     expect(await stranger.closed).toBe(4401);
     expect(JSON.parse(String(stranger.received[0])).error.data.code).toBe("INVALID_API_KEY");
     booted.fakes.restriction = () => "DOMAIN_NOT_ALLOWED";
-    expect(await new Client(`${booted.ws}/rpc?api-key=${testKey}`).closed).toBe(4403);
-    const elsewhere = new Client(`${booted.ws}/rpc/moon?api-key=${testKey}`);
+    expect(await new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`).closed).toBe(4403);
+    const elsewhere = new PubSubClient(`${booted.ws}/rpc/moon?api-key=${testKey}`);
     expect(await elsewhere.closed).toBe(4403);
     expect(String(elsewhere.received[0])).toContain("There is no network of that name");
   }));
 
+test("a key without read gets no connection, and one that loses it loses the connection", () =>
+  withGateway(async (booted) => {
+    const open = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
+    await open.opened;
+    booted.fakes.authenticate = () => ({ ...testGrant, permissions: ["bundles:write"] });
+    const refused = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
+    expect(await refused.closed).toBe(4403);
+    expect(JSON.parse(String(refused.received[0])).error.data.code).toBe("PERMISSION_DENIED");
+    booted.pubsub.recheck();
+    expect(await open.closed).toBe(4403);
+  }));
+
+test("what a key may not call is answered in its place, however it is said, and the rest goes on", () =>
+  withGateway(async (booted, node) => {
+    node.onPubSub = (socket, text) => socket.send(`{"heard":${text}}`);
+    booted.fakes.authenticate = () => ({
+      ...testGrant,
+      permissions: ["read"],
+      methods: { exact: new Set(["accountSubscribe"]), prefixes: ["send"] },
+    });
+    const client = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
+    await client.opened;
+    const call = (id: number, method: string, params: readonly unknown[] = []): string =>
+      JSON.stringify({ jsonrpc: "2.0", id, method, params });
+    const permitted = [call(8, "accountSubscribe", [address]), call(9, "accountUnsubscribe", [1])];
+    const said: readonly [string | Uint8Array<ArrayBuffer>, string][] = [
+      [call(1, "slotSubscribe"), "-33443"],
+      [call(2, "sendTransaction"), "-33433"],
+      [call(3, "slotSubscribe").replace("slotS", "\\u0073lotS"), "-33443"],
+      [new TextEncoder().encode(call(4, "slotSubscribe")), "-33443"],
+      [`[${permitted[0]},${call(5, "slotSubscribe")}]`, "-33443"],
+      ['{"jsonrpc":"2.0","method":"sendTransaction","params":[],"id":null}', "-32600"],
+    ];
+    for (const [index, [message, code]] of said.entries()) {
+      client.socket.send(message);
+      await client.until(index + 1);
+      expect([index, String(client.received[index])]).toEqual([index, expect.stringContaining(`"code":${code},`)]);
+    }
+    expect(node.pubsubReceived).toEqual([]);
+    for (const message of permitted) client.socket.send(message);
+    await client.until(said.length + 2);
+    expect(node.pubsubReceived).toEqual(permitted);
+    client.socket.close();
+  }));
+
 test("a network without nodes closes with 4503, an exhausted bucket with 4429", () =>
   withGateway(async (booted) => {
-    expect(await new Client(`${booted.ws}/rpc/mainnet?api-key=${testKey}`).closed).toBe(4503);
+    expect(await new PubSubClient(`${booted.ws}/rpc/mainnet?api-key=${testKey}`).closed).toBe(4503);
     booted.fakes.take = () => ({ allowed: false });
-    expect(await new Client(`${booted.ws}/rpc?api-key=${testKey}`).closed).toBe(4429);
+    expect(await new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`).closed).toBe(4429);
   }));
 
 test("a tier's connections are counted for its account and given back", () =>
   withGateway(async (booted) => {
     const url = `${booted.ws}/rpc?api-key=${testKey}`;
-    const held = Array.from({ length: 5 }, () => new Client(url));
+    const held = Array.from({ length: 5 }, () => new PubSubClient(url));
     await Promise.all(held.map((client) => client.opened));
-    expect(await new Client(url).closed).toBe(4429);
+    expect(await new PubSubClient(url).closed).toBe(4429);
     held[0]?.socket.close();
     await held[0]?.closed;
     while (booted.gateway.sockets > 4) await Bun.sleep(1);
-    const again = new Client(url);
+    const again = new PubSubClient(url);
     await again.opened;
     again.socket.send("{}");
     expect(again.socket.readyState).toBe(WebSocket.OPEN);
@@ -113,11 +137,11 @@ test("a tier's connections are counted for its account and given back", () =>
 
 test("a message over 4 KiB closes with 1009, more than 50 in a second with 4429", () =>
   withGateway(async (booted) => {
-    const wordy = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+    const wordy = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
     await wordy.opened;
     wordy.socket.send("x".repeat(4_097));
     expect(await wordy.closed).toBe(1009);
-    const busy = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+    const busy = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
     await busy.opened;
     for (let index = 0; index < 51; index += 1) busy.socket.send("{}");
     expect(await busy.closed).toBe(4429);
@@ -125,7 +149,7 @@ test("a message over 4 KiB closes with 1009, more than 50 in a second with 4429"
 
 test("a client is closed with 4503 when its node is lost", () =>
   withGateway(async (booted, node) => {
-    const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+    const client = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
     await client.opened;
     client.socket.send(subscribe);
     while (node.pubsubReceived.length < 1) await Bun.sleep(1);
@@ -135,7 +159,7 @@ test("a client is closed with 4503 when its node is lost", () =>
 
 /** Two nodes that number subscriptions each in their own way, and a client that holds one of the first's. */
 async function withTwoNodes(
-  use: (client: Client, nodes: readonly [StubNode, StubNode], booted: BootedGateway) => Promise<void>,
+  use: (client: PubSubClient, nodes: readonly [StubNode, StubNode], booted: BootedGateway) => Promise<void>,
 ): Promise<void> {
   const nodes = [40, 70].map((from) => {
     const node = new StubNode((call) => `{"jsonrpc":"2.0","result":5,"id":${call.id}}`);
@@ -147,7 +171,7 @@ async function withTwoNodes(
     return node;
   }) as [StubNode, StubNode];
   await using booted = await bootGateway({ upstreams: { devnet: nodes } });
-  const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+  const client = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
   await client.opened;
   client.socket.send('{"jsonrpc":"2.0","id":1,"method":"logsSubscribe","params":["all"]}');
   await client.until(1);
@@ -183,8 +207,9 @@ test("a client leaves a node that has fallen behind, though it speaks on", () =>
     const { result } = JSON.parse(String(client.received[0])) as { result: number };
     const isFirst = result === 41;
     const [late, other] = isFirst ? nodes : [nodes[1], nodes[0]];
-    other.announce(5_000);
-    while (booted.slotOf("processed") !== 5_000n) await Bun.sleep(1);
+    // Further than a node may be behind, and no further than one node alone is believed.
+    other.announce(160);
+    while (booted.slotOf("processed") !== 160n) await Bun.sleep(1);
     booted.gateway.tick();
     await tellOnceSubscribed(other, isFirst ? 71 : 41);
     await client.until(2);
@@ -199,16 +224,16 @@ test("what is sent costs a credit for each started 0.1 MB, and closes with 4402 
   withGateway(async (booted, node) => {
     booted.fakes.creditsLeft = 2;
     node.onPubSub = (socket) => void socket.send("x".repeat(60_000));
-    const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+    const client = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
     await client.opened;
-    client.socket.send("{}");
+    client.socket.send(ping);
     await client.until(1);
     expect(booted.fakes.creditsLeft).toBe(1);
-    client.socket.send("{}");
+    client.socket.send(ping);
     await client.until(2);
     expect(booted.fakes.creditsLeft).toBe(0);
-    client.socket.send("{}");
-    client.socket.send("{}");
+    client.socket.send(ping);
+    client.socket.send(ping);
     expect(await client.closed).toBe(4402);
     while (booted.facts.length < 1) await Bun.sleep(1);
     // What could not be paid is no cost: the last message went out before its credit was asked for.
@@ -220,12 +245,12 @@ test("what passes is reported while the connection lasts, and the rest at its en
     async (booted, node) => {
       booted.fakes.creditsAsync = true;
       node.onPubSub = (socket) => void socket.send("x".repeat(150_000));
-      const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+      const client = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
       await client.opened;
       booted.gateway.tick();
       expect(booted.facts).toEqual([]);
       for (const count of [1, 2, 3]) {
-        client.socket.send("12345");
+        client.socket.send(ping);
         await client.until(count);
         if (count < 3) booted.gateway.tick();
       }
@@ -233,9 +258,9 @@ test("what passes is reported while the connection lasts, and the rest at its en
       await client.closed;
       while (booted.facts.length < 3) await Bun.sleep(1);
       expect(booted.facts.map(({ status, bytesIn, bytesOut }) => [status, bytesIn, bytesOut])).toEqual([
-        [101, 5, 150_000],
-        [101, 5, 150_000],
-        [1000, 5, 150_000],
+        [101, ping.length, 150_000],
+        [101, ping.length, 150_000],
+        [1000, ping.length, 150_000],
       ]);
       const credits = booted.facts.reduce((sum, fact) => sum + fact.credits, 0);
       // 450,000 bytes are five started tenths of a megabyte.
@@ -280,9 +305,76 @@ test("a client that does not read is closed with 4408 and holds only a bounded b
     expect(booted.facts[0]?.bytesOut).toBeLessThan(40 * 1024 * 1024);
   }));
 
+test("messages over the account's rate wait for it in their order, and the connection whose wait is too long ends with 4408", () =>
+  withGateway(async (booted, node) => {
+    let tokens = 2;
+    booted.fakes.take = (bucket) => {
+      if (!bucket.startsWith("messages:")) return {};
+      tokens -= 1;
+      return { allowed: tokens >= 0 };
+    };
+    const client = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
+    await client.opened;
+    client.socket.send(ping);
+    while (node.pubsubReceived.length < 1) await Bun.sleep(1);
+    const [peer] = [...node.sockets].slice(-1);
+    for (let index = 0; index < 6; index += 1) peer?.send(`m${index}`);
+    await client.until(2);
+    await Bun.sleep(50);
+    expect(client.received).toEqual(["m0", "m1"]);
+    expect(booted.fakes.messagesWaited).toBe(4);
+    tokens = 3;
+    await client.until(5);
+    expect(client.received.slice(2)).toEqual(["m2", "m3", "m4"]);
+    // An answer of the gateway itself is a message like another.
+    client.socket.send("{}");
+    for (let sent = 0; sent < 9; sent += 1) peer?.send("x".repeat(1024 * 1024));
+    expect(await client.closed).toBe(4408);
+    expect(client.received.length).toBe(5);
+  }));
+
+test("the messages of a connection that is gone take no tokens of its account's other connections", () =>
+  withGateway(async (booted, node) => {
+    let tokens = 0;
+    booted.fakes.take = (bucket) => {
+      if (!bucket.startsWith("messages:")) return {};
+      tokens -= 1;
+      return { allowed: tokens >= 0 };
+    };
+    node.onPubSub = (socket) => void socket.send("told");
+    const clients = [1, 2].map(() => new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`));
+    for (const [index, client] of clients.entries()) {
+      await client.opened;
+      client.socket.send(ping);
+      while (booted.fakes.messagesWaited <= index) await Bun.sleep(1);
+    }
+    const [gone, other] = clients;
+    gone?.socket.close();
+    await gone?.closed;
+    while (booted.gateway.sockets > 1) await Bun.sleep(1);
+    tokens = 1;
+    await other?.until(1);
+    expect(other?.received).toEqual(["told"]);
+    other?.socket.close();
+  }));
+
+test("a wrong call is answered by the gateway, and no node hears of it", () =>
+  withGateway(async (booted, node) => {
+    const client = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
+    await client.opened;
+    client.socket.send('{"jsonrpc":"2.0","id":1,"method":"accountSubscribe","params":["bad"]}');
+    client.socket.send(new TextEncoder().encode('{"jsonrpc":"2.0","id":2,"method":"nosuchSubscribe"}'));
+    await client.until(2);
+    const [bad, unknown] = client.received.map((text) => JSON.parse(String(text)));
+    expect(bad).toMatchObject({ id: 1, error: { code: -32602 } });
+    expect(unknown).toMatchObject({ id: 2, error: { code: -32601 } });
+    expect(node.pubsubReceived).toEqual([]);
+    client.socket.close();
+  }));
+
 test("a key that is revoked while its connection lasts ends it with 4401", () =>
   withGateway(async (booted) => {
-    const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+    const client = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
     await client.opened;
     booted.fakes.authenticate = () => ({ ok: false, code: "KEY_INACTIVE" });
     booted.gateway.tick();
@@ -297,7 +389,7 @@ test("a key that is refused or narrowed while its connection lasts ends it at on
     ];
     for (const [closeCode, code, change] of changes) {
       booted.fakes.authenticate = () => testGrant;
-      const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`, { origin: "https://a.example" });
+      const client = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`, { origin: "https://a.example" });
       await client.opened;
       booted.pubsub.recheck();
       change();
@@ -309,7 +401,7 @@ test("a key that is refused or narrowed while its connection lasts ends it at on
 
 test("many changes at once evaluate each connection once", () =>
   withGateway(async (booted) => {
-    const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+    const client = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
     await client.opened;
     let evaluated = 0;
     booted.fakes.authenticate = () => {
@@ -331,7 +423,7 @@ test("restrictions are evaluated by what the upgrade said, as long as the connec
       return null;
     };
     const headers = { origin: "https://a.example", referer: "https://b.example/x" };
-    const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`, headers);
+    const client = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`, headers);
     await client.opened;
     booted.pubsub.recheck();
     while (seen.length < 2) await Bun.sleep(1);
@@ -344,9 +436,9 @@ test("restrictions are evaluated by what the upgrade said, as long as the connec
 test("when the tier allows fewer connections than there are, the newest end with 4429 and the oldest stay", () =>
   withGateway(async (booted) => {
     booted.fakes.authenticate = () => ({ ...testGrant, tier: "business" });
-    const clients: Client[] = [];
+    const clients: PubSubClient[] = [];
     for (let index = 0; index < 8; index += 1) {
-      const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+      const client = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
       await client.opened;
       clients.push(client);
     }
@@ -368,7 +460,7 @@ test("draining closes sockets with 1001, lets a call in flight finish and takes 
     await release.promise;
     return `{"jsonrpc":"2.0","result":5,"id":${call.id}}`;
   };
-  const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+  const client = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
   await client.opened;
   const inFlight = booted.post('{"jsonrpc":"2.0","id":1,"method":"getSlot"}');
   while (node.calls.length < 1) await Bun.sleep(1);

@@ -1,9 +1,13 @@
-import type { Network } from "@sluice/contract/tiers";
+import type { Network, Permission } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { Access } from "../../access/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
 import type { GatewayEvents } from "../events.ts";
+import type { MessagePacer } from "./message-pacer.ts";
 import type { PubSubTarget } from "./node-link.ts";
+
+/** The permission that a connection needs. */
+export const readPermission: readonly Permission[] = ["read"];
 
 export interface PubSubDependencies {
   readonly clock: Clock;
@@ -25,6 +29,9 @@ export interface CheckedSession {
 /** What a session works with. */
 export interface SessionDependencies extends PubSubDependencies {
   readonly connections: ConnectionCounts;
+  readonly pacer: MessagePacer;
+  /** Whether methods that no table knows are passed to the node. */
+  readonly allowUnknownMethods: boolean;
   /** Between two facts of a connection that lasts, to the next tick. */
   readonly reportEveryMs: number;
   /** The connection is gone. */

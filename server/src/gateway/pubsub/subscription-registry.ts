@@ -57,7 +57,7 @@ export class SubscriptionRegistry {
   #hasMoved = false;
   #nextOwn = 0;
   readonly #own = new Map<string, Held>();
-  /** False when it has seen more than it remembers, or what it does not read (batches, binary frames). */
+  /** False when it has seen more than it remembers, or what it does not read (batches). */
   canMove = true;
 
   get size(): number {

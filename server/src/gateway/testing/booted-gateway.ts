@@ -27,6 +27,8 @@ export interface Fakes {
   creditsLeft: number;
   creditsAsync: boolean;
   health: "ok" | "down";
+  /** Messages over PubSub that could not be sent at once. */
+  messagesWaited: number;
 }
 
 export interface BootedGateway extends AsyncDisposable {
@@ -72,6 +74,7 @@ function makeFakes(): Fakes {
     creditsLeft: 1_000_000,
     creditsAsync: false,
     health: "ok",
+    messagesWaited: 0,
   };
 }
 
@@ -103,6 +106,7 @@ function dependenciesOf(fakes: Fakes, facts: RequestFact[], faults: unknown[]) {
         refund: (_account: string, cost: number) => {
           fakes.creditsLeft += cost;
         },
+        balance: () => ({ remaining: fakes.creditsLeft, resetsAtMs: Date.UTC(2026, 11, 1) }),
       },
     }),
     requestId: createRequestIds({ random: seededRandom(1) }),
@@ -114,13 +118,16 @@ function dependenciesOf(fakes: Fakes, facts: RequestFact[], faults: unknown[]) {
       pubsubOpened: () => {},
       pubsubClosed: () => {},
       pubsubMoved: () => {},
+      pubsubWaited: () => {
+        fakes.messagesWaited += 1;
+      },
     },
   };
 }
 
 export const pubsubTargets = (upstreams: ReturnType<typeof createUpstreams>) => ({
   target: (network: Network, lost?: ReadonlySet<string>) => upstreams.pool(network)?.pubsubNode(lost) ?? null,
-  isServing: (network: Network, label: string) => upstreams.pool(network)?.isIn(label) ?? false,
+  isServing: (network: Network, label: string) => upstreams.pool(network)?.mayNotify(label) ?? false,
 });
 
 /** A node of every group without a limit of its own. */
@@ -167,6 +174,7 @@ export async function bootGateway(options: BootOptions): Promise<BootedGateway> 
     {
       networkDefault: "devnet",
       trustedProxies,
+      allowUnknownMethods: options.allowUnknownMethods ?? false,
       ...(options.reportEveryMs === undefined ? {} : { reportEveryMs: options.reportEveryMs }),
     },
     { ...shared, ...pubsubTargets(upstreams) },
