@@ -28,6 +28,7 @@ export class Accounts implements AccountStore {
       tier_oracle_v2: checkOneOf("tiers.oracle-v2", account.tiers?.["oracle-v2"] ?? "community", oracleV2Tiers),
       requests_per_second: null,
       credits_monthly: null,
+      disabled_at: null,
       ...overrideColumns(account),
     };
     await this.#connection.run((db) => db.insertInto("accounts").values(row).execute());
@@ -67,6 +68,10 @@ export class Accounts implements AccountStore {
 
   async rename(id: string, name: string): Promise<AccountRecord | null> {
     return this.#update(id, { name: checkText("name", name, nameLengthMax) });
+  }
+
+  async setDisabled(id: string, isDisabled: boolean): Promise<AccountRecord | null> {
+    return this.#update(id, { disabled_at: isDisabled ? BigInt(this.#connection.clock.now()) : null });
   }
 
   async #update(id: string, columns: Partial<AccountRow>): Promise<AccountRecord | null> {

@@ -36,6 +36,13 @@ export interface NewBundle {
 /** The content of an opened envelope. */
 export type OpenedContent = Pick<NewBundle, "transactions" | "signatures" | "lastValidBlockHeight">;
 
+/** Where a bundle is in the chain. `index` is its place among the bundles of its block, from 0. */
+export interface LandedPlace {
+  readonly slot: Slot;
+  readonly blockhash: string;
+  readonly index: number;
+}
+
 /** The part of a bundle that its steps change. */
 export interface BundleStatus {
   readonly state: BundleState;
@@ -43,8 +50,8 @@ export interface BundleStatus {
   readonly reason: BundleReason | null;
   /** Text of the runtime or the parser beside the reason. */
   readonly detail: string | null;
-  /** Its place in the chain: set with `included`, kept with `finalized`. */
-  readonly landed: { readonly slot: Slot; readonly blockhash: string } | null;
+  /** Set with `included`, kept with `finalized`. */
+  readonly landed: LandedPlace | null;
   /** How often it was forwarded to a leader, and for which slot last. */
   readonly forwarded: { readonly times: number; readonly slot: Slot; readonly leader: Address } | null;
   /** Lamports that its tip accounts gained in its last simulation, or in its block. */
@@ -55,8 +62,14 @@ export interface BundleStatus {
   readonly changedAt: number;
 }
 
+/** Searchers that follow one bundle at most, beside the one that submitted it first. */
+export const followersMax = 64;
+
 /** A bundle and its status. */
-export interface BundleRecord extends NewBundle, BundleStatus {}
+export interface BundleRecord extends NewBundle, BundleStatus {
+  /** Searchers that submitted it when it was known already. */
+  readonly followers: readonly string[];
+}
 
 /** A transition from a state; `isEnd` marks a final one. */
 export interface BundleStep {
@@ -88,6 +101,11 @@ export interface BundleStore {
   noteForwarded(
     notes: readonly { readonly id: string; readonly forwarded: NonNullable<BundleRecord["forwarded"]> }[],
   ): Promise<void>;
+  /**
+   * Sets who follows a bundle that can still change; false where there is none. At most 64. One process at a time
+   * writes them.
+   */
+  setFollowers(id: string, followers: readonly string[]): Promise<boolean>;
   get(id: string): Promise<BundleRecord | null>;
   /** Those that can still change, oldest first, in pages. `after` is the last of the page before. */
   live(after: Pick<BundleRecord, "id" | "receivedAt"> | null, limit: number): Promise<readonly BundleRecord[]>;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { StateError } from "./errors.ts";
+import { newFileError, StateError } from "./errors.ts";
 import { FileLock } from "./file-lock.ts";
 
 /**
@@ -20,7 +20,13 @@ export class DirectoryLock implements Disposable {
     if (lock === null) {
       throw new StateError("LOCKED", `The data directory ${directory} is in use by ${holder(directory)}.`);
     }
-    writeFileSync(join(directory, "state.pid"), `${process.pid}\n`, { mode: 0o600 });
+    const path = join(directory, "state.pid");
+    try {
+      writeFileSync(path, `${process.pid}\n`, { mode: 0o600 });
+    } catch (error) {
+      lock[Symbol.dispose]();
+      throw newFileError(`The file ${path} cannot be written`, error);
+    }
     return new DirectoryLock(lock);
   }
 

@@ -108,6 +108,12 @@ export const engineSteps: readonly MigrationStep[] = [
   },
 ];
 
+/** Who else submitted a bundle, and its place among the bundles of its block. */
+export const bundleFollowersSteps: readonly MigrationStep[] = [
+  { addColumn: "followers", to: "bundles", column: { type: "text", nullable: true } },
+  { addColumn: "landed_index", to: "bundles", column: { type: "int", nullable: true } },
+];
+
 /** Of which of several processes holds the pool. */
 export const engineLeaseSteps: readonly MigrationStep[] = [
   {

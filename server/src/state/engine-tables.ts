@@ -19,6 +19,8 @@ export interface BundleRow {
   detail: string | null;
   landed_slot: bigint | null;
   landed_blockhash: string | null;
+  /** Null while it is in no block, and for what landed before this was kept. */
+  landed_index: bigint | null;
   forwarded_times: bigint;
   forwarded_slot: bigint | null;
   forwarded_leader: string | null;
@@ -27,6 +29,8 @@ export interface BundleRow {
   changed_at: bigint;
   /** Null while it can still change. */
   ended_at: bigint | null;
+  /** Ids with commas between; null for none. */
+  followers: string | null;
 }
 
 /** Apart from the bundle, so that a step does not write it anew, and gone when the bundle has ended. */

@@ -1,7 +1,9 @@
-import { CodedError, SluiceError } from "@sluice/contract/errors";
+import { CodedError, type ErrorCode, SluiceError } from "@sluice/contract/errors";
+import { type FileFault, fileFaultOf } from "@sluice/lib";
 
 /** Failures of the database itself. Operators see these; callers see a code of the error table. */
 export type StateErrorCode =
+  | "ABSENT"
   | "LOCKED"
   | "SCHEMA_NEWER"
   | "SCHEMA_OLDER"
@@ -30,6 +32,7 @@ export function stateErrorCodeOf(error: unknown): StateErrorCode | null {
 }
 
 const sentences: Readonly<Record<StateErrorCode, string>> = {
+  ABSENT: "There is no state database.",
   LOCKED: "The state database is in use by another process.",
   SCHEMA_NEWER: "The state database was written by a newer version.",
   SCHEMA_OLDER: "The state database lacks migrations.",
@@ -61,6 +64,11 @@ const codesByDriverCode: readonly (readonly [string, StateErrorCode])[] = [
   ["SQLITE_BUSY", "LOCKED"],
   ["SQLITE_LOCKED", "LOCKED"],
   ["SQLITE_CANTOPEN", "UNAVAILABLE"],
+  ["ENOSPC", "DISK_FULL"],
+  ["EDQUOT", "DISK_FULL"],
+  ["EROFS", "READ_ONLY"],
+  ["EACCES", "READ_ONLY"],
+  ["EPERM", "READ_ONLY"],
   ["53100", "DISK_FULL"],
   ["53", "OVERLOADED"],
   ["25006", "READ_ONLY"],
@@ -116,6 +124,14 @@ export function isItemFailure(error: unknown): boolean {
   return code.startsWith("SQLITE_CONSTRAINT") || code.startsWith("23") || code.startsWith("22");
 }
 
+/** What a caller is told of a failure that passes; any other is an internal error. */
+const publicCodes: Readonly<Partial<Record<StateErrorCode, ErrorCode>>> = {
+  OVERLOADED: "OVERLOADED",
+  UNAVAILABLE: "STORE_UNAVAILABLE",
+  DISK_FULL: "STORE_UNAVAILABLE",
+  READ_ONLY: "STORE_UNAVAILABLE",
+};
+
 /**
  * The error that callers of a store get: CONFLICT, NOT_FOUND, or one whose cause is a StateError.
  */
@@ -128,8 +144,36 @@ export function toSluiceError(error: unknown): SluiceError {
   if (code === "SQLITE_CONSTRAINT_FOREIGNKEY" || code === "23503")
     return new SluiceError("NOT_FOUND", { cause: error });
   const cause = error instanceof StateError ? error : newStateError(codeOfDriverError(error), error);
-  const isTransient = cause.code === "OVERLOADED" || cause.code === "UNAVAILABLE";
-  return new SluiceError(isTransient ? "OVERLOADED" : "INTERNAL_ERROR", { cause });
+  return new SluiceError(publicCodes[cause.code] ?? "INTERNAL_ERROR", { cause });
+}
+
+/** What an operator does about a file that SQLite cannot use. */
+const fileFaults: Readonly<Partial<Record<StateErrorCode, FileFault>>> = {
+  LOCKED: { cause: "another program has it open", remedy: "Close that program." },
+  READ_ONLY: {
+    cause: "it is read-only",
+    remedy: "Make it writable for this user, or choose another data directory (DATA_DIR).",
+  },
+  DISK_FULL: { cause: "the disk is full", remedy: "Make room on it." },
+  CORRUPT: {
+    cause: "it is damaged or not a database",
+    remedy:
+      "Put a copy in its place, with its -wal file, or move both away to begin without accounts, keys and credits; " +
+      "`.recover` of the program sqlite3 saves what can be read.",
+  },
+};
+
+/** `what` says what could not be done with which file; the cause and the way out follow. */
+export function newFileError(what: string, error: unknown): StateError {
+  const code = codeOfDriverError(error);
+  const fault = fileFaultOf(error) ?? fileFaults[code];
+  if (fault !== undefined) return new StateError(code, `${what}: ${fault.cause}. ${fault.remedy}`, error);
+  return new StateError(code, `${what}: ${error instanceof Error ? error.message : String(error)}.`, error);
+}
+
+/** A database file whose content is not what it was. */
+export function newDamageError(path: string, damage: string): StateError {
+  return new StateError("CORRUPT", `The database ${path} is damaged: ${damage}. ${fileFaults.CORRUPT?.remedy ?? ""}`);
 }
 
 /** A StateError with the sentence of its code. */

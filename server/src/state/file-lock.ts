@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { closeSync, openSync } from "node:fs";
-import { codeOfDriverError, StateError } from "./errors.ts";
+import { codeOfDriverError, newFileError } from "./errors.ts";
 
 /**
  * Holds a file for this process. The lock is the operating system's, taken by SQLite on an empty file, so it ends with
@@ -35,9 +35,8 @@ export class FileLock implements Disposable {
       return new FileLock(database);
     } catch (error) {
       database?.close();
-      const code = codeOfDriverError(error);
-      if (code === "LOCKED") return null;
-      throw new StateError(code, `The file ${path} cannot be locked.`, error);
+      if (codeOfDriverError(error) === "LOCKED") return null;
+      throw newFileError(`The file ${path} cannot be locked`, error);
     }
   }
 
@@ -52,6 +51,6 @@ export function createPrivateFile(path: string): void {
     closeSync(openSync(path, "wx", 0o600));
   } catch (error) {
     const exists = error instanceof Error && "code" in error && error.code === "EEXIST";
-    if (!exists) throw new StateError("UNAVAILABLE", `The file ${path} cannot be created.`, error);
+    if (!exists) throw newFileError(`The file ${path} cannot be created`, error);
   }
 }

@@ -128,6 +128,16 @@ describe("GroupCommit", () => {
     expect(database.committed).toEqual([]);
   });
 
+  test("a failure of the database while a bad item is looked for fails the group: nothing of it is acknowledged or kept", async () => {
+    const { database, group } = setUp();
+    const results = await Promise.allSettled(["a", "bad", "fatal", "d"].map((item) => group.submit(append, item)));
+    expect(results.map((result) => (result.status === "rejected" ? String(result.reason) : "kept"))).toEqual(
+      Array(4).fill("Error: fatal"),
+    );
+    expect([database.committed, database.commits]).toEqual([[], 0]);
+    expect(await group.submit(append, "later")).toBe(5);
+  });
+
   test("one more than the queue holds is refused with OVERLOADED, and those in it are written", async () => {
     const { database, group } = setUp({ queueMax: 3, groupMax: 2 });
     const results = await Promise.allSettled(["a", "b", "c", "d"].map((item) => group.submit(append, item)));

@@ -4,7 +4,16 @@
  * has to remember something. Acknowledged writes are on disk. No other room depends on the driver.
  */
 
-export type { BundleIngress, BundleRecord, BundleStore, NewBundle, OpenedContent } from "./bundle-records.ts";
+export type {
+  BundleIngress,
+  BundleRecord,
+  BundleStore,
+  LandedPlace,
+  NewBundle,
+  OpenedContent,
+} from "./bundle-records.ts";
+export { followersMax } from "./bundle-records.ts";
+export type { ChainRecord, ChainStore } from "./chain-records.ts";
 export { requireUnusedState } from "./directory-lock.ts";
 export {
   type CursorStore,

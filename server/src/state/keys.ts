@@ -32,6 +32,7 @@ import {
 const textLengthMax = 200;
 const listEntriesMax = 1_000;
 const restrictionsLengthMax = 64 * 1024;
+const methodsLengthMax = 16 * 1024;
 const touchMax = 10_000;
 /** Enough to find one that is left over. */
 const adminsMax = 1_000;
@@ -58,6 +59,7 @@ export class Keys implements KeyStore {
       name: nameColumn(key.name),
       restrictions: restrictionsColumn(key.restrictions),
       permissions: permissionsColumn(key.permissions),
+      methods: methodsColumn(key.methods),
       enhanced: key.enhanced ? 1n : 0n,
       enhanced_requests_per_second: checkWholeOrNull("enhancedRequestsPerSecond", key.enhancedRequestsPerSecond),
       requests_per_second: checkWholeOrNull("requestsPerSecond", key.requestsPerSecond),
@@ -82,6 +84,7 @@ export class Keys implements KeyStore {
           "accounts.tier_oracle_v2",
           "accounts.requests_per_second as account_requests_per_second",
           "accounts.credits_monthly",
+          "accounts.disabled_at",
         ])
         .where("api_keys.hash", "=", hash)
         .executeTakeFirst();
@@ -95,6 +98,7 @@ export class Keys implements KeyStore {
         tier_oracle_v2: row.tier_oracle_v2,
         requests_per_second: row.account_requests_per_second,
         credits_monthly: row.credits_monthly,
+        disabled_at: row.disabled_at,
       };
       return { key: toKey(row), account: toAccount(account) };
     });
@@ -210,13 +214,19 @@ function permissionsColumn(granted: readonly string[]): string {
   return JSON.stringify(names);
 }
 
+function methodsColumn(methods: readonly string[]): string | null {
+  if (methods.length === 0) return null;
+  return checkJson("methods", boundedList("methods", methods), methodsLengthMax);
+}
+
 function changedColumns(changes: KeyChanges): Partial<KeyRow> {
   const columns: Partial<KeyRow> = {};
-  const { name, restrictions, enhanced, permissions: granted } = changes;
+  const { name, restrictions, enhanced, permissions: granted, methods } = changes;
   const { enhancedRequestsPerSecond, requestsPerSecond, expiresAt } = changes;
   if (name !== undefined) columns.name = nameColumn(name);
   if (restrictions !== undefined) columns.restrictions = restrictionsColumn(restrictions);
   if (granted !== undefined) columns.permissions = permissionsColumn(granted);
+  if (methods !== undefined) columns.methods = methodsColumn(methods);
   if (enhanced !== undefined) columns.enhanced = enhanced ? 1n : 0n;
   if (enhancedRequestsPerSecond !== undefined) {
     columns.enhanced_requests_per_second = checkWholeOrNull("enhancedRequestsPerSecond", enhancedRequestsPerSecond);

@@ -1,4 +1,4 @@
-import { engineLeaseSteps, engineSteps } from "./engine-migration.ts";
+import { bundleFollowersSteps, engineLeaseSteps, engineSteps } from "./engine-migration.ts";
 import type { Migration } from "./schema.ts";
 
 /**
@@ -148,6 +148,55 @@ export const migrations: readonly Migration[] = [
           label: { type: "id" },
           options: { type: "bytes" },
           added_at: { type: "int" },
+        },
+      },
+    ],
+  },
+  {
+    number: 8,
+    name: "accounts that are disabled",
+    steps: [{ addColumn: "disabled_at", to: "accounts", column: { type: "int", nullable: true } }],
+  },
+  {
+    number: 9,
+    name: "permissions that hold everywhere, lists of methods, sessions by account",
+    steps: [
+      // Until then a key needed no permission to read or to send transactions.
+      { appendText: "read", table: "api_keys", list: "permissions" },
+      { appendText: "transactions:write", table: "api_keys", list: "permissions" },
+      { addColumn: "methods", to: "api_keys", column: { type: "text", nullable: true } },
+      { index: "sessions_by_account", on: "sessions", columns: ["account_id", "created_at"] },
+    ],
+  },
+  { number: 10, name: "who follows a bundle, and where it is in its block", steps: bundleFollowersSteps },
+  {
+    number: 11,
+    name: "requests that were served",
+    steps: [
+      {
+        create: "served_requests",
+        primaryKey: ["account_id", "month"],
+        columns: {
+          account_id: { type: "id", references: "accounts.id" },
+          month: { type: "id" },
+          used: { type: "int" },
+        },
+      },
+    ],
+  },
+  {
+    number: 12,
+    name: "the chain of each network",
+    steps: [
+      {
+        create: "chains",
+        primaryKey: ["network"],
+        columns: {
+          network: { type: "id" },
+          genesis: { type: "id" },
+          first_slot: { type: "int", nullable: true },
+          first_blockhash: { type: "id", nullable: true },
+          seen_at: { type: "int" },
         },
       },
     ],

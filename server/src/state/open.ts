@@ -2,19 +2,20 @@ import type { Clock, Random } from "@sluice/lib";
 import { sql } from "kysely";
 import { Accounts } from "./accounts.ts";
 import { Audit } from "./audit.ts";
+import { Chains } from "./chains.ts";
 import { Connection } from "./connection.ts";
 import { Credits } from "./credits.ts";
 import { Searchers } from "./engine/searchers.ts";
 import { engineState } from "./engine/stores.ts";
 import { EngineSwitches } from "./engine/switches.ts";
-import { codeOfDriverError, StateError } from "./errors.ts";
+import { codeOfDriverError, newStateError, StateError } from "./errors.ts";
 import { Keys } from "./keys.ts";
 import { applyMigrations, readMigrationStatus } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import { openPostgres } from "./postgres.ts";
 import type { State, StateDriver, StateLog } from "./records.ts";
 import { Sessions } from "./sessions.ts";
-import { openSqlite } from "./sqlite.ts";
+import { hasSqlite, openSqlite } from "./sqlite.ts";
 import type { Db } from "./tables.ts";
 import { UpstreamNodes } from "./upstream-nodes.ts";
 import { UpstreamOrders } from "./upstream-orders.ts";
@@ -26,6 +27,10 @@ export interface StateOptions {
   readonly databaseUrl: string | null;
   /** Whether missing migrations are applied. When false, a database that lacks some is refused (SCHEMA_OLDER). */
   readonly migrate?: boolean;
+  /** Whether a database without any migration is made. When false, it is refused (ABSENT) and nothing is changed. */
+  readonly create?: boolean;
+  /** Folders that are made after the database: where they hold something, an empty database is a lost one. */
+  readonly beside?: readonly string[];
 }
 
 export interface StateDependencies {
@@ -40,13 +45,15 @@ interface Opened extends AsyncDisposable {
 }
 
 /**
- * Opens the state store. Throws StateError with a sentence for the operator: LOCKED (another process has the
+ * Opens the state store. Throws StateError with a sentence for the operator: ABSENT, LOCKED (another process has the
  * directory), SCHEMA_NEWER, SCHEMA_CHANGED, SCHEMA_OLDER, CORRUPT, READ_ONLY, DISK_FULL, UNAVAILABLE.
  */
 export async function openState(options: StateOptions, dependencies: StateDependencies): Promise<State> {
+  const { create = true, databaseUrl, directory } = options;
+  if (!create && databaseUrl === null && !hasSqlite(directory)) throw newStateError("ABSENT");
   const opened = await openDriver(options, dependencies);
   try {
-    await settleSchema(opened, options.migrate ?? true, dependencies);
+    await settleSchema(opened, { migrate: options.migrate ?? true, create }, dependencies);
     return createState(opened, dependencies);
   } catch (error) {
     await opened[Symbol.asyncDispose]();
@@ -55,14 +62,20 @@ export async function openState(options: StateOptions, dependencies: StateDepend
 }
 
 async function openDriver(options: StateOptions, dependencies: StateDependencies): Promise<Opened> {
-  if (options.databaseUrl === null) return { ...(await openSqlite(options.directory)), driver: "sqlite" };
+  if (options.databaseUrl === null)
+    return { ...(await openSqlite(options.directory, options.beside)), driver: "sqlite" };
   return { ...openPostgres(options.databaseUrl, dependencies), driver: "postgres" };
 }
 
-async function settleSchema(opened: Opened, migrate: boolean, dependencies: StateDependencies): Promise<void> {
+async function settleSchema(
+  opened: Opened,
+  { migrate, create }: { readonly migrate: boolean; readonly create: boolean },
+  dependencies: StateDependencies,
+): Promise<void> {
   const status = await readMigrationStatus(opened, migrations);
   const pending = status.filter(({ appliedAt }) => appliedAt === null).map(({ number }) => number);
   if (pending.length === 0) return;
+  if (!create && pending.length === status.length) throw newStateError("ABSENT");
   if (!migrate) {
     throw new StateError(
       "SCHEMA_OLDER",
@@ -90,10 +103,12 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
       oracle: new Credits(connection, "oracle_requests"),
       "oracle-v2": new Credits(connection, "oracle_v2_requests"),
     },
+    served: new Credits(connection, "served_requests"),
     sessions: new Sessions(connection),
     audit: new Audit(connection),
     upstreamOrders: new UpstreamOrders(connection),
     upstreamNodes: new UpstreamNodes(connection),
+    chains: new Chains(connection),
     engine: engineState(connection),
     change: (work) =>
       connection.transaction((tx) => {

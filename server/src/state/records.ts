@@ -9,6 +9,7 @@ import type {
   SubscriptionTiers,
 } from "@sluice/contract/tiers";
 import type { Log } from "@sluice/lib";
+import type { ChainStore } from "./chain-records.ts";
 import type { EngineState, EngineSwitchStore, SearcherStore } from "./engine-records.ts";
 import type { CreditStore, MeteredProduct } from "./meter.ts";
 import type { UpstreamNodeStore, UpstreamOrderStore } from "./order-records.ts";
@@ -26,6 +27,8 @@ export interface AccountRecord {
   readonly requestsPerSecond: number | null;
   /** Replaces the platform tier's monthly credits when set. */
   readonly creditsMonthly: bigint | null;
+  /** Since when none of its keys opens anything; null while they do. */
+  readonly disabledAt: number | null;
 }
 
 export const keyStatuses = ["active", "disabled", "revoked"] as const;
@@ -54,6 +57,8 @@ export interface KeyRecord {
   readonly enhanced: boolean;
   readonly enhancedRequestsPerSecond: number | null;
   readonly permissions: readonly Permission[];
+  /** The JSON-RPC methods that it may call, or beginnings of them with a final `*`; an empty list allows all. */
+  readonly methods: readonly string[];
   readonly requestsPerSecond: number | null;
   readonly expiresAt: number | null;
   readonly createdAt: number;
@@ -69,6 +74,7 @@ export type KeyChanges = Partial<
     | "enhanced"
     | "enhancedRequestsPerSecond"
     | "permissions"
+    | "methods"
     | "requestsPerSecond"
     | "expiresAt"
   >
@@ -122,6 +128,8 @@ export interface AccountStore {
     overrides: { readonly requestsPerSecond?: number | null; readonly creditsMonthly?: bigint | null },
   ): Promise<AccountRecord | null>;
   rename(id: string, name: string): Promise<AccountRecord | null>;
+  /** While it is disabled no key of it opens anything; its records and the status of each key stay. */
+  setDisabled(id: string, isDisabled: boolean): Promise<AccountRecord | null>;
 }
 
 /** API keys, by id and by hash. Every method throws SluiceError. */
@@ -145,7 +153,7 @@ export interface KeyStore {
 
 /** Sessions of the console. Every method throws SluiceError. */
 export interface SessionStore {
-  /** The token is returned once and stored only as its hash. */
+  /** The token is returned once and stored only as its hash. An account has ten at most: the oldest is deleted. */
   create(session: {
     readonly accountId: string;
     readonly keyId: string | null;
@@ -155,7 +163,7 @@ export interface SessionStore {
   find(hash: string): Promise<SessionRecord | null>;
   /** Whether there was one. */
   delete(hash: string): Promise<boolean>;
-  /** Removes up to 1000 expired sessions and says how many. */
+  /** Removes all expired sessions and says how many. */
   deleteExpired(): Promise<number>;
 }
 
@@ -201,10 +209,13 @@ export interface State extends AsyncDisposable {
   readonly credits: CreditStore;
   /** Requests a month of the products that are sold by the request, leased and counted as credits are. */
   readonly requests: Readonly<Record<MeteredProduct, CreditStore>>;
+  /** Requests that were served, whether the ledger has their records or not. */
+  readonly served: CreditStore;
   readonly sessions: SessionStore;
   readonly audit: AuditStore;
   readonly upstreamOrders: UpstreamOrderStore;
   readonly upstreamNodes: UpstreamNodeStore;
+  readonly chains: ChainStore;
   readonly engine: EngineState;
   /**
    * Several writes as one: all of them are on disk when it resolves, or none is. `work` may run again from its

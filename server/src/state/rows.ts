@@ -8,6 +8,7 @@ import {
   permissions,
   platformTiers,
 } from "@sluice/contract/tiers";
+import type { ChainRecord } from "./chain-records.ts";
 import { StateError } from "./errors.ts";
 import { type UpstreamNodeRecord, type UpstreamOrderRecord, upstreamOrders } from "./order-records.ts";
 import {
@@ -18,7 +19,15 @@ import {
   keyStatuses,
   type SessionRecord,
 } from "./records.ts";
-import type { AccountRow, AuditRow, KeyRow, SessionRow, UpstreamNodeRow, UpstreamOrderRow } from "./tables.ts";
+import type {
+  AccountRow,
+  AuditRow,
+  ChainRow,
+  KeyRow,
+  SessionRow,
+  UpstreamNodeRow,
+  UpstreamOrderRow,
+} from "./tables.ts";
 
 /** Converts rows to records. A row that no version of Sluice can have written is CORRUPT. */
 export function corrupt(what: string): StateError {
@@ -74,6 +83,7 @@ export function toAccount(row: AccountRow): AccountRecord {
     },
     requestsPerSecond: numberOrNull(row.requests_per_second),
     creditsMonthly: row.credits_monthly,
+    disabledAt: numberOrNull(row.disabled_at),
   };
 }
 
@@ -102,6 +112,7 @@ export function toKey(row: KeyRow): KeyRecord {
     enhanced: row.enhanced !== 0n,
     enhancedRequestsPerSecond: numberOrNull(row.enhanced_requests_per_second),
     permissions: granted.map((name): Permission => oneOf("api_keys.permissions", name, permissions)),
+    methods: row.methods === null ? [] : strings("api_keys.methods", parse("api_keys.methods", row.methods)),
     requestsPerSecond: numberOrNull(row.requests_per_second),
     expiresAt: numberOrNull(row.expires_at),
     createdAt: numberOf(row.created_at),
@@ -132,6 +143,11 @@ export function toUpstreamNode(row: UpstreamNodeRow): UpstreamNodeRecord {
     options: Uint8Array.from(row.options),
     addedAt: numberOf(row.added_at),
   };
+}
+
+export function toChain(row: ChainRow): ChainRecord {
+  const { genesis, first_slot: slot, first_blockhash: blockhash } = row;
+  return { genesis, first: slot === null || blockhash === null ? null : { slot, blockhash } };
 }
 
 export function toUpstreamOrder(row: UpstreamOrderRow): UpstreamOrderRecord {

@@ -26,6 +26,8 @@ export type MigrationStep =
     }
   | { readonly index: string; readonly on: string; readonly columns: readonly string[] }
   | { readonly addColumn: string; readonly to: string; readonly column: Column & { readonly nullable: true } }
+  /** Appends a text to the JSON list of texts in each row that does not hold it. */
+  | { readonly appendText: string; readonly table: string; readonly list: string }
   | { readonly appendOnly: string };
 
 /** A numbered list of steps; it never changes once released, since its checksum is stored. */
@@ -72,6 +74,15 @@ function renderAppendOnly(driver: StateDriver, table: string): string[] {
   ];
 }
 
+/** Texts of permissions: what LIKE or JSON gives a meaning does not occur in them, but for the quotes around them. */
+function renderAppendText(text: string, table: string, list: string): string {
+  if (!/^[a-z:]+$/.test(text)) throw new Error(`Not a plain text: ${text}`);
+  const [rows, column] = [plain(table), plain(list)];
+  const longer = `substr(${column}, 1, length(${column}) - 1) || ',"${text}"]'`;
+  const appended = `case when ${column} = '[]' then '["${text}"]' else ${longer} end`;
+  return `update ${rows} set ${column} = ${appended} where ${column} not like '%"${text}"%'`;
+}
+
 /** The statements of one step, in order. */
 export function renderStep(driver: StateDriver, step: MigrationStep): string[] {
   if ("create" in step) {
@@ -86,6 +97,7 @@ export function renderStep(driver: StateDriver, step: MigrationStep): string[] {
   if ("addColumn" in step) {
     return [`alter table ${plain(step.to)} add column ${renderColumn(driver, step.addColumn, step.column)}`];
   }
+  if ("appendText" in step) return [renderAppendText(step.appendText, step.table, step.list)];
   return renderAppendOnly(driver, step.appendOnly);
 }
 

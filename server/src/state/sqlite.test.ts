@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock, systemRandom } from "@sluice/lib";
+import { mountSmallDisk } from "@sluice/lib/testing";
 import { requireUnusedState } from "./directory-lock.ts";
 import { run as durabilityCampaign } from "./durability.campaign.ts";
 import { stateErrorCodeOf } from "./errors.ts";
@@ -111,7 +112,7 @@ describe("faults", () => {
     for (const result of results) {
       expect(result.status).toBe("rejected");
       const reason = result.status === "rejected" ? result.reason : null;
-      expect(reason).toMatchObject({ code: "INTERNAL_ERROR" });
+      expect(reason).toMatchObject({ code: "STORE_UNAVAILABLE" });
       expect(stateErrorCodeOf(reason)).toBe("DISK_FULL");
     }
     expect((await state.audit.list({ subject: "disk" })).items).toEqual([kept]);
@@ -140,6 +141,66 @@ describe("faults", () => {
     expect(stateErrorCodeOf(error)).toBe("CORRUPT");
     expect(String(error)).toContain(path);
     expect(readFileSync(path, "utf8")).toStartWith("this is another user's letter");
+  });
+
+  test("a page that is damaged in the middle ends the opening with the file and the way out, and is not overwritten", async () => {
+    const directory = temporaryDirectory();
+    const { opened, state } = await openBoth(directory);
+    const entry = { actor: "operator", action: "fill", subject: "disk", detail: { text: "x".repeat(3_000) } };
+    for (let index = 0; index < 50; index += 1) await state.audit.append(entry);
+    opened.database.run("pragma wal_checkpoint(truncate)");
+    await state[Symbol.asyncDispose]();
+    const path = join(directory, "state.sqlite");
+    const bytes = readFileSync(path);
+    bytes.fill(0xaa, bytes.length / 2, bytes.length / 2 + 8_192);
+    writeFileSync(path, bytes);
+    const error = await thrownBy(openState({ directory, databaseUrl: null }, dependencies));
+    expect(stateErrorCodeOf(error)).toBe("CORRUPT");
+    expect(String(error)).toContain(`The database ${path} is damaged: `);
+    expect(String(error)).toContain("Put a copy in its place");
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+
+  test("an empty database is a new one, unless a log or another store shows that there was one before", async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, "state.sqlite");
+    const beside = [join(directory, "absent"), join(directory, "ledger")];
+    mkdirSync(join(directory, "ledger"));
+    writeFileSync(path, "");
+    await (await openState({ directory, databaseUrl: null, beside }, dependencies))[Symbol.asyncDispose]();
+    mkdirSync(join(directory, "ledger", "engine"));
+    await (await openState({ directory, databaseUrl: null, beside }, dependencies))[Symbol.asyncDispose]();
+    writeFileSync(path, "");
+    const lost = await thrownBy(openState({ directory, databaseUrl: null, beside }, dependencies));
+    expect([stateErrorCodeOf(lost), String(lost)]).toEqual(["CORRUPT", expect.stringContaining(`${path} is damaged`)]);
+    expect(String(lost)).toContain(join(directory, "ledger"));
+    expect(statSync(path).size).toBe(0);
+    writeFileSync(`${path}-wal`, "a log without its database");
+    const cut = await thrownBy(openState({ directory, databaseUrl: null }, dependencies));
+    expect([stateErrorCodeOf(cut), String(cut)]).toEqual(["CORRUPT", expect.stringContaining(`${path}-wal`)]);
+  });
+
+  test("a read-only and a full disk end the opening with the file, the cause and the way out", async () => {
+    using disk = mountSmallDisk(4 * 1024 * 1024);
+    if (disk === null) {
+      console.warn("THE TEST OF A READ-ONLY DISK DID NOT RUN: it needs the right to mount a tmpfs.");
+      return;
+    }
+    const open = (directory: string) => openState({ directory, databaseUrl: null }, dependencies);
+    const refusal = async (directory: string) => {
+      const error = await thrownBy(open(directory));
+      return [stateErrorCodeOf(error), String(error)];
+    };
+    const directory = join(disk.path, "state");
+    disk.fill();
+    const isFull = expect.stringContaining("the disk is full. Make room");
+    expect(await refusal(directory)).toEqual(["DISK_FULL", isFull]);
+    disk.empty();
+    await (await open(directory))[Symbol.asyncDispose]();
+    disk.setReadOnly(true);
+    expect(await refusal(directory)).toEqual(["READ_ONLY", expect.stringContaining(`${directory}/state.`)]);
+    expect((await refusal(directory))[1]).toContain("Make it writable");
+    expect(await refusal(join(disk.path, "other"))).toEqual(["READ_ONLY", expect.stringContaining("is read-only")]);
   });
 
   test("a row that no version of Sluice can have written is CORRUPT, not a guess", async () => {

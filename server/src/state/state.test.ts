@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, ManualClock, seededRandom, systemRandom } from "@sluice/lib";
@@ -118,6 +118,35 @@ for (const [name, makePlace] of places) {
       expect(row.id).toBe(account.id);
     });
 
+    test("a key that was created before permissions held everywhere may still read and send transactions", async () => {
+      await using place = await makePlace();
+      await using opened = await openDriver(place);
+      await applyMigrations(
+        opened,
+        migrations.filter(({ number }) => number < 9),
+        dependencies,
+      );
+      const lists = [[], ["read"], ["bundles:write", "keys:write"], ["admin", "read"]];
+      await sql`insert into accounts (id, name, created_at, tier_platform, tier_oracle, tier_oracle_v2)
+        values ('acc', 'a', 1, 'free', 'community', 'community')`.execute(opened.db);
+      for (const [index, list] of lists.entries()) {
+        const restrictions = JSON.stringify({ networks: [], domains: [], ipRanges: [] });
+        await sql`insert into api_keys (id, account_id, name, hash, hint, environment, status, restrictions, enhanced,
+          permissions, created_at) values (${`key_${index}`}, 'acc', 'k', ${`${index}`.repeat(64)}, 'h', 'live', 'active',
+          ${restrictions}, 1, ${JSON.stringify(list)}, 1)`.execute(opened.db);
+      }
+      await applyMigrations(opened, migrations, dependencies);
+      await using state = createState(opened, dependencies);
+      const keys = await Promise.all(lists.map((_, index) => state.keys.get(`key_${index}`)));
+      expect(keys.map((key) => key?.permissions)).toEqual([
+        ["read", "transactions:write"],
+        ["read", "transactions:write"],
+        ["bundles:write", "keys:write", "read", "transactions:write"],
+        ["admin", "read", "transactions:write"],
+      ]);
+      expect(keys.map((key) => key?.methods)).toEqual(lists.map(() => []));
+    });
+
     test("a database that a newer version wrote is refused and left as it is", async () => {
       await using place = await makePlace();
       const opened = await openDriver(place);
@@ -165,6 +194,21 @@ for (const [name, makePlace] of places) {
       expect(await state.migrations()).toEqual(
         migrations.map(({ number, name }) => ({ number, name, appliedAt: clock.now() })),
       );
+    });
+
+    test("opening without leave to create refuses what is not there, and leaves it as it was", async () => {
+      await using place = await makePlace();
+      const open = () => openState({ ...place.options, create: false }, dependencies);
+      const error = await open().catch((thrown: unknown) => thrown);
+      expect(stateErrorCodeOf(error)).toBe("ABSENT");
+      if (place.options.databaseUrl === null) expect(readdirSync(place.options.directory)).toEqual([]);
+      await using opened = await openDriver(place);
+      const status = await readMigrationStatus(opened, migrations);
+      expect(status.every(({ appliedAt }) => appliedAt === null)).toBe(true);
+      await applyMigrations(opened, migrations, dependencies);
+      await opened[Symbol.asyncDispose]();
+      await using state = await open();
+      expect(await state.ping()).toBe(true);
     });
 
     test("after closing, which can be done twice, writes are refused and not lost in silence", async () => {

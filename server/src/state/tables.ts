@@ -11,6 +11,7 @@ export interface AccountRow {
   tier_oracle_v2: string;
   requests_per_second: bigint | null;
   credits_monthly: bigint | null;
+  disabled_at: bigint | null;
 }
 
 export interface KeyRow {
@@ -25,6 +26,8 @@ export interface KeyRow {
   enhanced: bigint;
   enhanced_requests_per_second: bigint | null;
   permissions: string;
+  /** Null where the key may call all. */
+  methods: string | null;
   requests_per_second: bigint | null;
   expires_at: bigint | null;
   created_at: bigint;
@@ -77,6 +80,14 @@ export interface UpstreamNodeRow {
   added_at: bigint;
 }
 
+export interface ChainRow {
+  network: string;
+  genesis: string;
+  first_slot: bigint | null;
+  first_blockhash: string | null;
+  seen_at: bigint;
+}
+
 export interface MigrationRow {
   number: bigint;
   name: string;
@@ -91,16 +102,18 @@ export interface Tables extends EngineTables {
   credits: CreditRow;
   oracle_requests: CreditRow;
   oracle_v2_requests: CreditRow;
+  served_requests: CreditRow;
   lease_books: LeaseBookRow;
   sessions: SessionRow;
   audit: AuditRow;
   upstream_orders: UpstreamOrderRow;
   upstream_nodes: UpstreamNodeRow;
+  chains: ChainRow;
   sluice_migrations: MigrationRow;
 }
 
-/** What is counted by account and month, a table for each product: all have the rows of `credits`. */
-export type MeterTable = "credits" | "oracle_requests" | "oracle_v2_requests";
+/** What is counted by account and month, a table for each meter: all have the rows of `credits`. */
+export type MeterTable = "credits" | "oracle_requests" | "oracle_v2_requests" | "served_requests";
 
 /** The database, outside a transaction. */
 export type Db = Kysely<Tables>;

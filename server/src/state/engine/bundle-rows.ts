@@ -5,6 +5,7 @@ import {
   type BundleStatus,
   type BundleStep,
   bundleIngresses,
+  followersMax,
   type NewBundle,
 } from "../bundle-records.ts";
 import type { BundleContentRow, BundleRow } from "../engine-tables.ts";
@@ -24,6 +25,7 @@ export type BundleStateRow = Pick<
   | "detail"
   | "landed_slot"
   | "landed_blockhash"
+  | "landed_index"
   | "forwarded_times"
   | "forwarded_slot"
   | "forwarded_leader"
@@ -42,6 +44,7 @@ const acceptedState: Omit<BundleStateRow, "changed_at"> = {
   detail: null,
   landed_slot: null,
   landed_blockhash: null,
+  landed_index: null,
   forwarded_times: 0n,
   forwarded_slot: null,
   forwarded_leader: null,
@@ -66,7 +69,14 @@ export function toBundleRow(bundle: NewBundle): BundleRow {
     expires_at: checkWhole("expiresAt", bundle.expiresAt),
     ...acceptedState,
     changed_at: checkWhole("receivedAt", bundle.receivedAt),
+    followers: null,
   };
+}
+
+export function followersText(followers: readonly string[]): string | null {
+  checkCount("followers", followers.length, followersMax);
+  for (const follower of followers) checkIdentifier("followers", follower);
+  return followers.length === 0 ? null : followers.join(",");
 }
 
 export function toContentRow(id: string, content: Pick<NewBundle, "transactions" | "sealed">): BundleContentRow {
@@ -97,6 +107,7 @@ export function toBundleStateRow({ to, isEnd }: Pick<BundleStep, "to" | "isEnd">
     detail: to.detail === null ? null : detailText(to.detail),
     landed_slot: amountOrNull("landed.slot", to.landed?.slot ?? null),
     landed_blockhash: to.landed === null ? null : checkText("landed.blockhash", to.landed.blockhash, wordLengthMax),
+    landed_index: to.landed === null ? null : checkWhole("landed.index", to.landed.index),
     ...toForwardedRow(to.forwarded),
     tip_seen: amountOrNull("tipSeen", to.tipSeen),
     compute_units: to.computeUnits === null ? null : checkWhole("computeUnits", to.computeUnits),
@@ -139,6 +150,7 @@ export function toBundle(row: JoinedBundleRow): BundleRecord {
     transactions: row.transactions === null ? [] : unpacked("bundle_contents.transactions", row.transactions),
     sealed: row.sealed === null ? null : plain(row.sealed),
     ...toBundleState(row),
+    followers: row.followers === null ? [] : row.followers.split(","),
   };
 }
 
@@ -147,7 +159,11 @@ function toBundleState(row: BundleRow): BundleStatus {
     state: oneOf("bundles.state", row.state, bundleStates),
     reason: row.reason === null ? null : oneOf("bundles.reason", row.reason, bundleReasons),
     detail: row.detail,
-    landed: pairOf("landed", row.landed_slot, row.landed_blockhash, (slot, blockhash) => ({ slot, blockhash })),
+    landed: pairOf("landed", row.landed_slot, row.landed_blockhash, (slot, blockhash) => ({
+      slot,
+      blockhash,
+      index: numberOf(row.landed_index ?? 0n),
+    })),
     forwarded: pairOf("forwarded", row.forwarded_slot, row.forwarded_leader, (slot, leader) => ({
       times: numberOf(row.forwarded_times),
       slot,

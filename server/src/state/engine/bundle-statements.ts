@@ -89,6 +89,7 @@ const stateColumns: Columns<Omit<BundleStateRow, "ended_at">> = {
   detail: "text",
   landed_slot: "bigint",
   landed_blockhash: "text",
+  landed_index: "bigint",
   forwarded_times: "bigint",
   forwarded_slot: "bigint",
   forwarded_leader: "text",
@@ -110,6 +111,7 @@ const bundleColumns: Columns<BundleRow> = {
   expires_at: "bigint",
   ...stateColumns,
   ended_at: "bigint",
+  followers: "text",
 };
 const contentColumns: Columns<BundleContentRow> = { bundle_id: "text", transactions: "bytea", sealed: "bytea" };
 const outcomeColumns: Columns<BundleOutcomeRow> = { bundle_id: "text", ended_at: "bigint" };

@@ -9,6 +9,7 @@ import { beyond, readPageRequest, toPage } from "../paging.ts";
 import type { Db, Tx } from "../tables.ts";
 import { checkAmount, checkCount, checkOneOf, checkSha256Hex, checkWhole, isIdentifier } from "../values.ts";
 import {
+  followersText,
   signaturesText,
   toBundle,
   toBundleRow,
@@ -160,6 +161,15 @@ export class Bundles implements BundleStore {
     const rows = notes.map(({ id, forwarded }) => bundleCells.forwarded({ id, ...toForwardedRow(forwarded) }));
     if (rows.length === 0) return;
     await this.#connection.transaction((tx) => this.#statements.noteForwarded.execute(tx, rows));
+  }
+
+  async setFollowers(id: string, followers: readonly string[]): Promise<boolean> {
+    const changes = { followers: followersText(followers) };
+    return this.#connection.write(async (db) => {
+      const query = db.updateTable("bundles").set(changes).where("id", "=", checkSha256Hex("id", id));
+      const result = await query.where("ended_at", "is", null).executeTakeFirst();
+      return result.numUpdatedRows > 0n;
+    });
   }
 
   async get(id: string): Promise<BundleRecord | null> {

@@ -66,9 +66,8 @@ export class Searchers implements SearcherStore {
 
   async setLimit(searcherId: string, limit: Pick<SearcherLimit, "bundlesPerSecond" | "burst">): Promise<SearcherLimit> {
     const changed = {
-      // A limit of zero would be a ban by another name.
-      bundles_per_second: checkWhole("bundlesPerSecond", limit.bundlesPerSecond - 1) + 1n,
-      burst: checkWhole("burst", limit.burst - 1) + 1n,
+      bundles_per_second: checkWhole("bundlesPerSecond", limit.bundlesPerSecond),
+      burst: checkWhole("burst", limit.burst),
       set_at: BigInt(this.#connection.clock.now()),
     };
     const row: SearcherLimitRow = { searcher_id: checkIdentifier("searcherId", searcherId), ...changed };

@@ -3,6 +3,7 @@ import { type Clock, ManualClock } from "@sluice/lib";
 import type { State } from "../records.ts";
 import { accountConformance } from "./conformance/accounts.ts";
 import { bundleConformance } from "./conformance/bundles.ts";
+import { chainConformance } from "./conformance/chains.ts";
 import { changeConformance } from "./conformance/changes.ts";
 import { creditConformance } from "./conformance/credits.ts";
 import { engineConformance } from "./conformance/engine.ts";
@@ -53,6 +54,7 @@ export function describeStateConformance(
     creditConformance(subject);
     leaseBookConformance(subject);
     trailConformance(subject);
+    chainConformance(subject);
     changeConformance(subject);
     bundleConformance(subject);
     engineConformance(subject);

@@ -13,6 +13,7 @@ export function accountConformance({ state, clock }: ConformanceSubject): void {
         tiers: { platform: "free", oracle: "community", "oracle-v2": "community" },
         requestsPerSecond: null,
         creditsMonthly: null,
+        disabledAt: null,
       });
       expect(created.id).toMatch(/^acct_[0-9a-z]{26}$/);
       expect(await state().accounts.get(created.id)).toEqual(created);
@@ -82,6 +83,14 @@ export function accountConformance({ state, clock }: ConformanceSubject): void {
         .accounts.rename(id, "")
         .catch((error: Error) => error);
       expect(refused).toMatchObject({ code: "INVALID_INPUT" });
+    });
+
+    test("an account is disabled and enabled again, and its keys are found with it", async () => {
+      const { id } = await state().accounts.create({ name: "paused" });
+      expect(await state().accounts.setDisabled(id, true)).toMatchObject({ id, disabledAt: clock.now() });
+      expect((await state().accounts.get(id))?.disabledAt).toBe(clock.now());
+      expect(await state().accounts.setDisabled(id, false)).toMatchObject({ name: "paused", disabledAt: null });
+      expect(await state().accounts.setDisabled("nobody", true)).toBeNull();
     });
 
     test("names that a driver could not give back are refused", async () => {

@@ -32,6 +32,7 @@ export function newBundle(changes: Partial<BundleRecord> = {}): BundleRecord {
     lastValidBlockHeight: 150n,
     expiresAt: start + 300_000,
     ...accepted(start + created),
+    followers: [],
     ...changes,
   };
 }
@@ -49,7 +50,7 @@ function accepted(changedAt: number): BundleStatus {
   };
 }
 
-const landed = { slot: slotOf(12), blockhash: "hash" };
+const landed = { slot: slotOf(12), blockhash: "hash", index: 2 };
 const toIncluded = (id: string): BundleStep => ({
   id,
   from: "accepted",
@@ -123,7 +124,7 @@ function manyAtOnce(store: () => BundleStore): void {
         const forwarded = { times: index + 1, slot: slotOf(index), leader: addressOf(`of ${index}`) };
         expect(live.get(bundle.id)).toEqual({ ...bundle, forwarded });
       }
-      const landedAt = (index: number) => ({ slot: slotOf(index), blockhash: `hash ${index}` });
+      const landedAt = (index: number) => ({ slot: slotOf(index), blockhash: `hash ${index}`, index });
       const created = await Promise.all(
         bundles.map(({ id, receivedAt }, index) => {
           const to = {
@@ -275,6 +276,24 @@ function steps({ replicas }: ConformanceSubject, store: () => BundleStore): void
     expect(await store().open(hashOf("none"), content)).toBe(false);
     expect((await store().get(opened.id))?.signatures).toEqual([signatureOf("sig9")]);
     expect(await store().get(ended.id)).toMatchObject({ state: "dropped", sealed: null, transactions: [] });
+  });
+
+  test("who follows a bundle is kept for what is in flight, through its steps and its end", async () => {
+    const [live, ended] = [newBundle(), newBundle()];
+    await store().accept(live);
+    await store().accept(ended);
+    await store().step(toEnd(ended.id));
+    const followers = ["acct_2", "pubkey:4Nd1mYQfjbDRjHTQP5UFLbW8zVaUGSn2ZXPkfdv7iNSW"];
+    expect(await store().setFollowers(live.id, followers)).toBe(true);
+    expect(await store().setFollowers(ended.id, followers)).toBe(false);
+    expect(await store().setFollowers(hashOf("none"), followers)).toBe(false);
+    await store().step(toIncluded(live.id));
+    expect((await store().live(null, 1_000)).find(({ id }) => id === live.id)).toMatchObject({ followers, landed });
+    await store().step(toEnd(live.id, "included"));
+    expect(await store().get(live.id)).toMatchObject({ state: "finalized", followers, landed });
+    expect(await store().get(ended.id)).toMatchObject({ followers: [] });
+    const many = Array.from({ length: 65 }, (_, index) => `acct_${index}`);
+    await expect(store().setFollowers(live.id, many)).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 
   test("forwarded counts are noted for what is in flight alone", async () => {

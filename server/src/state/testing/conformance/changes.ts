@@ -22,6 +22,7 @@ async function adminKey(state: State, changes: Partial<KeyRecord> = {}): Promise
     enhanced: false,
     enhancedRequestsPerSecond: null,
     permissions: ["admin"],
+    methods: [],
     requestsPerSecond: null,
     expiresAt: null,
     createdAt: 1_790_000_000_000 + created,

@@ -32,6 +32,7 @@ class CreditModel {
 export function creditConformance(subject: ConformanceSubject): void {
   meterConformance("credits", subject, (state) => state.credits);
   meterConformance("requests of the oracle", subject, (state) => state.requests.oracle);
+  meterConformance("served requests", subject, (state) => state.served);
   meterConformance("requests of the oracle's second variant", subject, (state) => state.requests["oracle-v2"]);
   test("credits and the requests of each product are counted apart", async () => {
     const state = subject.state();

@@ -67,6 +67,7 @@ const writes: Readonly<
   Record<string, (engine: ReturnType<State["engine"]["under"]>, known: string) => Promise<unknown>>
 > = {
   accept: (engine) => engine.bundles.accept(newBundle()),
+  "set followers": (engine, id) => engine.bundles.setFollowers(id, ["acct_2"]),
   step: (engine, id) => engine.bundles.step({ id, from: "accepted", to: ended, isEnd: true }),
   open: (engine, id) => engine.bundles.open(id, { transactions: [], signatures: [], lastValidBlockHeight: null }),
   "note what was forwarded": (engine, id) =>

@@ -50,13 +50,18 @@ function searchers({ state, replicas }: ConformanceSubject): void {
     expect((await store.limits({ limit: 5, cursor: limits.nextCursor })).items).toHaveLength(1);
   });
 
-  test("the last limit that was set stands until it is cleared, and is at least 1", async () => {
+  test("the last limit that was set stands until it is cleared, and may be 0", async () => {
     const store = state().engine.searchers;
     await store.setLimit("s1", { bundlesPerSecond: 7, burst: 9 });
     const set = await store.setLimit("s1", { bundlesPerSecond: 70, burst: 90 });
     expect(await store.limitOf("s1")).toEqual(set);
     expect(set).toMatchObject({ bundlesPerSecond: 70, burst: 90 });
-    for (const wrong of [0, 1.5, -1]) {
+    expect(await store.setLimit("s1", { bundlesPerSecond: 0, burst: 0 })).toMatchObject({
+      bundlesPerSecond: 0,
+      burst: 0,
+    });
+    expect(await store.limitOf("s1")).toMatchObject({ bundlesPerSecond: 0, burst: 0 });
+    for (const wrong of [1.5, -1]) {
       const setting = store.setLimit("s1", { bundlesPerSecond: wrong, burst: 1 });
       await expect(setting).rejects.toMatchObject({ code: "INVALID_INPUT" });
     }

@@ -21,6 +21,7 @@ function newKey(accountId: string, changes: Partial<KeyRecord> = {}): KeyRecord 
     enhanced: false,
     enhancedRequestsPerSecond: null,
     permissions: ["read"],
+    methods: [],
     requestsPerSecond: null,
     expiresAt: null,
     createdAt: 1_790_000_000_000 + created,
@@ -40,7 +41,8 @@ export function keyConformance({ state }: ConformanceSubject): void {
         restrictions: { networks: ["devnet"], domains: ["*.example.com"], ipRanges: ["2001:db8::/32", "10.0.0.0/8"] },
         enhanced: true,
         enhancedRequestsPerSecond: 12,
-        permissions: ["read", "admin"],
+        permissions: ["read", "transactions:write", "admin"],
+        methods: ["getBalance", "getToken*"],
         requestsPerSecond: 34,
         expiresAt: 1_890_000_000_000,
         lastUsedAt: 1_790_000_000_001,
@@ -95,6 +97,9 @@ export function keyConformance({ state }: ConformanceSubject): void {
       expect(await state().keys.update(key.id, changes)).toEqual({ ...key, ...changes });
       expect(await state().keys.update(key.id, {})).toEqual({ ...key, ...changes });
       expect(await state().keys.update(key.id, { requestsPerSecond: null })).toMatchObject({ requestsPerSecond: null });
+      for (const methods of [["getSlot", "get*"], []]) {
+        expect((await state().keys.update(key.id, { methods }))?.methods).toEqual(methods);
+      }
     });
 
     test("the last use only moves forward, for many keys and from many callers at once", async () => {

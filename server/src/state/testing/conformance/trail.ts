@@ -37,6 +37,36 @@ export function trailConformance({ state, clock, execute }: ConformanceSubject):
       expect(await state().sessions.find(long.session.hash)).toEqual(long.session);
     });
 
+    test("all expired sessions are swept at once, however many there are", async () => {
+      const { id } = await state().accounts.create({ name: "many" });
+      await state().sessions.deleteExpired();
+      const rows = Array.from({ length: 2_100 }, (_, index) => `('${id}${index}', '${id}', null, 1, ${index + 1})`);
+      await execute(`insert into sessions (hash, account_id, key_id, created_at, expires_at) values ${rows.join()}`);
+      expect(await state().sessions.deleteExpired()).toBe(2_100);
+      expect(await state().sessions.deleteExpired()).toBe(0);
+    });
+
+    test("an account has ten sessions at most: one more ends the oldest, and no other account's", async () => {
+      const [mine, other] = [
+        await state().accounts.create({ name: "a" }),
+        await state().accounts.create({ name: "b" }),
+      ];
+      const make = async (accountId: string): Promise<string> => {
+        clock.advance(1);
+        const expiresAt = clock.now() + 1_000_000;
+        return (await state().sessions.create({ accountId, keyId: null, expiresAt })).session.hash;
+      };
+      const isThere = async (hash: string) => (await state().sessions.find(hash)) !== null;
+      const foreign = await make(other.id);
+      const hashes: string[] = [];
+      for (let index = 0; index < 12; index += 1) hashes.push(await make(mine.id));
+      expect(await Promise.all(hashes.map(isThere))).toEqual([false, false, ...Array(10).fill(true)]);
+      const together = await Promise.all(Array.from({ length: 15 }, () => make(mine.id)));
+      const left = await Promise.all([...hashes, ...together].map(isThere));
+      expect(left.filter(Boolean)).toHaveLength(10);
+      expect(await isThere(foreign)).toBe(true);
+    });
+
     test("a session of an account or key that is not there is NOT_FOUND", async () => {
       const { id } = await state().accounts.create({ name: "no key" });
       const expiresAt = clock.now() + 1_000;
