@@ -114,6 +114,9 @@ export function newBatch(
   return { table, number, body, ...held, unknownOutcomes: 0, token: `batch-${number}` };
 }
 
+/** The part of a connection that batches are written through. */
+type BatchConnection = Pick<LedgerConnection, "insertRows" | "query">;
+
 export interface BatchWriterOptions {
   /** True where tables are replicated: there Keeper commits token and rows together. */
   readonly replicated: boolean;
@@ -129,13 +132,13 @@ export interface BatchWriterOptions {
  * cannot be under way any more: the token was found under the lock under which rows become visible.)
  */
 export class BatchWriter {
-  readonly #connection: LedgerConnection;
+  readonly #connection: BatchConnection;
   readonly #clock: Clock;
   readonly #replicated: boolean;
 
   constructor(
     options: BatchWriterOptions,
-    dependencies: { readonly connection: LedgerConnection; readonly clock: Clock },
+    dependencies: { readonly connection: BatchConnection; readonly clock: Clock },
   ) {
     this.#connection = dependencies.connection;
     this.#clock = dependencies.clock;
@@ -157,8 +160,9 @@ export class BatchWriter {
         const transient = error instanceof LedgerQueryError && error.transient;
         if (!transient && !(error instanceof LedgerUnavailableError)) throw error;
         batch.unknownOutcomes++;
-        if (this.#clock.monotonic() + waitMs >= until)
-          throw new LedgerUnavailableError("an insert got no answer", error);
+        if (this.#clock.monotonic() + waitMs >= until) {
+          throw error instanceof LedgerUnavailableError ? error : new LedgerUnavailableError(error.message, error);
+        }
       }
       await sleep(this.#clock, waitMs);
       waitMs = Math.min(waitMs * 2, batchLimits.retryMsLast);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { bookkeepingStatements, statementsOf } from "./ddl.ts";
-import { requestsTable, tables } from "./tables.ts";
+import { requestIdIndex, requestsTable, tables } from "./tables.ts";
 
 const single = { database: "sluice", cluster: null };
 const cluster = { database: "sluice", cluster: "main" };
@@ -82,6 +82,18 @@ test("golden: a column is added to the local table with its codec and to the dis
   expect(statementsOf(change, cluster)).toEqual([
     "ALTER TABLE sluice.requests_local ON CLUSTER 'main'\nADD COLUMN IF NOT EXISTS region LowCardinality(String) CODEC(ZSTD) AFTER upstream",
     "ALTER TABLE sluice.requests ON CLUSTER 'main'\nADD COLUMN IF NOT EXISTS region LowCardinality(String) AFTER upstream",
+  ]);
+});
+
+test("golden: an index is added to the local table alone, and made for what is stored already", () => {
+  const change = { kind: "add-index", table: "requests", index: requestIdIndex } as const;
+  expect(statementsOf(change, single)).toEqual([
+    "ALTER TABLE sluice.requests\nADD INDEX IF NOT EXISTS request_id_filter request_id TYPE bloom_filter(0.001) GRANULARITY 1",
+    "ALTER TABLE sluice.requests\nMATERIALIZE INDEX request_id_filter",
+  ]);
+  expect(statementsOf(change, cluster)).toEqual([
+    "ALTER TABLE sluice.requests_local ON CLUSTER 'main'\nADD INDEX IF NOT EXISTS request_id_filter request_id TYPE bloom_filter(0.001) GRANULARITY 1",
+    "ALTER TABLE sluice.requests_local ON CLUSTER 'main'\nMATERIALIZE INDEX request_id_filter",
   ]);
 });
 

@@ -1,4 +1,4 @@
-import type { ColumnDefinition, TableDefinition } from "./table-definition.ts";
+import type { ColumnDefinition, IndexDefinition, TableDefinition } from "./table-definition.ts";
 import { batchColumn } from "./tables.ts";
 
 /** Where the tables are created: one server (or the embedded engine), or every node of a cluster. */
@@ -11,7 +11,8 @@ export interface Form {
 /** A step of a migration. */
 export type Change =
   | { readonly kind: "create-table"; readonly table: TableDefinition }
-  | { readonly kind: "add-column"; readonly table: string; readonly column: ColumnDefinition; readonly after: string };
+  | { readonly kind: "add-column"; readonly table: string; readonly column: ColumnDefinition; readonly after: string }
+  | { readonly kind: "add-index"; readonly table: string; readonly index: IndexDefinition };
 
 /** How many INSERTs a table remembers by their token, so that a repeated one is recognised. */
 const rememberedInserts = 10_000;
@@ -29,7 +30,7 @@ function columnText(column: ColumnDefinition): string {
 }
 
 function createTable(table: TableDefinition, form: Form): string[] {
-  const indexes = (table.indexes ?? []).map((index) => `INDEX ${index.name} ${index.expression} TYPE ${index.type}`);
+  const indexes = (table.indexes ?? []).map(indexText);
   const lines = [...[...table.columns, batchColumn].map(columnText), ...indexes].map((line) => `  ${line}`);
   const merging = table.replacing === true ? "ReplacingMergeTree" : "MergeTree";
   const engine = form.cluster === null ? merging : `Replicated${merging}`;
@@ -65,9 +66,28 @@ function addColumn(change: Extract<Change, { kind: "add-column" }>, form: Form):
   });
 }
 
+const indexText = ({ name, expression, type, granularity }: IndexDefinition): string =>
+  `INDEX ${name} ${expression} TYPE ${type}${granularity === undefined ? "" : ` GRANULARITY ${granularity}`}`;
+
+/** A Distributed table has no index. Parts that exist get theirs in the background; until then they are read whole. */
+function addIndex({ table, index }: Extract<Change, { kind: "add-index" }>, form: Form): string[] {
+  const head = `ALTER TABLE ${localName(form, table)}${onCluster(form)}`;
+  return [
+    `${head}\nADD ${indexText(index).replace("INDEX", "INDEX IF NOT EXISTS")}`,
+    `${head}\nMATERIALIZE INDEX ${index.name}`,
+  ];
+}
+
 /** The statements of one change, in order. Each may be run again without harm. */
 export function statementsOf(change: Change, form: Form): string[] {
-  return change.kind === "create-table" ? createTable(change.table, form) : addColumn(change, form);
+  switch (change.kind) {
+    case "create-table":
+      return createTable(change.table, form);
+    case "add-column":
+      return addColumn(change, form);
+    case "add-index":
+      return addIndex(change, form);
+  }
 }
 
 /** What must exist before any migration can be recorded. In a cluster each node holds the whole record. */

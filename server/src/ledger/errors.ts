@@ -25,9 +25,13 @@ export class LedgerQueryError extends SluiceError {
     this.engineCode = engineCode;
   }
 
-  /** Whether the same statement may succeed later: load, memory, network between servers, a replica that catches up. */
+  /**
+   * Whether the same statement may succeed later: load, memory, a full or failing disk, the network between servers, a
+   * replica that catches up.
+   */
   get transient(): boolean {
-    return transientCodes.has(this.engineCode);
+    if (transientCodes.has(this.engineCode)) return true;
+    return fileCodes.has(this.engineCode) && diskFault.test(this.message);
   }
 }
 
@@ -40,9 +44,9 @@ export class LedgerAbortedError extends SluiceError {
 }
 
 /** The ledger cannot be opened; its sentence is for the operator, at start. */
-export class LedgerOpenError extends CodedError<"CANNOT_OPEN"> {
-  constructor(message: string) {
-    super("CANNOT_OPEN", { message, details: {} });
+export class LedgerOpenError extends CodedError<"CANNOT_OPEN" | "ABSENT"> {
+  constructor(message: string, code: "CANNOT_OPEN" | "ABSENT" = "CANNOT_OPEN") {
+    super(code, { message, details: {} });
   }
 }
 
@@ -62,9 +66,29 @@ const transientCodes = new Set([
   279, // ALL_CONNECTION_TRIES_FAILED
   319, // UNKNOWN_STATUS_OF_INSERT
   394, // QUERY_WAS_CANCELLED
+  425, // SYSTEM_ERROR
   439, // CANNOT_SCHEDULE_TASK
   999, // KEEPER_EXCEPTION
 ]);
+
+/** Codes under which the engine reports what the operating system told it of a file. */
+const fileCodes = new Set([
+  74, // CANNOT_READ_FROM_FILE_DESCRIPTOR
+  75, // CANNOT_WRITE_TO_FILE_DESCRIPTOR
+  76, // CANNOT_OPEN_FILE
+  77, // CANNOT_CLOSE_FILE
+  172, // CANNOT_CREATE_DIRECTORY
+  1000, // POCO_EXCEPTION
+  1001, // STD_EXCEPTION
+  1002, // UNKNOWN_EXCEPTION
+]);
+
+/**
+ * The operating system's words for what passes: ENOSPC, EDQUOT, EROFS, EIO, EMFILE, ENFILE. Only looked for under
+ * `fileCodes`: other messages quote values of the rows.
+ */
+const diskFault =
+  /No space left on device|Disk quota exceeded|Read-only file system|(?:Input\/output|I\/O) error|Too many open files/i;
 
 /** Maps an error of `@clickhouse/client`. */
 export function fromClient(error: unknown, signal?: AbortSignal): SluiceError {

@@ -1,10 +1,13 @@
 import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
+import { Glob } from "bun";
 import { LedgerOpenError, LedgerUnavailableError } from "./errors.ts";
 import { run } from "./kills.campaign.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
+import { explained } from "./supervisor.ts";
 import { fact, isAlive, ledgerDirectory, recordingLog, residentMiB } from "./testing/ledger-directory.ts";
 
 async function openIn(path: string): Promise<Ledger> {
@@ -81,6 +84,40 @@ test("a second process on the directory is refused with a clear message, and the
   expect(await second.exited).toBe(1);
   await expect(openIn(directory.path)).rejects.toBeInstanceOf(LedgerOpenError);
   expect(await ledger.ping()).toBe(true);
+});
+
+test("a damaged file of the engine ends the start with its path, the cause and the way out, in a few lines", async () => {
+  using directory = ledgerDirectory();
+  await (await openIn(directory.path))[Symbol.asyncDispose]();
+  const names = [...new Glob("engine/{metadata,store}/**/*.sql").scanSync({ cwd: directory.path })];
+  const table = join(directory.path, names.find((name) => name.endsWith("/requests.sql")) ?? "");
+  const database = join(directory.path, "engine/metadata/sluice.sql");
+  for (const path of [table, database]) {
+    const before = readFileSync(path);
+    for (const damage of [Buffer.alloc(before.length), before.subarray(0, before.length / 2), Buffer.alloc(0)]) {
+      writeFileSync(path, damage);
+      const error = await openIn(directory.path).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(LedgerOpenError);
+      const { message } = error as LedgerOpenError;
+      expect(message).toStartWith(`The file ${path} cannot be read: `);
+      expect(message).toContain(`Put a copy of ${directory.path} in its place`);
+      expect(message.length).toBeLessThan(900);
+      expect(message).not.toContain("\n");
+    }
+    writeFileSync(path, before);
+  }
+  await using again = await openIn(directory.path);
+  expect(await again.ping()).toBe(true);
+}, 60_000);
+
+test("a directory that the engine may not write to is told as such", () => {
+  const text = 'ledger ended with 1 before it was ready: {"error":"EROFS: read-only file system, mkdir \'/x/engine\'"}';
+  expect(explained("/x", text)).toBe(
+    "The ledger in /x cannot be opened: the file system is read-only. Make it writable, or choose another data directory (DATA_DIR).",
+  );
+  expect(explained("/x", "Code: 1. DB::Exception: it   broke\u0000\u0000 (X)")).toStartWith(
+    "The ledger in /x cannot be read: it broke (X). Put a copy",
+  );
 });
 
 test("closing ends the engine at once and for good, and what was appended is on disk", async () => {

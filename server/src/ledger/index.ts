@@ -9,4 +9,5 @@ export { createLedgerEvents, ledgerMetrics } from "./events.ts";
 export { type Ledger, openLedger } from "./ledger.ts";
 export { type RequestFact, statusStillOpen } from "./request-fact.ts";
 export type { HourUsage } from "./request-queries.ts";
-export type { Usage, UsageQuestion, UsageSums } from "./usage-queries.ts";
+export type { FoundRequests, RequestPlace, RequestSearch } from "./request-search.ts";
+export type { Usage, UsageQuestion, UsageRange, UsageSums } from "./usage-queries.ts";

@@ -14,11 +14,12 @@ import { LedgerOpenError } from "./errors.ts";
 import type { LedgerEvents } from "./events.ts";
 import { migrate } from "./migrations.ts";
 import type { RequestFact } from "./request-fact.ts";
-import { type HourUsage, lastHour, recent } from "./request-queries.ts";
+import { type HourUsage, lastHour } from "./request-queries.ts";
+import { type FoundRequests, findRequest, type RequestSearch, searchRequests } from "./request-search.ts";
 import { RequestLog } from "./requests.ts";
 import { ChildSupervisor } from "./supervisor.ts";
 import { tables } from "./tables.ts";
-import { readUsage, type Usage, type UsageQuestion } from "./usage-queries.ts";
+import { readUsage, recordedByMonth, type Usage, type UsageQuestion, type UsageRange } from "./usage-queries.ts";
 
 export interface LedgerOptions {
   /** The directory of the embedded engine; created when missing, readable by its owner alone. */
@@ -74,9 +75,14 @@ export interface Ledger extends AsyncDisposable {
     /** Facts that wait or are being written. */
     waiting(): number;
     lastHour(accountId: string | null): Promise<HourUsage>;
-    recent(count: number, accountId?: string | null): Promise<RequestFact[]>;
+    /** The facts of one request, oldest first, of one account or (null) of any; at most 1,000. */
+    find(requestId: string, accountId: string | null): Promise<RequestFact[]>;
+    /** One page of the facts that match, newest first. */
+    search(search: RequestSearch): Promise<FoundRequests>;
     /** One page of an account's usage, by day, method or key, and the sum of the whole range. */
     usage(question: UsageQuestion): Promise<Usage>;
+    /** How many requests of an account are recorded in each calendar month (UTC, "2026-11") of a range of months. */
+    recorded(range: UsageRange): Promise<ReadonlyMap<string, bigint>>;
   };
   /** The outcomes of bundles; each counts once, however often it was written. */
   readonly bundles: {
@@ -147,8 +153,10 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
       dropped: () => requestLog.dropped,
       waiting: () => requestLog.size,
       lastHour: (accountId) => lastHour(connection, clock, accountId),
-      recent: (count, accountId = null) => recent(connection, clock, count, accountId),
+      find: (requestId, accountId) => findRequest(connection, requestId, accountId),
+      search: (search) => searchRequests(connection, search),
       usage: (question) => readUsage(connection, question),
+      recorded: (range) => recordedByMonth(connection, range),
     },
     bundles: new BundleQueries(connection),
     async [Symbol.asyncDispose]() {

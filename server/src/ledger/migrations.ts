@@ -6,7 +6,7 @@ import { bookkeepingStatements, type Change, type Form, statementsOf } from "./d
 import type { LedgerLog } from "./endpoint.ts";
 import { LedgerOpenError } from "./errors.ts";
 import { oracleTables } from "./oracle-tables.ts";
-import { requestsTable } from "./tables.ts";
+import { requestIdIndex, requestsTable } from "./tables.ts";
 
 /** One numbered change of the schema; it never changes once released. */
 export interface LedgerMigration {
@@ -20,6 +20,11 @@ export const migrations: readonly LedgerMigration[] = [
   { number: 1, name: "requests", changes: [{ kind: "create-table", table: requestsTable }] },
   { number: 2, name: "prices", changes: oracleTables.map((table) => ({ kind: "create-table", table })) },
   { number: 3, name: "outcomes of bundles", changes: [{ kind: "create-table", table: bundleOutcomesTable }] },
+  {
+    number: 4,
+    name: "requests by id",
+    changes: [{ kind: "add-index", table: requestsTable.name, index: requestIdIndex }],
+  },
 ];
 
 /** Of the definition, not of the generated text: both forms of a ledger record the same. */

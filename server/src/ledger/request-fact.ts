@@ -16,7 +16,7 @@ export interface RequestFact extends ServedRequest {
   readonly accountId: string;
   readonly keyId: string;
   /** The endpoint, under the name that its column has. */
-  readonly door: "rpc" | "rest" | "ws" | "pubsub";
+  readonly door: "rpc" | "rest" | "ws" | "pubsub" | "engine";
   readonly cache: "HIT" | "MISS" | "";
   /** The label of the upstream; "" without one. */
   readonly upstream: string;

@@ -18,6 +18,8 @@ export const requestLogLimits = {
   openMax: 3,
   /** Wait after a flush that failed. */
   retryMs: 1_000,
+  /** Facts that are dropped are told in the log at most this often, with their number. */
+  tellEveryMs: 10_000,
   /** How long `flush` waits by default, and closing. */
   flushMsMax: 10_000,
   closeMsMax: 5_000,

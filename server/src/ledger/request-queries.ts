@@ -1,6 +1,5 @@
 import type { Clock } from "@sluice/lib";
 import type { LedgerConnection } from "./connection.ts";
-import type { RequestFact } from "./request-fact.ts";
 import { countsAsError, countsAsRequest } from "./request-figures.ts";
 
 /** The requests of one minute. */
@@ -32,8 +31,6 @@ export interface HourUsage {
 }
 
 const minuteMs = 60_000;
-const recentMax = 1_000;
-const recentSpanMs = 24 * 60 * minuteMs;
 
 interface Scope {
   readonly condition: string;
@@ -84,57 +81,4 @@ export async function lastHour(
     credits: Number(row.credits),
   }));
   return { requests: total("requests"), errors: total("errors"), credits: total("credits"), byMinute, byMethod };
-}
-
-type RecentRow = Record<
-  | "at_ms"
-  | "request_id"
-  | "account_id"
-  | "key_id"
-  | "network"
-  | "method"
-  | "bytes_in"
-  | "bytes_out"
-  | "credits"
-  | "upstream",
-  string
-> & {
-  readonly door: RequestFact["door"];
-  readonly cache: RequestFact["cache"];
-  readonly status: number;
-  readonly rpc_code: number | null;
-  readonly latency_ms: number;
-};
-
-/** The last requests of the past 24 hours, newest first; `count` is at most 1,000. `accountId` null means all. */
-export async function recent(
-  connection: LedgerConnection,
-  clock: Clock,
-  count: number,
-  accountId: string | null,
-): Promise<RequestFact[]> {
-  const limit = Math.min(Math.max(Math.trunc(count), 0), recentMax);
-  const { condition, parameters } = scope(clock.now() - recentSpanMs, accountId);
-  const rows = await connection.query<RecentRow>(
-    `SELECT *, toUnixTimestamp64Milli(at) AS at_ms FROM requests WHERE ${condition} ` +
-      "ORDER BY at DESC, request_id DESC LIMIT {limit:UInt32}",
-    { ...parameters, limit },
-  );
-  return rows.map((row) => ({
-    at: Number(row.at_ms),
-    requestId: row.request_id,
-    accountId: row.account_id,
-    keyId: row.key_id,
-    network: row.network,
-    door: row.door,
-    method: row.method,
-    status: row.status,
-    rpcCode: row.rpc_code,
-    latencyMs: row.latency_ms,
-    bytesIn: Number(row.bytes_in),
-    bytesOut: Number(row.bytes_out),
-    credits: Number(row.credits),
-    cache: row.cache,
-    upstream: row.upstream,
-  }));
 }

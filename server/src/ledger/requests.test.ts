@@ -13,20 +13,26 @@ interface Figures {
   flushed: number[];
 }
 
+/** Reasons of drops, and how many facts each took. */
+type Reasons = Record<string, number>;
+
 function setUp(write: (batch: Batch) => Promise<void>) {
   const clock = new ManualClock(1_700_000_000_000);
   const figures: Figures = { dropped: 0, flushed: [] };
+  const reasons: Reasons = {};
   const events = {
-    ledgerDropped: (_table: string, facts: number) => {
+    ledgerDropped: (_table: string, facts: number, reason: string) => {
       figures.dropped += facts;
+      reasons[reason] = (reasons[reason] ?? 0) + facts;
     },
     ledgerFlushed: (_table: string, rows: number) => {
       figures.flushed.push(rows);
     },
   };
   const numbers = new BatchNumbers({ clock, random: seededRandom(1) });
-  const log = new RequestLog({ writer: { write }, numbers, clock, log: recordingLog(), events });
-  return { log, figures, clock };
+  const said = recordingLog();
+  const log = new RequestLog({ writer: { write }, numbers, clock, log: said, events });
+  return { log, figures, reasons, clock, entries: said.entries };
 }
 
 /** The request ids in a batch, found in its bytes: each is `r` and at least one digit, after its length. */
@@ -193,6 +199,61 @@ test("a batch that the ledger refuses for good is dropped and counted, and the n
   await log[Symbol.asyncDispose]();
 });
 
+test("facts that find no room are counted as such, and told in the log at once and then every ten seconds", async () => {
+  const { log, reasons, clock, entries } = setUp(() => new Promise(() => undefined));
+  for (let index = 0; index < requestLogLimits.queueMax; index++) log.append(fact());
+  const told = () => entries.filter(({ message }) => message === "request facts were dropped");
+  expect(told()).toEqual([]);
+  for (let second = 0; second <= 20; second++) {
+    for (let index = 0; index < 100; index++) log.append(fact());
+    clock.advance(1_000);
+  }
+  expect(reasons).toEqual({ full: 2_100 });
+  expect(told().map(({ fields }) => fields)).toEqual([
+    { facts: 1, reason: "full", waiting: requestLogLimits.queueMax, cause: null },
+    { facts: 1_000, reason: "full", waiting: requestLogLimits.queueMax, cause: null },
+    { facts: 1_000, reason: "full", waiting: requestLogLimits.queueMax, cause: null },
+  ]);
+});
+
+test("an outage is told with its cause and its end; facts of it are written, and those that did not fit are told", async () => {
+  let isFull = true;
+  const written: Batch[] = [];
+  const { log, clock, entries, figures } = setUp(async (batch) => {
+    if (isFull) throw new LedgerUnavailableError("Code: 243. DB::Exception: No space left on device");
+    written.push(batch);
+  });
+  for (let index = 0; index < requestLogLimits.queueMax + 3; index++) log.append(fact());
+  await eventually("the failed write", () => entries.length > 0);
+  isFull = false;
+  clock.advance(requestLogLimits.retryMs);
+  await log.flush();
+  expect(written.reduce((sum, batch) => sum + batch.rows, 0)).toBe(requestLogLimits.queueMax);
+  expect(figures.dropped).toBe(3);
+  const messages = entries.map(({ message }) => message);
+  expect(messages).toContain("the ledger is unavailable; request facts wait");
+  expect(messages.at(-1)).toBe("the ledger takes request facts again");
+  const lost = entries.filter(({ message }) => message === "request facts were dropped");
+  expect(lost.reduce((sum, { fields }) => sum + Number(Reflect.get(fields, "facts")), 0)).toBe(3);
+  expect(lost.at(-1)?.fields).toMatchObject({ cause: expect.stringContaining("No space left on device") });
+  await log[Symbol.asyncDispose]();
+});
+
+test("why a fact was dropped is counted: malformed, refused, unavailable until the end, closed", async () => {
+  const faults = [new LedgerQueryError(27, "cannot parse"), new LedgerUnavailableError("test")];
+  const { log, reasons, clock } = setUp(async () => {
+    clock.advance(60_000);
+    throw faults.length > 1 ? faults.shift() : faults[0];
+  });
+  log.append(null as unknown as RequestFact);
+  log.append(fact());
+  await log.flush();
+  log.append(fact());
+  await log[Symbol.asyncDispose]();
+  log.append(fact());
+  expect(reasons).toEqual({ malformed: 1, refused: 1, unavailable: 1, closed: 1 });
+});
+
 test("flush gives up at its deadline and keeps the facts", async () => {
   const { log, clock } = setUp(async () => {
     clock.advance(60_000);
@@ -216,6 +277,78 @@ test("closing writes what waits; what cannot be written is counted as dropped; l
   log.append(fact());
   expect(figures.dropped).toBe(3);
   expect(log.size).toBe(0);
+});
+
+test("a batch that failed is tried again after a second without anybody asking, and what is dropped names the last cause", async () => {
+  const causes = ["a full disk", "a lost server"];
+  const tried: string[] = [];
+  const { log, clock, entries } = setUp(async () => {
+    const cause = causes.shift();
+    tried.push(cause ?? "written");
+    if (cause !== undefined) throw new LedgerUnavailableError(cause);
+  });
+  for (let index = 0; index < requestLogLimits.queueMax; index++) log.append(fact());
+  await eventually("the first failure", () => entries.some(({ message }) => message.endsWith("facts wait")));
+  // The retry is set when the run has ended, a turn later.
+  await eventually("the second failure", () => {
+    if (tried.length < 2) clock.advance(requestLogLimits.retryMs);
+    return entries.filter(({ message }) => message.endsWith("facts wait")).length === 2;
+  });
+  log.append(fact());
+  expect(entries.at(-1)?.fields).toMatchObject({ reason: "full", cause: expect.stringContaining("a lost server") });
+  await eventually("the rest", () => {
+    clock.advance(requestLogLimits.retryMs);
+    return log.size === 0;
+  });
+  await log[Symbol.asyncDispose]();
+});
+
+test("a flush starts the second of the next batch anew", async () => {
+  const written: number[] = [];
+  const { log, clock } = setUp(async (batch) => {
+    written.push(batch.rows);
+  });
+  log.append(fact());
+  clock.advance(requestLogLimits.batchMs - 100);
+  await log.flush();
+  log.append(fact());
+  clock.advance(200);
+  log.append(fact());
+  clock.advance(requestLogLimits.batchMs - 200);
+  await eventually("the second batch", () => written.length === 2);
+  expect(written).toEqual([1, 2]);
+  await log[Symbol.asyncDispose]();
+});
+
+test("a write that ends after the closing changes nothing that was told, and nothing is tried after it", async () => {
+  const gate = Promise.withResolvers<void>();
+  let tries = 0;
+  const { log, clock, reasons, figures } = setUp(async () => {
+    tries++;
+    await gate.promise;
+    throw new LedgerUnavailableError("too late");
+  });
+  log.append(fact());
+  const closed = log[Symbol.asyncDispose]();
+  clock.advance(requestLogLimits.closeMsMax);
+  await closed;
+  expect([log.size, log.bytes, reasons]).toEqual([0, 0, { unavailable: 1 }]);
+  gate.resolve();
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  clock.advance(10 * requestLogLimits.retryMs);
+  expect([tries, log.size, log.bytes, figures.dropped]).toEqual([1, 0, 0, 1]);
+});
+
+test("a write that succeeds after the closing leaves nothing behind either", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { log, clock } = setUp(() => gate.promise);
+  log.append(fact());
+  const closed = log[Symbol.asyncDispose]();
+  clock.advance(requestLogLimits.closeMsMax);
+  await closed;
+  gate.resolve();
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  expect([log.size, log.bytes]).toEqual([0, 0]);
 });
 
 test("batch numbers never repeat, also when the clock stands still or goes back", () => {

@@ -19,6 +19,12 @@ export interface RequestLogDependencies {
   readonly events?: Pick<LedgerEvents, "ledgerFlushed" | "ledgerDropped">;
 }
 
+/**
+ * Why facts were dropped: the queue had no room, the log was closed, the fact did not match its type, the ledger
+ * refused it for good, or was unavailable until the process ended.
+ */
+type DropReason = "full" | "closed" | "malformed" | "refused" | "unavailable";
+
 /** A batch that waits to be written, and what it takes of the queue's bytes. */
 interface Sealed {
   readonly batch: Batch;
@@ -49,6 +55,11 @@ export class RequestLog implements AsyncDisposable {
   #flushed = 0;
   #dropped = 0;
   #closed = false;
+  /** Since when, and why, the ledger takes nothing; null while it does. */
+  #outage: { readonly sinceMs: number; reason: string } | null = null;
+  /** Facts whose loss is not in the log yet, and when the log was last told of any. */
+  #untold = 0;
+  #toldAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(dependencies: RequestLogDependencies) {
     this.#dependencies = dependencies;
@@ -76,14 +87,14 @@ export class RequestLog implements AsyncDisposable {
   append(fact: RequestFact): void {
     this.#appended += 1;
     if (this.#closed || this.#rows >= requestLogLimits.queueMax || this.#bytes >= requestLogLimits.queueBytesMax) {
-      this.#drop(1);
+      this.#drop(1, this.#closed ? "closed" : "full");
       return;
     }
     try {
       this.#take(fact);
     } catch {
       // A fact that does not match its type must not fail its request.
-      this.#drop(1);
+      this.#drop(1, "malformed");
     }
   }
 
@@ -114,16 +125,25 @@ export class RequestLog implements AsyncDisposable {
     this.#sealed.length = 0;
     this.#rows = 0;
     this.#bytes = 0;
-    this.#drop(lost);
-    this.#dependencies.log.error(
-      { facts: lost },
-      "request facts were dropped: the ledger was unavailable until the end",
-    );
+    this.#drop(lost, "unavailable");
+    this.#tellDropped("unavailable");
   }
 
-  #drop(facts: number): void {
+  #drop(facts: number, reason: DropReason): void {
     this.#dropped += facts;
-    this.#dependencies.events?.ledgerDropped(requestsTable.name, facts, "full");
+    this.#untold += facts;
+    this.#dependencies.events?.ledgerDropped(requestsTable.name, facts, reason);
+    const isDue = this.#dependencies.clock.monotonic() - this.#toldAtMs >= requestLogLimits.tellEveryMs;
+    if (isDue) this.#tellDropped(reason);
+  }
+
+  /** A full queue drops with each request: the log gets a line with the first, and then one for many. */
+  #tellDropped(reason: DropReason): void {
+    if (this.#untold === 0) return;
+    const fields = { facts: this.#untold, reason, waiting: this.#rows, cause: this.#outage?.reason ?? null };
+    this.#dependencies.log.error(fields, "request facts were dropped");
+    this.#untold = 0;
+    this.#toldAtMs = this.#dependencies.clock.monotonic();
   }
 
   #take(fact: RequestFact): void {
@@ -136,7 +156,7 @@ export class RequestLog implements AsyncDisposable {
     this.#bytes += block.bytes - before;
     if (block.rows >= requestLogLimits.batchRows || block.bytes >= requestLogLimits.batchBytes) {
       this.#seal(block);
-      this.#write();
+      void this.#write();
     } else if (this.#sealTimer === null) this.#scheduleSeal();
   }
 
@@ -145,7 +165,7 @@ export class RequestLog implements AsyncDisposable {
     const known = this.#open.find((block) => block.holds(at));
     if (known === undefined && this.#open.length >= requestLogLimits.openMax) {
       this.#sealAll();
-      this.#write();
+      void this.#write();
     }
     const block = known ?? new RequestBlock(at, Math.min(this.#lastRows * 1.25, requestLogLimits.batchRows));
     this.#open = [block, ...this.#open.filter((other) => other !== block)];
@@ -232,16 +252,28 @@ export class RequestLog implements AsyncDisposable {
       await writer.write(batch);
       this.#flushed += batch.rows;
       events?.ledgerFlushed(requestsTable.name, batch.rows, clock.monotonic() - startedAt);
+      this.#endOutage();
       return true;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       if (error instanceof LedgerQueryError) {
-        this.#drop(batch.rows);
-        log.error({ facts: batch.rows, reason }, "the ledger refused request facts; they were dropped");
+        log.error({ facts: batch.rows, reason }, "the ledger refused request facts");
+        this.#drop(batch.rows, "refused");
         return true;
       }
+      this.#outage ??= { sinceMs: startedAt, reason };
+      this.#outage.reason = reason;
       log.warn({ waiting: this.size, reason }, "the ledger is unavailable; request facts wait");
       return false;
     }
+  }
+
+  #endOutage(): void {
+    if (this.#outage === null) return;
+    const { clock, log } = this.#dependencies;
+    this.#tellDropped("full");
+    const lastedMs = Math.round(clock.monotonic() - this.#outage.sinceMs);
+    log.info({ lastedMs, waiting: this.size }, "the ledger takes request facts again");
+    this.#outage = null;
   }
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Clock, type Random, within } from "@sluice/lib";
+import { type Clock, fileFaultIn, type Random, within } from "@sluice/lib";
 import { type SupervisedChild, superviseChild } from "../processes/index.ts";
 import { type ChildReport, parseReport } from "./child/handshake.ts";
 import { childLimits } from "./child/limits.ts";
@@ -115,5 +115,27 @@ function openError(directory: string, error: unknown): LedgerOpenError {
       `Another process uses the ledger in ${directory}. Stop it, or choose another data directory (DATA_DIR).`,
     );
   }
-  return new LedgerOpenError(`The ledger's engine did not start: ${text.slice(-500)}`);
+  return new LedgerOpenError(explained(directory, text));
+}
+
+const causeLengthMax = 300;
+
+/**
+ * What the engine said when it did not start, for an operator: the cause, which stands at the beginning, and the file
+ * where it names one; what follows repeats whole statements.
+ */
+export function explained(directory: string, text: string): string {
+  const refused = fileFaultIn(text);
+  if (refused !== null) return `The ledger in ${directory} cannot be opened: ${refused.cause}. ${refused.remedy}`;
+  const exception = /Code: \d+\. DB::\w+: ([\s\S]*)/.exec(text)?.[1] ?? text;
+  const cause = exception
+    .replaceAll(/[\s\p{C}\ufffd]+/gu, " ")
+    .slice(0, causeLengthMax)
+    .trim();
+  const file = /\bfile ((?:store|metadata)\/[\w./-]+\.sql)/.exec(text)?.[1];
+  const what = file === undefined ? `The ledger in ${directory}` : `The file ${join(directory, "engine", file)}`;
+  return (
+    `${what} cannot be read: ${cause}. Put a copy of ${directory} in its place, or move it away to begin with an empty ` +
+    "ledger: records of requests, prices and ended bundles are lost then; accounts, keys and credits are not in it."
+  );
 }

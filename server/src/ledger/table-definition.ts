@@ -5,6 +5,15 @@ export interface ColumnDefinition {
   readonly codec?: string;
 }
 
+/** An index by which parts of a table are skipped. */
+export interface IndexDefinition {
+  readonly name: string;
+  readonly expression: string;
+  readonly type: string;
+  /** Granules that it holds together; the engine's own 1 when absent. */
+  readonly granularity?: number;
+}
+
 /**
  * One table, from which both forms are generated. Every table is partitioned by the month of its DateTime64(3) column
  * `timeColumn`; rows carry that column as Unix milliseconds.
@@ -23,5 +32,5 @@ export interface TableDefinition {
   readonly replacing?: true;
   /** Rows older than this are deleted by the engine; absent keeps them for ever. */
   readonly keptDays?: number;
-  readonly indexes?: readonly { readonly name: string; readonly expression: string; readonly type: string }[];
+  readonly indexes?: readonly IndexDefinition[];
 }

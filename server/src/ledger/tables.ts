@@ -1,6 +1,6 @@
 import { bundleOutcomesTable } from "./bundle-tables.ts";
 import { oracleTables } from "./oracle-tables.ts";
-import type { ColumnDefinition, TableDefinition } from "./table-definition.ts";
+import type { ColumnDefinition, IndexDefinition, TableDefinition } from "./table-definition.ts";
 
 /** Added to every table: the number of the INSERT that brought the row, by which a repeated INSERT finds itself. */
 export const batchColumn: ColumnDefinition = { name: "batch", type: "UInt64", codec: "Delta, ZSTD" };
@@ -28,6 +28,17 @@ export const requestsTable: TableDefinition = {
   ],
   orderBy: ["account_id", "at"],
   shardBy: "cityHash64(account_id)",
+};
+
+/**
+ * Finds a request by its id in the whole table: ids are of no order that the table has. A granule holds 8,192 facts, so
+ * the filter takes 1.8 bytes a fact and lets one granule in a thousand be read for nothing.
+ */
+export const requestIdIndex: IndexDefinition = {
+  name: "request_id_filter",
+  expression: "request_id",
+  type: "bloom_filter(0.001)",
+  granularity: 1,
 };
 
 /** Tables that `insert` knows, by name. */

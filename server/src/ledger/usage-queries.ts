@@ -15,6 +15,9 @@ export interface UsageQuestion {
   readonly limit: number;
 }
 
+/** Whole calendar months of one owner account. */
+export type UsageRange = Pick<UsageQuestion, "accountId" | "fromMs" | "untilMs">;
+
 /** Counts and sums over a set of requests. */
 export interface UsageSums {
   readonly requests: number;
@@ -87,6 +90,20 @@ export async function readUsage(connection: LedgerConnection, question: UsageQue
     more: rows.length > limit,
     total: figuresOf(total),
   };
+}
+
+/** How many requests of an account are recorded, by calendar month in UTC ("2026-11"). */
+export async function recordedByMonth(
+  connection: LedgerConnection,
+  { accountId, fromMs, untilMs }: UsageRange,
+): Promise<ReadonlyMap<string, bigint>> {
+  const rows = await connection.query<{ readonly month: string; readonly requests: string }>(
+    `SELECT formatDateTime(at, '%Y-%m') AS month, countIf(${countsAsRequest}) AS requests FROM requests ` +
+      "WHERE account_id = {account:String} AND at >= fromUnixTimestamp64Milli({from:Int64}) " +
+      "AND at < fromUnixTimestamp64Milli({until:Int64}) GROUP BY month",
+    { account: accountId, from: fromMs, until: untilMs },
+  );
+  return new Map(rows.map(({ month, requests }) => [month, BigInt(requests)]));
 }
 
 function figuresOf(row: FiguresRow): UsageSums {

@@ -23,11 +23,14 @@ const exceptionCodes = {
   UNKNOWN_COMPRESSION_METHOD: 89,
   TOO_MANY_SIMULTANEOUS_QUERIES: 202,
   QUERY_IS_TOO_LARGE: 229,
+  TABLE_IS_READ_ONLY: 242,
+  NOT_ENOUGH_SPACE: 243,
   CANNOT_DECOMPRESS: 271,
   TOO_MANY_BYTES: 307,
   INTO_OUTFILE_NOT_ALLOWED: 358,
   QUERY_WAS_CANCELLED: 394,
   TOO_MANY_ROWS_OR_BYTES: 396,
+  SYSTEM_ERROR: 425,
   AUTHENTICATION_FAILED: 516,
   UNKNOWN_EXCEPTION: 1002,
 } as const;
@@ -39,10 +42,22 @@ export function raise(name: ExceptionName, message: string): EngineException {
   return new EngineException(code, `Code: ${code}. DB::Exception: ${message} (${name})`);
 }
 
-/** Reads what the engine threw; a text without a code becomes UNKNOWN_EXCEPTION. */
+/** What the operating system refused, by its own name for it; any other refusal is SYSTEM_ERROR. */
+const systemErrors: Readonly<Record<string, ExceptionName>> = {
+  ENOSPC: "NOT_ENOUGH_SPACE",
+  EDQUOT: "NOT_ENOUGH_SPACE",
+  EROFS: "TABLE_IS_READ_ONLY",
+};
+
+/**
+ * Reads what the engine, or the file that INSERT data waits in, threw; a text without a code becomes UNKNOWN_EXCEPTION.
+ */
 export function fromEngine(thrown: unknown): EngineException {
   if (thrown instanceof EngineException) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
+  if (thrown instanceof Error && "code" in thrown && "syscall" in thrown) {
+    return raise(systemErrors[String(thrown.code)] ?? "SYSTEM_ERROR", message.slice(0, 1000));
+  }
   const code = /Code: (\d+)\./.exec(message)?.[1];
   if (code === undefined) return raise("UNKNOWN_EXCEPTION", message.slice(0, 1000));
   return new EngineException(Number(code), message.trimEnd());

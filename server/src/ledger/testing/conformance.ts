@@ -3,6 +3,7 @@ import { eventually } from "@sluice/lib/testing";
 import { connectionLimits } from "../connection.ts";
 import { LedgerAbortedError, LedgerQueryError } from "../errors.ts";
 import type { Ledger } from "../ledger.ts";
+import type { FoundRequests, RequestPlace, RequestSearch } from "../request-search.ts";
 import { fact, residentMiB } from "./ledger-directory.ts";
 
 const largest = 18446744073709551615n;
@@ -194,6 +195,80 @@ function volume(ledger: () => Ledger): void {
   });
 }
 
+const anyRequest = { accountId: null, keyId: null, network: null, method: null, status: null, rpcCode: null };
+
+function requestSearch(ledger: () => Ledger): void {
+  const at = Date.now() - 10_000;
+  const accountId = `search-${at}`;
+  const all = { ...anyRequest, accountId, sinceMs: at - 1_000, untilMs: at + 1_000, after: null, limit: 100 };
+  const idOf = (name: string): string => `req_${at}-${name}`;
+  const made = (name: string, offsetMs: number, changes: object) =>
+    fact({ accountId, requestId: idOf(name), at: at + offsetMs, ...changes });
+  const facts = [
+    made("a", 0, { method: "getSlot" }),
+    made("b", 1, { method: "getBlock", status: 429, rpcCode: -33429, keyId: "key-2" }),
+    ...Array.from({ length: 5 }, (_, index) => made("batch", 2, { method: `m${index}`, bytesOut: index })),
+    made("c", 3, { network: "mainnet", rpcCode: -32602 }),
+    made("socket", 4, { status: 101, door: "pubsub", method: "pubsub" }),
+    made("socket", 5, { status: 1000, door: "pubsub", method: "pubsub" }),
+    fact({ accountId: `${accountId}-other`, requestId: idOf("other"), at }),
+  ];
+
+  beforeAll(async () => {
+    for (const one of facts) ledger().requests.append(one);
+    await ledger().requests.flush();
+  });
+
+  test("a request is found by its id with all that is known of it, by its account and by operators alone", async () => {
+    const { requests } = ledger();
+    expect(await requests.find(idOf("b"), accountId)).toEqual(facts.filter(({ requestId }) => requestId === idOf("b")));
+    expect((await requests.find(idOf("batch"), null)).map(({ method }) => method)).toEqual([
+      "m0",
+      "m1",
+      "m2",
+      "m3",
+      "m4",
+    ]);
+    expect((await requests.find(idOf("socket"), accountId)).map(({ status }) => status)).toEqual([101, 1000]);
+    expect(await requests.find(idOf("other"), accountId)).toEqual([]);
+    expect(await requests.find(idOf("other"), null)).toHaveLength(1);
+    expect(await requests.find("' OR 1=1 --", null)).toEqual([]);
+  });
+
+  test("each filter of a search takes what it names and nothing else", async () => {
+    const idsBy = async (filter: Partial<RequestSearch>): Promise<string[]> => {
+      const { facts: found } = await ledger().requests.search({ ...all, ...filter });
+      return found.map(({ requestId }) => requestId.slice(idOf("").length));
+    };
+    expect(await idsBy({})).toEqual(["socket", "c", "batch", "batch", "batch", "batch", "batch", "b", "a"]);
+    expect(await idsBy({ keyId: "key-2" })).toEqual(["b"]);
+    expect(await idsBy({ method: "getSlot", network: "devnet" })).toEqual(["a"]);
+    expect(await idsBy({ network: "mainnet" })).toEqual(["c"]);
+    expect(await idsBy({ status: 429 })).toEqual(["b"]);
+    expect(await idsBy({ status: 101 })).toEqual(["socket"]);
+    expect(await idsBy({ rpcCode: -32602 })).toEqual(["c"]);
+    expect(await idsBy({ sinceMs: at + 3, untilMs: at + 4 })).toEqual(["c"]);
+    expect(await idsBy({ accountId: "nobody" })).toEqual([]);
+    expect(await idsBy({ accountId: null, sinceMs: at, untilMs: at + 1 })).toEqual(["other", "a"]);
+  });
+
+  test("pages of any size join without a gap or a repetition, also inside a batch", async () => {
+    for (const limit of [1, 2, 3, 4, 7, 9]) {
+      const read: string[] = [];
+      let after: RequestPlace | null = null;
+      for (let page = 0; page < 20; page++) {
+        const found: FoundRequests = await ledger().requests.search({ ...all, limit, after });
+        read.push(...found.facts.map(({ requestId, method }) => `${requestId.slice(idOf("").length)} ${method}`));
+        expect(found.facts.length).toBeLessThanOrEqual(limit);
+        after = found.next;
+        if (after === null) break;
+      }
+      const batch = [0, 1, 2, 3, 4].map((index) => `batch m${index}`);
+      expect(read).toEqual(["socket pubsub", "c getSlot", ...batch, "b getBlock", "a getSlot"]);
+    }
+  });
+}
+
 function requestFacts(ledger: () => Ledger): void {
   test("appended facts are read back as they were, newest first, and summed for the last hour", async () => {
     const now = Date.now();
@@ -205,7 +280,11 @@ function requestFacts(ledger: () => Ledger): void {
     ];
     for (const one of facts) ledger().requests.append(one);
     await ledger().requests.flush();
-    expect(await ledger().requests.recent(10, accountId)).toEqual([...facts].reverse());
+    const all = { sinceMs: now - 60_000, untilMs: now + 60_000, after: null, limit: 10 };
+    expect(await ledger().requests.search({ ...anyRequest, ...all, accountId })).toEqual({
+      facts: [...facts].reverse(),
+      next: null,
+    });
     const hour = await ledger().requests.lastHour(accountId);
     expect([hour.requests, hour.errors, hour.credits]).toEqual([3, 2, 11]);
     expect(hour.byMethod).toEqual([
@@ -253,6 +332,12 @@ function requestFacts(ledger: () => Ledger): void {
     expect(byKey.rows.map(({ group, requests }) => [group, requests])).toEqual([
       ["key-1", 3],
       ["key-2", 1],
+    ]);
+    const months = { accountId, fromMs: Date.UTC(2026, 9, 1), untilMs: Date.UTC(2026, 11, 1) };
+    const counts = await ledger().requests.recorded(months);
+    expect([...counts].sort()).toEqual([
+      ["2026-10", 3n],
+      ["2026-11", 3n],
     ]);
     const none = await ledger().requests.usage({ ...range, groupBy: "day", accountId: "' OR 1=1 --" });
     expect([none.rows, none.total.requests, none.total.latencyMs]).toEqual([[], 0, null]);
@@ -373,6 +458,7 @@ export function ledgerConformance(name: string, open: () => Promise<Ledger>): vo
     cancelling(ledger);
     volume(ledger);
     requestFacts(ledger);
+    describe("requests by id", () => requestSearch(ledger));
     connectionFacts(ledger);
     bundleFacts(ledger);
   });
