@@ -54,8 +54,6 @@ export interface AuctionOptions {
 export interface AuctionLoss<B extends AuctionBundle = AuctionBundle> {
   readonly bundle: B;
   readonly lost: "state_auction" | "winning_batch";
-  /** The id of its conflict group, which is the id of the group's first bundle in rank. */
-  readonly auctionId: string;
 }
 
 export interface AuctionOutcome<B extends AuctionBundle = AuctionBundle> {

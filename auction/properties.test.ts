@@ -10,7 +10,7 @@ import { type Instance, smallInstance } from "./testing/instances.ts";
 /** The decisions of an outcome, in an order that does not depend on the search. */
 const decided = ({ winners, losers, revenue, upperBound }: AuctionOutcome) => ({
   winners: winners.map(({ id }) => id),
-  losers: losers.map(({ bundle, lost, auctionId }) => `${bundle.id} ${lost} ${auctionId}`).toSorted(),
+  losers: losers.map(({ bundle, lost }) => `${bundle.id} ${lost}`).toSorted(),
   revenue,
   upperBound,
 });
@@ -63,6 +63,22 @@ describe("beyond the sizes that are solved outright", () => {
       }
     }
     expect(open).toBeGreaterThan(0);
+  });
+
+  test("the bound of a part that is not solved counts each bundle of the choice, and no better auction exceeds it", () => {
+    for (const [seed, size, accounts, accountComputeUnits] of [
+      [1, 80, 14, 2_000_000],
+      [0, 120, 60, 24_000_000],
+    ] as const) {
+      const caps = { ...wholeBlock, computeUnits: 6_000_000, accountComputeUnits };
+      const { bundles } = connectedGroup(seed, size, accounts, caps);
+      const short = runAuction(bundles, caps, { searchSteps: 200_000 });
+      const long = runAuction(bundles, caps, { searchSteps: 20_000_000 });
+      expect(short.gap).toBeGreaterThan(0n);
+      expect(short.upperBound).toBeGreaterThanOrEqual(long.revenue);
+      expect(long.upperBound).toBeLessThanOrEqual(short.upperBound);
+      expect(breachOf(short.winners, caps)).toBeNull();
+    }
   });
 
   test("a thousand bundles of one group win without a conflict and within the caps, the same in any order", () => {

@@ -29,7 +29,7 @@ describe("conflicts", () => {
     const sides = [bundle("l", { tip: 6_000, writes: [10] }), bundle("r", { tip: 5_000, writes: [11] })];
     const { winners, losers, revenue, gap, facts } = runAuction([middle, ...sides], wholeBlock);
     expect({ ids: idsOf(winners), revenue, gap }).toEqual({ ids: ["l", "r"], revenue: 11_000n, gap: 0n });
-    expect(losers).toEqual([{ bundle: middle, lost: "state_auction", auctionId: "m" }]);
+    expect(losers).toEqual([{ bundle: middle, lost: "state_auction" }]);
     expect(facts).toMatchObject({ groups: 1, largestGroup: 3, capsBound: false });
   });
 });
@@ -45,7 +45,7 @@ describe("caps", () => {
       revenue: 1_400n,
       upperBound: 1_400n,
     });
-    expect(losers).toEqual([{ bundle: dense, lost: "winning_batch", auctionId: "d" }]);
+    expect(losers).toEqual([{ bundle: dense, lost: "winning_batch" }]);
     expect(facts.capsBound).toBe(true);
   });
   test("a tip account's compute is shared by all who write it", () => {
@@ -59,7 +59,7 @@ describe("caps", () => {
     const [late, other] = [bundle("a", { tip: 9_000, writes: [30] }), bundle("b", { tip: 1_000, writes: [31] })];
     const { winners, losers } = runAuction([late, other], { ...wholeBlock, usedBy });
     expect(idsOf(winners)).toEqual(["b"]);
-    expect(losers).toEqual([{ bundle: late, lost: "winning_batch", auctionId: "a" }]);
+    expect(losers).toEqual([{ bundle: late, lost: "winning_batch" }]);
     const freed = (account: number): number => usedBy(account) - 1;
     expect(runAuction([late, other], { ...wholeBlock, usedBy: freed }).winners).toHaveLength(2);
   });

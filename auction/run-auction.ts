@@ -69,7 +69,7 @@ export function runAuction<B extends AuctionBundle>(
   invariant(winners.length + oversized.length <= bundles.length, "a winner is one of the bundles, once");
   const losers = [
     ...lossesOf(problem, candidates, solution.choice),
-    ...oversized.map((bundle) => ({ bundle, lost: "winning_batch", auctionId: bundle.id }) as const),
+    ...oversized.map((bundle) => ({ bundle, lost: "winning_batch" }) as const),
   ];
   const { groups } = problem.conflicts;
   return {
@@ -154,14 +154,12 @@ function lossesOf<B extends AuctionBundle>(
   candidates: readonly B[],
   choice: Choice,
 ): AuctionLoss<B>[] {
-  const { groups, groupOf } = problem.conflicts;
   const losses: AuctionLoss<B>[] = [];
   for (let index = 0; index < candidates.length; index++) {
     const bundle = candidates[index];
     if (bundle === undefined || isChosen(problem, choice, index)) continue;
-    const first = groups[groupOf[index] ?? 0]?.members[0] ?? index;
     const lost = isBlocked(problem, choice, index) ? "state_auction" : "winning_batch";
-    losses.push({ bundle, lost, auctionId: candidates[first]?.id ?? bundle.id });
+    losses.push({ bundle, lost });
   }
   return losses;
 }

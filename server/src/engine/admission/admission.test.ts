@@ -46,17 +46,35 @@ interface AdmissionOptions {
   readonly slot?: Slot | null;
   readonly inFlight?: readonly BundleRecord[];
   readonly ended?: BundleRecord;
+  readonly height?: bigint;
+  /** Whether the tip that a bundle pays is not known, as after a restart. */
+  readonly forgets?: boolean;
 }
 
 function admission(options: AdmissionOptions = {}) {
   const accepted: NewBundle[] = [];
   const asked: string[] = [];
+  const paid = new Map<string, bigint>();
+  const followers = new Map<string, string[]>();
+  const live = (id: string): BundleRecord | null => {
+    const record = recordOf(accepted.find((bundle) => bundle.id === id));
+    if (record === null) return null;
+    return { ...record, tipSeen: paid.get(id) ?? null, followers: followers.get(id) ?? [] };
+  };
   const pool: AdmissionDependencies["pool"] = {
     get: async (id) => (options.ended?.id === id ? options.ended : null),
-    live: (id) => recordOf(accepted.find((bundle) => bundle.id === id)),
-    simulated: () => {},
+    live,
+    simulated: (id, { tip }) => {
+      if (options.forgets !== true) paid.set(id, tip);
+    },
+    addFollower: async (id, searcherId) => {
+      if (searcherId !== searcher.id) followers.set(id, [...(followers.get(id) ?? []), searcherId]);
+      return live(id);
+    },
     holding: (signature) => (options.inFlight ?? []).filter(({ signatures }) => signatures.includes(signature)),
     accept: async (bundle) => {
+      const known = live(bundle.id);
+      if (known !== null) return { fresh: false, record: known };
       accepted.push(bundle);
       return { fresh: true, record: recordOf(bundle) ?? fail() };
     },
@@ -64,6 +82,7 @@ function admission(options: AdmissionOptions = {}) {
   const created = new Admission({
     clock: new ManualClock(1_000_000),
     chain: {
+      height: () => options.height ?? null,
       slot: () => (options.slot === undefined ? (100n as Slot) : options.slot),
       blockhash: async () =>
         options.isValid === false ? { valid: false } : { valid: true, lastValidBlockHeight: 250n },
@@ -93,7 +112,7 @@ const fail = (): never => {
 function recordOf(bundle: NewBundle | undefined): BundleRecord | null {
   if (bundle === undefined) return null;
   const waiting = { state: "accepted", reason: null, detail: null, landed: null, forwarded: null } as const;
-  return { ...bundle, ...waiting, tipSeen: null, computeUnits: null, changedAt: bundle.receivedAt };
+  return { ...bundle, ...waiting, tipSeen: null, computeUnits: null, changedAt: bundle.receivedAt, followers: [] };
 }
 
 async function reasonOf(sent: BundleSubmission, options: AdmissionOptions = {}): Promise<BundleReason | "accepted"> {
@@ -214,6 +233,61 @@ test("the same bundle again is the same one, and is not simulated again", async 
   const again = await created.submit(submission([tipping()]), searcher);
   expect(again).toMatchObject({ ok: true, fresh: false });
   expect([asked.length, accepted.length]).toEqual([1, 1]);
+});
+
+test("a claim that does not hold for a known bundle is refused, and one that holds is answered with how it stands", async () => {
+  const { created, accepted } = admission();
+  await created.submit(submission([tipping()], { targetSlot: 110n }), searcher);
+  const again = (options: Partial<BundleSubmission>) => created.submit(submission([tipping()], options), searcher);
+  for (const wrong of [{ targetSlot: 111n }, { targetSlot: 3n }, { tip: 10_001n }, { tip: 2n ** 64n - 1n }]) {
+    expect(await again(wrong)).toMatchObject({ ok: false, id: accepted[0]?.id, reason: "claims_differ" });
+  }
+  for (const right of [{ targetSlot: 110n }, { targetSlot: null }, { tip: null }, { tip: 10_000n }, { tip: 1n }]) {
+    expect(await again(right)).toMatchObject({ ok: true, fresh: false, record: { targetSlot: 110n, tip: 5_000n } });
+  }
+  const ended: BundleRecord = { ...(recordOf(accepted[0]) ?? fail()), state: "finalized", tipSeen: 10_000n };
+  const landed = { seen: true, ended };
+  expect(await reasonOf(submission([tipping()], { tip: 10_001n }), landed)).toBe("claims_differ");
+  expect(await reasonOf(submission([tipping()], { tip: 10_000n }), landed)).toBe("accepted");
+});
+
+test("whether a known bundle pays a claim is found by a run where it is not known", async () => {
+  const { created, asked } = admission({ forgets: true });
+  await created.submit(submission([tipping()], { tip: 4_000n }), searcher);
+  const again = (tip: bigint) => created.submit(submission([tipping()], { tip }), searcher);
+  expect(await again(10_001n)).toMatchObject({ ok: false, reason: "tip_not_paid" });
+  expect(await again(4_000n)).toMatchObject({ ok: true, fresh: false });
+  expect(asked).toHaveLength(2);
+});
+
+test("who submits a known bundle follows it", async () => {
+  const { created } = admission();
+  await created.submit(submission([tipping()]), searcher);
+  const second = { id: "second", accountId: "second", pubkey: null };
+  const outcome = await created.submit(submission([tipping()]), second);
+  expect(outcome).toMatchObject({ ok: true, fresh: false, record: { searcherId: "account", followers: ["second"] } });
+  const refused = await created.submit(submission([tipping()], { tip: 10_001n }), { ...second, id: "third" });
+  expect(refused).toMatchObject({ ok: false, reason: "claims_differ" });
+  expect(await created.submit(submission([tipping()]), searcher)).toMatchObject({ record: { followers: ["second"] } });
+});
+
+test("a target slot is refused that the blockhash does not live to", async () => {
+  // At slot 100 and height 180 the blockhash is valid for 70 blocks more, and for the block after those.
+  const at = (targetSlot: bigint, options: AdmissionOptions = {}) =>
+    reasonOf(submission([tipping()], { targetSlot }), { height: 180n, ...options });
+  expect(await at(171n)).toBe("accepted");
+  expect(await at(172n)).toBe("target_slot_too_far");
+  expect(await at(530n)).toBe("target_slot_too_far");
+  const { created } = admission({ height: 180n, isValid: false });
+  const durable = transfer({ from, to: tipAccount, lamports: 10_000n, blockhash, nonce: other });
+  expect(await created.submit(submission([durable], { targetSlot: 530n }), searcher)).toMatchObject({ ok: true });
+});
+
+test("a failed simulation carries what the transaction logged", async () => {
+  const logs = ["Program log: no"];
+  const outcome: BundleOutcome = { ...failure, reason: "simulation_failed", error: "Custom", logs };
+  const refused = await admission({ outcome }).created.submit(submission([tipping()]), searcher);
+  expect(refused).toMatchObject({ ok: false, reason: "simulation_failed", logs });
 });
 
 test("what is in a block that was seen is not run", async () => {

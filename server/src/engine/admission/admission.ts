@@ -4,13 +4,14 @@ import type { Clock } from "@sluice/lib";
 import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 import type { Transaction } from "@sluice/wire/transaction";
 import type { BundleIngress, BundlePool, BundleRecord, NewBundle, OpenedContent, Searcher } from "../model/bundle.ts";
-import type { BundleSubmission, SubmitOutcome } from "../model/service.ts";
+import type { BundleContent, BundleSubmission, SubmitOutcome } from "../model/service.ts";
 import type { BundleEffects, BundleFailure, BundleOutcome } from "../simulation/index.ts";
 import {
   type AdmissionChain,
   bundleId,
   checkLifetimes,
   checkStatically,
+  envelopeId,
   type Rejection,
   readTransactions,
   rejection,
@@ -20,7 +21,8 @@ export interface AdmissionSimulator {
   simulate(bundle: { readonly id: string; readonly transactions: readonly Uint8Array[] }): Promise<BundleOutcome>;
 }
 
-export interface AdmissionPool extends Pick<BundlePool, "accept" | "get" | "live" | "holding" | "simulated"> {}
+export interface AdmissionPool
+  extends Pick<BundlePool, "accept" | "addFollower" | "get" | "live" | "holding" | "simulated"> {}
 
 /** Whether any leader that takes bundles has a slot that a bundle could land in. */
 export interface AdmissionLeaders {
@@ -95,22 +97,31 @@ export class Admission {
     const read = readBundle(submission.transactions, !bytesOnly.has(submission.ingress));
     // A live bundle of the same transactions was found right when it came, and the same again is no second bid.
     const known = read.ok ? this.#dependencies.pool.live(read.id) : null;
-    if (known !== null) return { ok: true, record: known, fresh: false, tipFloor };
+    if (known !== null && isPaidKnown(known, submission)) return await this.#answerKnown(known, submission, searcher);
     const check = await this.#check(read, submission, { searcherId: searcher.id, isOpened: false });
     if (!check.ok) {
       const landed = check.reason === "already_processed" ? await this.#dependencies.pool.get(check.id) : null;
       // The transactions landed as this bundle, so it must not be reported as dropped.
       if (landed?.state === "finalized" || landed?.state === "included")
-        return { ok: true, record: landed, fresh: false, tipFloor };
-      return { ok: false, id: check.id, reason: check.reason, detail: check.detail, tipFloor };
+        return await this.#answerKnown(landed, submission, searcher);
+      const { id, reason, detail, logs = [] } = check;
+      return { ok: false, id, reason, detail, logs, tipFloor };
     }
     const { checked } = check;
     const { fresh, record } = await this.#dependencies.pool.accept(this.#bundle(submission, searcher, checked));
-    if (fresh) {
-      this.#dependencies.pool.simulated(record.id, checked.seen);
-      this.#dependencies.seen(record, checked.seen);
-    }
+    this.#dependencies.pool.simulated(record.id, checked.seen);
+    if (!fresh) return await this.#answerKnown(record, submission, searcher);
+    this.#dependencies.seen(record, checked.seen);
     return { ok: true, record, fresh, tipFloor };
+  }
+
+  /** A known bundle stays as it is, and its searcher is not told `accepted` to a claim that does not hold. */
+  async #answerKnown(record: BundleRecord, claim: Claim, { id }: Searcher): Promise<SubmitOutcome> {
+    const { pool, tipFloor } = this.#dependencies;
+    const detail = claimAgainst(pool.live(record.id) ?? record, claim);
+    if (detail !== null) return { ok: false, id: record.id, reason: "claims_differ", detail, tipFloor: tipFloor() };
+    const followed = await pool.addFollower(record.id, id);
+    return { ok: true, record: followed ?? record, fresh: false, tipFloor: tipFloor() };
   }
 
   /** The same checks for what a sealed bundle holds, which claims what its envelope claims. */
@@ -151,6 +162,8 @@ export class Admission {
     if (broken !== null) return refuse(broken);
     const lifetimes = await checkLifetimes(transactions, this.#dependencies.chain);
     if (!lifetimes.ok) return refuse(lifetimes);
+    const outlived = this.#checkReach(claim, lifetimes.lastValidBlockHeight);
+    if (outlived !== null) return refuse(outlived);
     const known = this.#dependencies.chain.seen(signatures);
     if (known !== null) return refuse(rejection("already_processed", known));
     const bytes = transactions.map((transaction) => transaction.bytes);
@@ -169,6 +182,16 @@ export class Admission {
     const { lastValidBlockHeight } = lifetimes;
     const tip = claim.tip ?? seen.tip;
     return { ok: true, checked: { id, transactions: bytes, signatures, lastValidBlockHeight, tip, seen } };
+  }
+
+  /** A slot has one block at most: what is further ahead than the blockhash has blocks left is not reached by it. */
+  #checkReach({ targetSlot }: Claim, lastValidBlockHeight: bigint | null): Rejection | null {
+    const { chain } = this.#dependencies;
+    const [slot, height] = [chain.slot(), chain.height()];
+    if (targetSlot === null || lastValidBlockHeight === null || slot === null || height === null) return null;
+    // The block after the one at the last valid height takes it, too.
+    const last = slot + lastValidBlockHeight + 1n - height;
+    return targetSlot > last ? rejection("target_slot_too_far", `the blockhash lives to slot ${last} or so`) : null;
   }
 
   /**
@@ -218,6 +241,25 @@ export class Admission {
   }
 }
 
+/** Whether what a known bundle pays is known well enough to answer a claim; after a restart it may not be. */
+const isPaidKnown = ({ tip, tipSeen }: BundleRecord, claim: Claim): boolean =>
+  tipSeen !== null || claim.tip === null || claim.tip <= tip;
+
+/** What is against a claim that comes with a known bundle; null where it holds. */
+function claimAgainst({ targetSlot, tip, tipSeen }: BundleRecord, claim: Claim): string | null {
+  if (claim.targetSlot !== null && claim.targetSlot !== targetSlot)
+    return targetSlot === null ? "the known bundle has no target slot" : `the known bundle is for slot ${targetSlot}`;
+  const paid = tipSeen ?? tip;
+  return claim.tip !== null && claim.tip > paid ? `the known bundle pays ${paid} lamports` : null;
+}
+
+/** The id that a bundle of this content has; empty for transactions that cannot be read. */
+export function submissionId({ transactions, sealed, ingress }: BundleContent): string {
+  if (sealed !== null) return envelopeId(sealed);
+  const read = readBundle(transactions, !bytesOnly.has(ingress));
+  return read.ok ? read.id : "";
+}
+
 /** Transactions are read once, and what follows from them alone is found once. */
 function readBundle(sent: readonly Uint8Array[], mayBeText: boolean): ReadBundle {
   const read = readTransactions(sent, mayBeText);
@@ -226,8 +268,11 @@ function readBundle(sent: readonly Uint8Array[], mayBeText: boolean): ReadBundle
   return { ...read, signatures, id: bundleId(signatures) };
 }
 
-function simulationRejection({ reason, index, error }: BundleFailure): Rejection {
+function simulationRejection({ reason, index, error, logs }: BundleFailure): Rejection {
   if (reason !== "simulation_failed") return rejection(reason, `transaction ${index}`);
   const isOverBudget = /ComputationalBudgetExceeded|exceeded CUs/.test(error);
-  return rejection(isOverBudget ? "compute_exceeded" : "simulation_failed", `transaction ${index}: ${error}`);
+  return {
+    ...rejection(isOverBudget ? "compute_exceeded" : "simulation_failed", `transaction ${index}: ${error}`),
+    logs,
+  };
 }

@@ -7,6 +7,8 @@ import { parseTransaction, type Transaction, type TransactionFault } from "@slui
 /** What admission asks of the chain. */
 export interface AdmissionChain {
   slot(): Slot | null;
+  /** The height of the newest block that is known. */
+  height(): bigint | null;
   /** Whether a transaction with this recent blockhash may still land, and until which block height. */
   blockhash(
     blockhash: Address,
@@ -22,6 +24,8 @@ export interface Rejection {
   readonly ok: false;
   readonly reason: BundleReason;
   readonly detail: string | null;
+  /** The last lines that a transaction logged which failed in simulation. */
+  readonly logs?: readonly string[];
 }
 
 export const rejection = (reason: BundleReason, detail: string | null = null): Rejection => ({
@@ -173,6 +177,11 @@ function checkTipAccount(transactions: readonly Transaction[], { tipAccounts }: 
 /** The id by Jito's rule: SHA-256 of the first signatures as text, with commas between them, in hexadecimal. */
 export function bundleId(signatures: readonly Signature[]): string {
   return new Bun.CryptoHasher("sha256").update(signatures.join(",")).digest("hex");
+}
+
+/** The id of an encrypted bundle: the hexadecimal SHA-256 of its envelope. */
+export function envelopeId(envelope: Uint8Array): string {
+  return new Bun.CryptoHasher("sha256").update(envelope).digest("hex");
 }
 
 const advanceNonce = 4;

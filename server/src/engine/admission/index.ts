@@ -4,5 +4,5 @@
  */
 
 export type * from "./admission.ts";
-export { Admission } from "./admission.ts";
-export { decodeBase64, type Rejection, rejection } from "./bundle-checks.ts";
+export { Admission, submissionId } from "./admission.ts";
+export { decodeBase64, envelopeId, type Rejection, rejection } from "./bundle-checks.ts";

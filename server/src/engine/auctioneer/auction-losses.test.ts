@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from "bun:test";
 import type { BundleState } from "@sluice/contract/engine";
+import { seededRandom } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
 import type { BundlePool, BundleRecord } from "../model/bundle.ts";
 import type { LostBid } from "../model/service.ts";
@@ -19,7 +20,7 @@ beforeEach(() => {
       return { [Symbol.dispose]: () => {} };
     },
   };
-  lostBids = new AuctionLosses({ pool, internalError: () => {} });
+  lostBids = new AuctionLosses({ pool, random: seededRandom(3), internalError: () => {} });
 });
 
 async function bundle(searcherId: string, tag: number): Promise<string> {
@@ -55,6 +56,35 @@ test("the first slot that a bundle loses is reported to its searcher alone, and 
   following[Symbol.dispose]();
   lostBids.report([bidOf(await bundle("me", 3), 4n)]);
   expect(reported).toHaveLength(1);
+});
+
+test("all that lose one tick are told the same auction, another than at the next, and none that names a bundle", async () => {
+  const ids = [await bundle("me", 1), await bundle("other", 2), await bundle("third", 3)];
+  const lose = (tick: number) => {
+    const losers = ids.map((id) => ({
+      bundle: { id, tip: 5n, computeUnits: 1, locks: { writes: [], reads: [] } },
+      lost: "state_auction" as const,
+    }));
+    lostBids.lost({ slot: 9n as Slot, tick }, losers);
+    lostBids.slotOver();
+    return ids.map((id) => lostBids.of(id)?.auctionId);
+  };
+  const [first, second] = [new Set(lose(1)), new Set(lose(2))];
+  expect([first.size, second.size, first.union(second).size]).toEqual([1, 1, 2]);
+  for (const each of first) {
+    expect(each).toMatch(/^[0-9a-f]{64}$/);
+    expect(ids).not.toContain(each ?? "");
+  }
+});
+
+test("who follows a bundle that another has sent first is told what it loses, too", async () => {
+  const id = await bundle("first", 1);
+  const record = records.get(id);
+  if (record !== undefined) records.set(id, { ...record, followers: ["me"] });
+  const reported: LostBid[] = [];
+  lostBids.follow("me", (bid) => reported.push(bid));
+  lostBids.report([bidOf(id, 1n)]);
+  expect(reported).toEqual([bidOf(id, 1n)]);
 });
 
 test("a bundle that is in a block, or has ended, loses nothing", async () => {

@@ -1,11 +1,12 @@
 import type { AuctionLoss } from "@sluice/auction";
-import { KeyedEmitter } from "@sluice/lib";
+import { KeyedEmitter, type Random } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
 import type { BundlePool } from "../model/bundle.ts";
 import type { LossReports, LostBid } from "../model/service.ts";
 
 export interface AuctionLossesDependencies {
   readonly pool: Pick<BundlePool, "live" | "onChange">;
+  readonly random: Pick<Random, "bytes">;
   readonly internalError: (where: string, error: unknown) => void;
 }
 
@@ -22,9 +23,11 @@ export class AuctionLosses implements LossReports, Disposable {
   readonly #last = new Map<string, LostBid>();
   readonly #reports: KeyedEmitter<string, [LostBid]>;
   readonly #following: Disposable;
+  readonly #secret: Uint8Array;
 
-  constructor({ pool, internalError }: AuctionLossesDependencies) {
+  constructor({ pool, random, internalError }: AuctionLossesDependencies) {
     this.#pool = pool;
+    this.#secret = random.bytes(32);
     this.#reports = new KeyedEmitter((error) => internalError("a listener of lost bids", error));
     this.#following = pool.onChange(({ id, state }) => {
       // Other listeners of this end may still ask for the bundle's last loss.
@@ -32,11 +35,18 @@ export class AuctionLosses implements LossReports, Disposable {
     });
   }
 
-  /** Bundles that lost the latest tick of a slot. */
-  lost(slot: Slot, losers: readonly AuctionLoss[]): void {
-    for (const { bundle, lost, auctionId } of losers) {
+  /** Bundles that lost the latest tick of a slot. `tick` is another number for each tick of this process. */
+  lost({ slot, tick }: { readonly slot: Slot; readonly tick: number }, losers: readonly AuctionLoss[]): void {
+    if (losers.length === 0) return;
+    const auctionId = this.#auctionId(slot, tick);
+    for (const { bundle, lost } of losers) {
       this.#open.set(bundle.id, { id: bundle.id, slot, lost, auctionId, bid: bundle.tip });
     }
+  }
+
+  /** The same for all that lost one tick, and by the secret no name that a rival's bundle is found by. */
+  #auctionId(slot: Slot, tick: number): string {
+    return new Bun.CryptoHasher("sha256").update(`${tick} ${slot} `).update(this.#secret).digest("hex");
   }
 
   /** These bundles are in the block after all. */
@@ -58,7 +68,8 @@ export class AuctionLosses implements LossReports, Disposable {
       if (record?.state !== "accepted") continue;
       const isFirst = !this.#last.has(bid.id);
       this.#last.set(bid.id, bid);
-      if (isFirst) this.#reports.emit(record.searcherId, bid);
+      if (!isFirst) continue;
+      for (const searcherId of [record.searcherId, ...record.followers]) this.#reports.emit(searcherId, bid);
     }
   }
 

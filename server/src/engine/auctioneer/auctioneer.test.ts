@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { seededRandom } from "@sluice/lib";
 import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 import type { BundlePool, BundleRecord } from "../model/bundle.ts";
 import type { LostBid } from "../model/service.ts";
@@ -86,7 +87,7 @@ function room(options: { readonly target?: () => BuildTarget | null; readonly ta
   const dependencies: Changeable<Omit<AuctioneerDependencies, "pool">> & { readonly pool: typeof pool } = {
     pool,
     candidates,
-    losses: new RecordedLosses({ pool, internalError: () => {} }),
+    losses: new RecordedLosses({ pool, random: seededRandom(3), internalError: () => {} }),
     simulator: {
       openBlock: (slot) => {
         const block = new FakeBlock(slot, outcomes);
@@ -351,9 +352,9 @@ test("a bid is lost when its slot is over and not before, to whom it conflicts w
   expect(lost).toEqual([]);
   state.open = 11n;
   await auctioneer.tick();
-  expect(lost.map(({ id, lost: to, auctionId, bid, slot }) => [id, to, auctionId, bid, slot])).toEqual([
-    ["less", "state_auction", "later", 2_000n, at(10n)],
-    ["large", "winning_batch", "large", 1_000n, at(10n)],
+  expect(lost.map(({ id, lost: to, bid, slot }) => [id, to, bid, slot])).toEqual([
+    ["less", "state_auction", 2_000n, at(10n)],
+    ["large", "winning_batch", 1_000n, at(10n)],
   ]);
   target = { slot: at(12n), leader, isOpen: true };
   await auctioneer.tick();

@@ -62,6 +62,8 @@ export class Auctioneer implements AsyncDisposable {
   /** Winners of the auction before: where they compete again, nothing that has come since makes the revenue less. */
   #incumbent: readonly string[] = [];
   #ticking: Promise<void> | null = null;
+  /** Ticks that had a target. */
+  #ticks = 0;
 
   constructor(dependencies: AuctioneerDependencies) {
     this.#dependencies = dependencies;
@@ -86,6 +88,7 @@ export class Auctioneer implements AsyncDisposable {
     this.#endSlot(target);
     if (target === null) return;
     const startedMs = this.#dependencies.nowMs();
+    this.#ticks += 1;
     const plan = await this.#planFor(target);
     if (!(await plan.renew())) return;
     await this.#dependencies.openSealed(target);
@@ -167,7 +170,7 @@ export class Auctioneer implements AsyncDisposable {
       const outcome = this.#auction(plan, eligible, passed);
       if (outcome === null) break;
       gap = outcome.gap;
-      this.#dependencies.losses.lost(plan.slot, outcome.losers);
+      this.#dependencies.losses.lost({ slot: plan.slot, tick: this.#ticks }, outcome.losers);
       const isFilled = await this.#apply(plan, outcome.winners, { passed, untilMs });
       if (isFilled) break;
     }

@@ -38,7 +38,10 @@ async function watched(bundles: readonly [string, readonly string[]][]) {
   await watch.end(window);
   await watch.finalized(seen);
   const states = Object.fromEntries([...pool.records.values()].map(({ id, state, reason }) => [id, reason ?? state]));
-  return { units, states };
+  const indexes = Object.fromEntries(
+    [...pool.records.values()].flatMap(({ id, landed }) => (landed === null ? [] : [[id, landed.index]])),
+  );
+  return { units, states, indexes };
 }
 
 test("of bundles that share what landed only one has landed, the longest, and its compute counts once", async () => {
@@ -51,10 +54,16 @@ test("of bundles that share what landed only one has landed, the longest, and it
   expect(units).toBe(30);
 });
 
-test("bundles that share nothing land beside each other", async () => {
-  const { states } = await watched([
-    ["one", ["a", "b"]],
+test("bundles that share nothing land beside each other, each at its place among the bundles of the block", async () => {
+  const { states, indexes } = await watched([
     ["other", ["c"]],
+    ["one", ["a", "b"]],
   ]);
   expect(states).toEqual({ one: "finalized", other: "finalized" });
+  expect(indexes).toEqual({ one: 0, other: 1 });
+});
+
+test("a bundle of which a part landed by another way was already processed", async () => {
+  const { states } = await watched([["part", ["b", "elsewhere"]]]);
+  expect(states).toEqual({ part: "already_processed" });
 });

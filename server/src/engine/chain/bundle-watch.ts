@@ -1,9 +1,10 @@
 import type { BundleReason } from "@sluice/contract/engine";
 import type { Clock } from "@sluice/lib";
 import type { Signature, Slot } from "@sluice/wire/identifiers";
-import type { BundleChange, BundlePool, BundleRecord } from "../model/bundle.ts";
+import type { BundleChange, BundlePool, BundleRecord, LandedPlace } from "../model/bundle.ts";
 import type { EngineChain } from "../model/chain-port.ts";
 import type { BlockLink, ChainBlock } from "./node-answers.ts";
+import { NonceWatch } from "./nonce-watch.ts";
 
 /** Finalized blocks that are still searched for bundles whose acceptance was on its way to the disk meanwhile. */
 const recentMax = 32;
@@ -77,14 +78,21 @@ export class ForkWindow {
 export interface ReadBlock {
   readonly block: ChainBlock;
   readonly places: ReadonlyMap<Signature, number>;
-  /** Bundles that landed in it, and of each of their transactions whose it is. */
-  readonly landed: Set<string>;
+  /** Bundles that landed in it, each with the place of its first transaction; and whose each transaction is. */
+  readonly landed: Map<string, number>;
   readonly ours: Map<Signature, string>;
 }
 
 export function seenBlock(block: ChainBlock): ReadBlock {
   const places = new Map(block.transactions.map(({ signature }, place) => [signature, place]));
-  return { block, places, landed: new Set(), ours: new Map() };
+  return { block, places, landed: new Map(), ours: new Map() };
+}
+
+/** Where a bundle is that landed in a block. */
+function landedAt(id: string, { block, landed }: ReadBlock): LandedPlace {
+  const place = landed.get(id) ?? 0;
+  const index = landed.values().reduce((before, each) => before + (each < place ? 1 : 0), 0);
+  return { slot: block.slot, blockhash: block.blockhash, index };
 }
 
 /** How a bundle is in a block: as a whole, in its order and with success; or in any other way, which spoils it. */
@@ -127,10 +135,13 @@ export function claimsBefore(one: BundleRecord, other: BundleRecord): number {
   return rank(other) - rank(one) || other.signatures.length - one.signatures.length;
 }
 
-/** Transactions of a bundle that came into a block otherwise than with the whole bundle. */
+/**
+ * Why a bundle cannot land as a whole any more, by a slot: transactions of it came into a block otherwise than with the
+ * whole bundle, or the nonce of one is another.
+ */
 export interface Spoil {
   readonly slot: Slot;
-  readonly reason: "already_processed" | "not_landed";
+  readonly reason: "already_processed" | "nonce_spent";
   readonly detail: string;
 }
 
@@ -188,6 +199,8 @@ export function endOf(record: BundleRecord, view: EndView): BundleChange | null 
     return { to: "dropped", reason: "fork", detail: spoil === null ? lost : `${lost}; ${spoil.detail}` };
   }
   if (spoil !== null) {
+    // Blocks that were not read yet may hold it as a whole.
+    if (spoil.slot > view.tip.slot) return null;
     // A leader that was handed it places it still, should the block that spoilt it be lost though it was confirmed.
     const mayBePlaced = record.forwarded !== null || view.isInherited;
     if (mayBePlaced && spoil.slot > view.base.slot) return null;
@@ -202,7 +215,7 @@ const stepsMax = 256;
 /** What is kept of bundles that are gone is swept when it is this much more than there are live ones. */
 const sweepAbove = 1_024;
 
-export type WatchedPool = Pick<BundlePool, "everyLive" | "live" | "liveCount" | "holding" | "change">;
+export type WatchedPool = Pick<BundlePool, "everyAccepted" | "everyLive" | "live" | "liveCount" | "holding" | "change">;
 
 /** Live bundles against the blocks that are read: which of them are in one, and which can no longer be in any. */
 export class BundleWatch {
@@ -215,13 +228,16 @@ export class BundleWatch {
   readonly #overSince = new Map<string, NonNullable<EndView["overSince"]>>();
   /** Bundles that were searched for in every block that was in the window when they were first seen here. */
   readonly #known = new Set<string>();
-  readonly #inherited: Set<string>;
+  /** Bundles of before this process, or of before the chain was begun anew. */
+  readonly #inherited = new Set<string>();
+  readonly #nonces: NonceWatch;
 
   constructor(dependencies: { readonly pool: WatchedPool; readonly chain: EngineChain; readonly clock: Clock }) {
     this.#pool = dependencies.pool;
     this.#chain = dependencies.chain;
     this.#clock = dependencies.clock;
-    this.#inherited = new Set([...dependencies.pool.everyLive()].map(({ id }) => id));
+    this.#nonces = new NonceWatch(dependencies);
+    this.inherit();
   }
 
   /**
@@ -257,16 +273,35 @@ export class BundleWatch {
    * are.
    */
   lost({ block, landed }: ReadBlock): void {
-    for (const id of landed) this.#landings.delete(id);
+    for (const id of landed.keys()) this.#landings.delete(id);
     for (const [id, spoil] of this.#spoils) if (spoil.slot === block.slot) this.#spoils.delete(id);
   }
 
   /** A block is finalized, and with it the bundles in it, and the end of those that it spoilt. */
-  async finalized({ block, landed }: ReadBlock): Promise<void> {
-    const { slot, blockhash } = block;
-    await this.#endSpoilt(block);
-    await this.#step([...landed].map((id) => [id, { to: "finalized", landed: { slot, blockhash } }]));
-    for (const id of landed) this.#landings.delete(id);
+  async finalized(seen: ReadBlock): Promise<void> {
+    const ids = [...seen.landed.keys()];
+    await this.#endSpoilt(seen.block);
+    await this.#step(ids.map((id) => [id, { to: "finalized", landed: landedAt(id, seen) }]));
+    for (const id of ids) this.#landings.delete(id);
+  }
+
+  /** Looks whether nonces of bundles were used; not more often than every few slots. Rejects as the nodes do. */
+  async checkNonces({ tip }: ForkWindow): Promise<void> {
+    for (const [id, spent] of await this.#nonces.spent(tip.slot)) {
+      if (!this.#spoils.has(id)) this.#spoils.set(id, { ...spent, reason: "nonce_spent" });
+    }
+  }
+
+  /** Bundles that are live now were meant for the chain as it was until now. */
+  inherit(): void {
+    for (const { id } of this.#pool.everyLive()) this.#inherited.add(id);
+  }
+
+  /** The chain is another than the one that inherited bundles were meant for. */
+  async chainChanged(): Promise<void> {
+    const ids = [...this.#inherited];
+    await this.#step(ids.map((id) => [id, { to: "dropped", reason: "chain_changed" }]));
+    for (const id of ids) for (const kept of [this.#landings, this.#spoils]) kept.delete(id);
   }
 
   /** Ends the bundles that can no longer land. */
@@ -316,10 +351,9 @@ export class BundleWatch {
   }
 
   async #check(records: readonly BundleRecord[], seen: ReadBlock): Promise<number> {
-    const { slot, blockhash } = seen.block;
+    const { slot } = seen.block;
     const checked = records.map((record) => ({ record, landing: landingOf(record, seen) }));
-    const changes: [string, BundleChange][] = [];
-    const landed: string[] = [];
+    const landed: { readonly id: string; readonly tip: bigint }[] = [];
     const second: BundleRecord[] = [];
     for (const { record, landing } of checked.toSorted((one, other) => claimsBefore(one.record, other.record))) {
       if (landing?.isWhole !== true) continue;
@@ -327,24 +361,21 @@ export class BundleWatch {
         second.push(record);
         continue;
       }
-      landed.push(record.id);
+      landed.push({ id: record.id, tip: landing.tip });
       for (const signature of record.signatures) seen.ours.set(signature, record.id);
-      // One that is included already is included here in place of a block that was lost, or was read before.
-      changes.push([record.id, { to: "included", slot, blockhash, tip: landing.tip }]);
+      seen.landed.set(record.id, seen.places.get(record.signatures[0] ?? ("" as Signature)) ?? 0);
     }
-    await this.#step(changes);
+    // One that is included already is included here in place of a block that was lost, or was read before.
+    await this.#step(landed.map(({ id, tip }) => [id, { to: "included", tip, ...landedAt(id, seen) }]));
     for (const { record, landing } of checked) {
       if (landing === null || landing.isWhole || this.#spoils.has(record.id)) continue;
-      const isTaken = landing.present.some((signature) => seen.ours.has(signature));
-      const reason = isTaken ? "already_processed" : "not_landed";
-      this.#spoils.set(record.id, { slot, reason, detail: landing.detail });
+      this.#spoils.set(record.id, { slot, reason: "already_processed", detail: landing.detail });
     }
     for (const { id } of second) {
       const detail = `its transactions are in slot ${slot} as part of another bundle`;
       if (!this.#spoils.has(id)) this.#spoils.set(id, { slot, reason: "already_processed", detail });
     }
-    for (const id of landed) {
-      seen.landed.add(id);
+    for (const { id } of landed) {
       this.#landings.set(id, slot);
       this.#spoils.delete(id);
     }

@@ -97,7 +97,7 @@ export class Signatures {
       const batch = this.#waiting.slice(0, statusesPerCall);
       this.#waiting = this.#waiting.slice(statusesPerCall);
       this.#calls += 1;
-      this.#call(batch).finally(() => {
+      void this.#call(batch).finally(() => {
         this.#calls -= 1;
         if (this.#waiting.length > 0) this.#sending.request();
       });

@@ -142,7 +142,7 @@ describe("on the development chain", () => {
   test("a bundle of which only a part lands is dropped", async () => {
     submit(bundle("part", payer(2)).slice(0, 1));
     await close(5);
-    expect(pool.records.get("part")).toMatchObject({ state: "dropped", reason: "not_landed" });
+    expect(pool.records.get("part")).toMatchObject({ state: "dropped", reason: "already_processed" });
     expect(pool.records.get("part")?.detail).toStartWith("1 of 2 transactions are in slot");
   });
   test("a bundle that shares a transaction with one that lands was already processed", async () => {

@@ -51,3 +51,17 @@ describe("a bundle whose transactions a confirmed block holds by another way", (
     }
   });
 });
+
+describe("a bundle whose nonce is another by a slot that was not read yet", () => {
+  const spoil = { slot: 110n as Slot, reason: "nonce_spent", detail: "another" } as const;
+  const durable = acceptedBundle({ id: "durable", signatures: [signatureNamed("durable")] });
+
+  test("ends when that slot was read and did not hold it, since it may have used the nonce itself", () => {
+    expect(endOf(durable, seenThrough(109n, { spoil }))).toBeNull();
+    expect(endOf(durable, seenThrough(110n, { spoil }))).toEqual({
+      to: "dropped",
+      reason: "nonce_spent",
+      detail: "another",
+    });
+  });
+});

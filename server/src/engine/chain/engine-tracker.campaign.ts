@@ -2,7 +2,6 @@ import { type Random, seededRandom } from "@sluice/lib";
 import type { BundleRecord } from "../model/bundle.ts";
 import { EngineChainError } from "../model/chain-port.ts";
 import { isTooLate, touches, truthOf } from "./testing/bundle-plans.ts";
-import type { SimulatedBlock } from "./testing/simulated-chain.ts";
 import { SimulatedWorld } from "./testing/simulated-world.ts";
 import { Tracker } from "./tracker.ts";
 
@@ -88,11 +87,6 @@ class Process {
   }
 }
 
-/** Whether a bundle was accepted when a block was made. */
-function isEarlier(world: SimulatedWorld, { id }: BundleRecord, block: SimulatedBlock): boolean {
-  return (world.plans.find(({ record }) => record.id === id)?.acceptedAt ?? 0) < Number(block.slot);
-}
-
 /** What is wrong about the end of a bundle; null when it is the right one. */
 function wrongEnd(record: BundleRecord, world: SimulatedWorld, all: readonly BundleRecord[]): string | null {
   const states = world.pool.history.get(record.id) ?? [];
@@ -105,26 +99,12 @@ function wrongEnd(record: BundleRecord, world: SimulatedWorld, all: readonly Bun
   if (states.includes("included")) return state === "dropped" && reason === "fork" ? null : reported;
   if (truth.is !== "absent" && !isGivenUp) {
     if (state !== "dropped") return reported;
-    // Who took its transaction is not known where either bundle reached the disk after the block was made.
-    const isKnown = truth.is === "taken" && [record, truth.by].every((each) => isEarlier(world, each, truth.block));
-    if (truth.is === "taken" && (isKnown || reason !== "not_landed"))
-      return reason === "already_processed" ? null : reported;
-    return reason === "not_landed" || isTakenBesides(record, all) ? null : reported;
+    return reason === "already_processed" ? null : reported;
   }
   if (state !== "expired") return reported;
   if (reason === "target_slot_past") return record.targetSlot !== null ? null : reported;
   if (reason === "blockhash_expired") return record.lastValidBlockHeight !== null ? null : reported;
   return reason === "not_landed" ? null : reported;
-}
-
-/**
- * Whether a bundle that landed holds another of its transactions, which may be seen before the one that landed first.
- */
-function isTakenBesides({ id, reason, signatures }: BundleRecord, all: readonly BundleRecord[]): boolean {
-  const landed = all.filter((other) => other.id !== id && other.state === "finalized");
-  return (
-    reason === "already_processed" && landed.some((each) => each.signatures.some((one) => signatures.includes(one)))
-  );
 }
 
 async function simulate(seed: number): Promise<Outcome> {

@@ -80,6 +80,8 @@ export interface LeaderScheduleDependencies {
 export class LeaderSchedule implements Disposable {
   readonly #dependencies: LeaderScheduleDependencies;
   readonly #following: Disposable;
+  /** The epoch before: blocks of its last slots are confirmed when the next one has begun. */
+  #previous: EpochLeaders | null = null;
   #current: EpochLeaders | null = null;
   #next: EpochLeaders | null = null;
   #reading: Promise<void> | null = null;
@@ -96,12 +98,14 @@ export class LeaderSchedule implements Disposable {
     if (slot !== null) this.#reach(slot);
   }
 
-  /** Null for slots that are neither in the chain's epoch nor in the next, and while these are not known. */
+  /**
+   * Null for slots that are neither in the chain's epoch nor in the one before or after, and while these are not known.
+   */
   leaderAt(slot: bigint): Address | null {
-    return this.#current?.leaderAt(slot) ?? this.#next?.leaderAt(slot) ?? null;
+    return this.#current?.leaderAt(slot) ?? this.#next?.leaderAt(slot) ?? this.#previous?.leaderAt(slot) ?? null;
   }
 
-  /** The first and the last slot of the epoch that a slot is in; null where `leaderAt` knows nothing either. */
+  /** The first and the last slot of the epoch that a slot is in; null where neither this epoch nor the next has it. */
   epochOf(slot: bigint): { readonly first: bigint; readonly last: bigint } | null {
     const epoch = [this.#current, this.#next].find((each) => {
       return each !== null && slot >= each.firstSlot && slot < each.endSlot;
@@ -138,6 +142,7 @@ export class LeaderSchedule implements Disposable {
 
   #reach(slot: Slot): void {
     if (this.#current !== null && slot >= this.#current.endSlot) {
+      this.#previous = this.#current;
       this.#current = this.#next !== null && slot < this.#next.endSlot ? this.#next : null;
       this.#next = null;
       this.#notBefore = 0n;
@@ -161,6 +166,7 @@ export class LeaderSchedule implements Disposable {
   }
 
   #forget(): void {
+    this.#previous = null;
     this.#current = null;
     this.#next = null;
     this.#notBefore = 0n;

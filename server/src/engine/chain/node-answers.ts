@@ -1,3 +1,4 @@
+import { decodeNonceAccount } from "@sluice/wire/accounts/native";
 import { decodeAddress } from "@sluice/wire/base58";
 import {
   type Address,
@@ -8,6 +9,7 @@ import {
   type Slot,
   signatureOfBytes,
 } from "@sluice/wire/identifiers";
+import { programs } from "@sluice/wire/programs";
 import { type Message, parseTransaction } from "@sluice/wire/transaction";
 import { type ChainValue, memberOf } from "../../chain/index.ts";
 import { type EngineChain, EngineChainError } from "../model/chain-port.ts";
@@ -73,6 +75,24 @@ export function readLatestBlockhash(answer: ChainValue): { blockhash: Address; l
   return {
     blockhash: addressOf(value, "blockhash"),
     lastValidBlockHeight: wholeOf(value, "lastValidBlockHeight"),
+  };
+}
+
+/** getMultipleAccounts in base64: the nonce of each account, null where it holds none or does not exist. */
+export function readNonces(
+  answer: ChainValue,
+  count: number,
+): { readonly slot: Slot; readonly nonces: readonly (Address | null)[] } {
+  const accounts = listOf(contextValue(answer), "accounts");
+  if (accounts.length !== count) throw wrong("the number of accounts");
+  return {
+    slot: slotOf(memberOf(answer, "context"), "slot"),
+    nonces: accounts.map((account) => {
+      if (account === null || memberOf(account, "owner") !== programs.system) return null;
+      const [text] = listOf(memberOf(account, "data"), "the data of an account");
+      if (typeof text !== "string") throw wrong("the data of an account");
+      return decodeNonceAccount(new Uint8Array(Buffer.from(text, "base64")))?.initialized?.nonce ?? null;
+    }),
   };
 }
 
@@ -267,6 +287,16 @@ export class BlockReader {
   async finalSlots(from: bigint, to: bigint): Promise<Slot[]> {
     const parameters = [from, to, { commitment: "finalized" }];
     return readSlots(await this.#chain.read("getBlocks", parameters, { commitment: "finalized" }));
+  }
+
+  /** The hash of the chain's genesis; null where nodes do not tell it. */
+  async genesis(): Promise<Address | null> {
+    try {
+      return known(parseAddress(await this.#chain.read("getGenesisHash", [])), "the genesis hash");
+    } catch (error) {
+      if (error instanceof EngineChainError && error.code === "CHAIN_REFUSED") return null;
+      throw error;
+    }
   }
 
   /** Where transactions of any age are, by a node that has reached this slot. */

@@ -32,8 +32,10 @@ export interface TrackerEvents {
   /**
    * The chain was not followed from the saved place on: there was none, it was too far back, or it is of another chain.
    */
-  placeLeft(why: "none" | "too far back" | "another chain", from: Slot): void;
+  placeLeft(why: PlaceLeft, from: Slot): void;
 }
+
+type PlaceLeft = "none" | "too far back" | "another chain";
 
 export interface TrackerOptions {
   readonly tipAccounts: readonly Address[];
@@ -56,6 +58,8 @@ export interface TrackerCursor {
   readonly blockhash: Address;
   /** Unix seconds; by it a chain that was begun anew is reported from a node that lags. */
   readonly time: number | null;
+  /** The hash of the chain's genesis; null where it was not known. */
+  readonly genesis: Address | null;
 }
 
 /** Where the tracker's place is kept, as text. Failures are thrown. */
@@ -64,17 +68,19 @@ export interface TrackerPlace {
   save(place: string): Promise<void>;
 }
 
-export const writeCursor = ({ slot, blockhash, time }: TrackerCursor): string =>
-  `1 ${slot} ${blockhash} ${time ?? "-"}`;
+export const writeCursor = ({ slot, blockhash, time, genesis }: TrackerCursor): string =>
+  `2 ${slot} ${blockhash} ${time ?? "-"} ${genesis ?? "-"}`;
 
-/** Null for what is damaged. */
+/** Null for what is damaged. The first version has no genesis. */
 export function readCursor(text: string): TrackerCursor | null {
-  const [version, slotText, hashText, timeText, ...more] = text.split(" ");
+  const [version, slotText, hashText, timeText, genesisText = "-", ...more] = text.split(" ");
   const slot = parseSlot(slotText);
   const blockhash = parseAddress(hashText);
   const time = timeText === "-" ? null : Number(timeText);
-  if (version !== "1" || slot === null || blockhash === null || more.length > 0) return null;
-  return time === null || Number.isSafeInteger(time) ? { slot, blockhash, time } : null;
+  const genesis = genesisText === "-" ? null : parseAddress(genesisText);
+  if ((version !== "1" && version !== "2") || slot === null || blockhash === null || more.length > 0) return null;
+  if (genesis === null && genesisText !== "-") return null;
+  return time === null || Number.isSafeInteger(time) ? { slot, blockhash, time, genesis } : null;
 }
 
 /** Blocks that one step asks for, and of them at a time. */
@@ -105,6 +111,9 @@ export class Tracker {
   readonly #watch: BundleWatch;
   #window: ForkWindow | null = null;
   #savedSlot: bigint | null = null;
+  #genesis: Address | null = null;
+  /** The chain that was followed is not the one that nodes show. */
+  #isDoubted = false;
 
   constructor(options: TrackerOptions, dependencies: TrackerDependencies) {
     this.#options = options;
@@ -131,6 +140,8 @@ export class Tracker {
     await this.#watch.end(window);
     await this.#finalize(window);
     await this.#save(window);
+    // Last, so that nodes that do not tell nonces hold nothing else up.
+    await this.#watch.checkNonces(window);
     return isMore;
   }
 
@@ -142,26 +153,36 @@ export class Tracker {
     if (finalized === null) return null;
     const text = await this.#dependencies.place.load();
     const cursor = text === null ? null : readCursor(text);
-    let base: BlockLink | null = null;
-    let why: Parameters<TrackerEvents["placeLeft"]>[0] = "none";
-    if (cursor !== null && finalized >= cursor.slot) {
-      const link =
-        finalized - cursor.slot > this.#options.catchUpSlotsMax ? null : await this.#reader.finalLink(cursor.slot);
-      if (link?.blockhash === cursor.blockhash) base = link;
-      why = link === null ? "too far back" : "another chain";
-    }
+    this.#genesis = await this.#reader.genesis();
+    const { base, why } = await this.#placeOf(cursor, finalized);
     const newest = base ?? (await this.#newestFinal(finalized));
     if (newest === null) return null;
-    if (cursor !== null && finalized < cursor.slot) {
-      // A node that lags shows a block from before the place; a chain begun anew shows one from after it.
-      if (newest.time === null || cursor.time === null || newest.time <= cursor.time) return null;
-      why = "another chain";
-    }
-    if (base === null) this.#dependencies.events.placeLeft(why, newest.slot);
+    const isBehind = cursor !== null && finalized < cursor.slot && why !== "another chain";
+    // A node that lags shows a block from before the place; a chain begun anew shows one from after it.
+    if (isBehind && (newest.time === null || cursor.time === null || newest.time <= cursor.time)) return null;
+    const left = isBehind ? "another chain" : why;
+    if (base === null) this.#dependencies.events.placeLeft(left, newest.slot);
+    if (left === "another chain") await this.#watch.chainChanged();
+    this.#isDoubted = false;
     await this.#findOld(newest, base !== null);
     this.#window = new ForkWindow(newest);
     this.#savedSlot = base?.slot ?? null;
     return this.#window;
+  }
+
+  /** The saved place, where the chain is followed from it; else why it is not. */
+  async #placeOf(
+    cursor: TrackerCursor | null,
+    finalized: Slot,
+  ): Promise<{ readonly base: BlockLink | null; readonly why: PlaceLeft }> {
+    const isForeign = cursor?.genesis != null && this.#genesis !== null && cursor.genesis !== this.#genesis;
+    if (this.#isDoubted || isForeign) return { base: null, why: "another chain" };
+    if (cursor === null || finalized < cursor.slot) return { base: null, why: "none" };
+    const link = await this.#reader.finalLink(cursor.slot);
+    if (link === null) return { base: null, why: "too far back" };
+    if (link.blockhash !== cursor.blockhash) return { base: null, why: "another chain" };
+    const isFar = finalized - cursor.slot > this.#options.catchUpSlotsMax;
+    return { base: isFar ? null : link, why: "too far back" };
   }
 
   async #newestFinal(finalized: Slot): Promise<BlockLink | null> {
@@ -258,6 +279,9 @@ export class Tracker {
       throw new EngineChainError(`The block of slot ${block.slot} does not descend from the finalized one.`, null);
     }
     for (const lost of window.cutAfter(window.base.slot)) this.#watch.lost(lost);
+    this.#watch.inherit();
+    // That no node has the block any more proves nothing by itself.
+    this.#isDoubted = link !== null;
     this.#window = null;
     this.#dependencies.state.forget();
     throw new EngineChainError("The chain is not the one that was followed.", null);
@@ -285,7 +309,7 @@ export class Tracker {
   async #save(window: ForkWindow): Promise<void> {
     const { slot, blockhash, time } = window.base;
     if (this.#savedSlot !== null && slot - this.#savedSlot < placeEverySlots) return;
-    await this.#dependencies.place.save(writeCursor({ slot, blockhash, time }));
+    await this.#dependencies.place.save(writeCursor({ slot, blockhash, time, genesis: this.#genesis }));
     this.#savedSlot = slot;
   }
 }

@@ -47,7 +47,13 @@ describe("SubmitBundle", () => {
     const [id] = served.engine.records.keys();
     expect(answer).toEqual({
       status: "OK",
-      message: { bundle_id: id, status: "accepted", tip_floor: "18446744073709551615", _tip_floor: "tip_floor" },
+      message: {
+        bundle_id: id,
+        status: "accepted",
+        tip_floor: "18446744073709551615",
+        logs: [],
+        _tip_floor: "tip_floor",
+      },
     });
   });
 
@@ -63,12 +69,14 @@ describe("SubmitBundle", () => {
   });
 
   test("answers a fault of the bundle OK, with its reason and the floor", async () => {
-    served.engine.refusal = { reason: "simulation_failed", detail: "custom program error: 0x1" };
+    const logs = ["Program log: no"];
+    served.engine.refusal = { reason: "simulation_failed", detail: "custom program error: 0x1", logs };
     expect(await client.call("SubmitBundle", request, whole)).toMatchObject({
       status: "OK",
       message: {
         status: "rejected",
         reason: "simulation_failed: custom program error: 0x1",
+        logs,
         tip_floor: "18446744073709551615",
       },
     });
@@ -105,6 +113,17 @@ describe("SubmitBundle", () => {
     expect(await client.call("SubmitBundle", request, whole)).toMatchObject({ status: "PERMISSION_DENIED" });
     expect(served.engine.submissions).toEqual([]);
     expect(served.engine.tokensTaken).toBe(0);
+  });
+
+  test("a key that is bound to a domain is held to Origin and Referer, as everywhere", async () => {
+    await client.call("SubmitBundle", request, {
+      ...whole,
+      origin: "https://a.example",
+      referer: "https://b.example/x",
+    });
+    expect(served.keys.callers.at(-1)).toMatchObject({ origin: "https://a.example", referer: "https://b.example/x" });
+    await client.call("SubmitBundle", request, whole);
+    expect(served.keys.callers.at(-1)).toMatchObject({ origin: null, referer: null });
   });
 
   test("metadata full of garbage is no key and no internal error", async () => {

@@ -11,24 +11,26 @@ import type { Access } from "../../access/index.ts";
 import type { RateLimiter } from "../../limits/index.ts";
 import { type CallContext, GrpcStatusError } from "../../net/index.ts";
 import type { BundleIngress, BundleRecord, Searcher } from "../model/bundle.ts";
-import type { BlockEngineService, BundleSubmission, SubmitOutcome } from "../model/service.ts";
+import { reasonText } from "../model/reason-text.ts";
+import type { BlockEngineService, BundleContent, BundleSubmission, SubmitOutcome } from "../model/service.ts";
 import { admitKey } from "./key-admission.ts";
 import type { Refusals } from "./refusals.ts";
 
-/** A bundle out of its message. Throws INVALID_ARGUMENT where the message has no meaning, whatever the bundle holds. */
-export function submissionOf(message: BundleRequestMessage, ingress: BundleIngress): BundleSubmission {
-  const sealed = sealedOf(message);
-  if (sealed !== null && message.transactions.length > 0) {
-    throw new GrpcStatusError("INVALID_ARGUMENT", "encrypted_payload stands in place of transactions, not beside them");
-  }
-  return {
-    transactions: message.transactions,
-    tip: BigInt(message.tip),
-    mevType: mevTypeOf(message.mev_type),
-    targetSlot: message.target_slot === undefined ? null : BigInt(message.target_slot),
-    sealed,
-    ingress,
-  };
+/** A bundle out of its message, or the fault of a field that has no meaning, whatever the bundle holds. */
+export type ReadSubmission =
+  | { readonly ok: true; readonly submission: BundleSubmission }
+  | { readonly ok: false; readonly content: BundleContent; readonly fault: string };
+
+export function readSubmission(message: BundleRequestMessage, ingress: BundleIngress): ReadSubmission {
+  const { transactions, tip, target_slot: targetSlot } = message;
+  const content = { transactions, sealed: sealedOf(message), ingress };
+  const refuse = (fault: string): ReadSubmission => ({ ok: false, content, fault });
+  if (content.sealed !== null && transactions.length > 0)
+    return refuse("encrypted_payload stands in place of transactions, not beside them");
+  const mevType = mevTypeOf(message.mev_type);
+  if (mevType === null) return refuse(`mev_type is one of ${mevTypes.join(", ")}`);
+  const claim = { tip: BigInt(tip), mevType, targetSlot: targetSlot === undefined ? null : BigInt(targetSlot) };
+  return { ok: true, submission: { ...content, ...claim } };
 }
 
 /** Clients that set each field of a message set this one to nothing where they have no envelope. */
@@ -36,15 +38,8 @@ const sealedOf = ({ encrypted_payload: sealed }: BundleRequestMessage): Uint8Arr
   sealed === undefined || sealed.length === 0 ? null : sealed;
 
 /** In any letter case. A field that was not set is an empty text in this protocol, and stands for `unknown`. */
-function mevTypeOf(text: string): MevType {
-  const found = text === "" ? "unknown" : mevTypes.find((each) => each === text.toLowerCase());
-  if (found !== undefined) return found;
-  throw new GrpcStatusError("INVALID_ARGUMENT", `mev_type is one of ${mevTypes.join(", ")}`);
-}
-
-/** How a reason is written: a failed simulation reports what the program said. */
-export function reasonText(reason: BundleReason, detail: string | null): string {
-  return reason === "simulation_failed" && detail !== null ? `${reason}: ${detail}` : reason;
+function mevTypeOf(text: string): MevType | null {
+  return text === "" ? "unknown" : (mevTypes.find((each) => each === text.toLowerCase()) ?? null);
 }
 
 type Rejected = Extract<SubmitOutcome, { readonly ok: false }>;
@@ -60,6 +55,7 @@ export function confirmationOf(bundle: BundleRecord | Rejected): BundleConfirmat
       status: "dropped",
       signatures: [],
       reason: reasonText(bundle.reason, bundle.detail),
+      logs: bundle.logs ?? [],
     };
   }
   const { id, reason, detail, landed } = bundle;
@@ -71,12 +67,19 @@ export function confirmationOf(bundle: BundleRecord | Rejected): BundleConfirmat
   return { bundle_id: id, status, signatures: [], ...why };
 }
 
-/** A bundle that was not read; it has no id. */
+/** A bundle that was not checked. */
 export function droppedAtOnce(
   engine: BlockEngineService,
-  reason: Extract<BundleReason, "maintenance" | "rate_limited">,
+  content: BundleContent,
+  {
+    reason,
+    detail,
+  }: {
+    readonly reason: Extract<BundleReason, "maintenance" | "rate_limited" | "invalid_field" | "engine_overloaded">;
+    readonly detail?: string;
+  },
 ): Rejected {
-  return { ok: false, id: "", reason, detail: null, tipFloor: engine.tipFloor().floor };
+  return { ok: false, id: engine.idOf(content), reason, detail: detail ?? null, tipFloor: engine.tipFloor().floor };
 }
 
 export interface BlockEngineDependencies {
@@ -102,7 +105,9 @@ export class BlockEngine {
     const { engine, access } = this.#dependencies;
     const { searcher } = await admitKey(access, context, "bundles:write");
     await checkOpen(this.#dependencies, searcher);
-    return answerOf(await engine.submit(submissionOf(message, "grpc"), searcher));
+    const read = readSubmission(message, "grpc");
+    if (!read.ok) throw new GrpcStatusError("INVALID_ARGUMENT", read.fault);
+    return answerOf(await engine.submit(read.submission, searcher));
   }
 
   async tipFloor(context: CallContext): Promise<TipFloorMessage> {
@@ -171,5 +176,6 @@ function answerOf(outcome: SubmitOutcome): BundleResponseMessage {
   }
   if (outcome.reason === "maintenance") throw inMaintenance();
   if (outcome.reason === "rate_limited") throw rateLimited(1);
-  return { bundle_id: outcome.id, status: "rejected", reason: reasonText(outcome.reason, outcome.detail), tip_floor };
+  const { id, reason, detail, logs = [] } = outcome;
+  return { bundle_id: id, status: "rejected", reason: reasonText(reason, detail), tip_floor, logs };
 }

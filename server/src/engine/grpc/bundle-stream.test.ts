@@ -26,7 +26,7 @@ const request = (tag: number) => ({
   tip: "5",
   mev_type: "jit",
 });
-const included = { to: "included", slot: 123n as Slot, blockhash: "hash", tip: 5n } as const;
+const included = { to: "included", slot: 123n as Slot, blockhash: "hash", index: 0, tip: 5n } as const;
 
 /** What a stream reported, in short. */
 const short = (stream: Talking): string[] =>
@@ -50,19 +50,56 @@ describe("a stream", () => {
     await stream.first(1);
     served.engine.error = null;
     await accepted(stream, 2);
-    expect(short(stream)[0]).toBe("dropped rate_limited");
+    expect(short(stream)[0]).toMatch(/^[0-9a-f]{6} dropped engine_overloaded$/);
     expect(served.faults).toEqual([]);
     stream.cancel();
   });
 
-  test("that has said everything does not wait for the end of a bundle that another searcher has sent", async () => {
+  test("follows a bundle that another searcher has sent before to its end, as the other's does", async () => {
     const stranger = open(other);
-    await accepted(stranger, 7);
+    const id = await accepted(stranger, 7);
     const stream = open();
     stream.say(request(7));
     stream.halfClose();
+    await stream.first(1);
+    served.engine.change(id, included);
+    served.engine.change(id, { to: "finalized" });
     expect(await stream.ended).toMatchObject({ status: "OK" });
+    const told = ["accepted", "included 123"].map((each) => `${id.slice(0, 6)} ${each}`);
+    expect([short(stream), short(stranger)]).toEqual([told, told]);
     stranger.cancel();
+  });
+
+  test("goes on after a field that has no meaning, which drops that bundle and nothing else", async () => {
+    const stream = open();
+    const wrong = [{ mev_type: "Arb" }, { encrypted_payload: Uint8Array.of(1) }];
+    for (const [index, fault] of wrong.entries()) {
+      stream.say(request(10 * index));
+      stream.say({ ...request(10 * index + 1), ...fault });
+    }
+    stream.say(request(30));
+    await stream.first(5);
+    expect(stream.messages.map(({ status }) => status)).toEqual([
+      "accepted",
+      "dropped",
+      "accepted",
+      "dropped",
+      "accepted",
+    ]);
+    expect(stream.messages[1]?.["reason"]).toStartWith("invalid_field: mev_type is one of sandwich");
+    expect(stream.messages[3]?.["reason"]).toStartWith("invalid_field: encrypted_payload");
+    expect(stream.messages.map(({ bundle_id }) => String(bundle_id).length)).toEqual([64, 64, 64, 64, 64]);
+    expect(served.engine.tokensTaken).toBe(5);
+    stream.cancel();
+  });
+
+  test("shows what a transaction logged that failed in simulation", async () => {
+    const stream = open();
+    served.engine.refusal = { reason: "simulation_failed", detail: "transaction 0: Custom", logs: ["Program log: no"] };
+    stream.say(request(1));
+    const [message] = await stream.first(1);
+    expect(message).toMatchObject({ reason: "simulation_failed: transaction 0: Custom", logs: ["Program log: no"] });
+    stream.cancel();
   });
 
   test("confirms each change of a bundle once, with slot and signatures while it is in a block", async () => {
@@ -126,6 +163,7 @@ describe("a stream", () => {
       "dropped rate_limited",
       "dropped maintenance",
     ]);
+    expect(stream.messages.every(({ bundle_id }) => /^[0-9a-f]{64}$/.test(String(bundle_id)))).toBe(true);
     expect(served.engine.submissions).toHaveLength(1);
     expect(served.engine.tokensTaken).toBe(2);
     stream.cancel();
@@ -241,13 +279,19 @@ describe("a stream ends", () => {
     expect(served.engine.submissions).toEqual([]);
   });
 
-  test("with a message that has no meaning or cannot be decoded", async () => {
-    const stream = open();
-    stream.say({ ...request(1), mev_type: "theft" });
-    expect(await stream.ended).toMatchObject({ status: "INVALID_ARGUMENT" });
+  test("with a message that cannot be decoded, after what came before it was answered", async () => {
+    const gate = Promise.withResolvers<void>();
+    served.engine.gate = gate.promise;
     const broken = client.duplexRaw("SubmitBundleStream", whole);
+    broken.say(Buffer.from("0a0101", "hex"));
     broken.say(Buffer.from("0affffffff0f", "hex"));
+    broken.say(Buffer.from("0a0102", "hex"));
+    broken.halfClose();
+    await submissions(1);
+    gate.resolve();
     expect(await broken.ended).toMatchObject({ status: "INVALID_ARGUMENT" });
+    expect(broken.messages.map(({ status }) => status)).toEqual(["accepted"]);
+    expect(served.engine.submissions).toHaveLength(1);
     expect(served.engine.followers).toBe(0);
     expect(served.faults).toEqual([]);
   });

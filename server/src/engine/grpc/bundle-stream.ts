@@ -1,11 +1,11 @@
 import { shownState } from "@sluice/contract/engine";
-import { SluiceError } from "@sluice/contract/errors";
+import { type ErrorCode, SluiceError } from "@sluice/contract/errors";
 import type { BundleConfirmationMessage, BundleRequestMessage } from "@sluice/contract/proto";
 import { BoundedQueue } from "@sluice/lib";
 import { type DuplexSession, GrpcStatusError, type RequestStream, type ResponseStream } from "../../net/index.ts";
 import type { BundleRecord, Searcher } from "../model/bundle.ts";
-import type { BlockEngineService, BundleSubmission, SubmitOutcome } from "../model/service.ts";
-import { confirmationOf, droppedAtOnce, submissionOf } from "./block-engine.ts";
+import type { BlockEngineService, SubmitOutcome } from "../model/service.ts";
+import { confirmationOf, droppedAtOnce, type ReadSubmission, readSubmission } from "./block-engine.ts";
 import type { Refusals } from "./refusals.ts";
 
 /** Submissions of one stream that the engine works on at once; while there are as many, its requests are not read. */
@@ -14,6 +14,9 @@ const inProgressMax = 32;
 const heldMax = 1_024;
 /** Bundles whose end a stream remembers having reported. */
 const endedMax = 1_024;
+
+/** What passes: the bundle is to be sent again shortly. */
+const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["OVERLOADED", "STORE_UNAVAILABLE"]);
 
 type Outcome = SubmitOutcome | { readonly error: unknown };
 
@@ -28,8 +31,8 @@ export interface BundleStreamDependencies {
 
 /**
  * One searcher's stream: takes bundles, and reports each change of the status of each of the searcher's bundles, those
- * of its other streams included. The first confirmations of its own submissions come in the order of the submissions,
- * so that one without an id can be reported from the others.
+ * of its other streams included. The answers to its own submissions come in the order of the submissions, so that one
+ * that no id can be computed of is found by its place.
  */
 export class BundleStream implements DuplexSession<BundleRequestMessage> {
   readonly #dependencies: BundleStreamDependencies;
@@ -58,11 +61,19 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
   }
 
   take(message: BundleRequestMessage): void {
-    const submission = submissionOf(message, "stream");
+    const read = readSubmission(message, "stream");
     this.#inProgress += 1;
     this.#steer();
-    const outcome = this.#submit(submission).catch((error: unknown): Outcome => ({ error }));
+    const outcome = this.#submit(read).catch((error: unknown): Outcome => ({ error }));
     this.#answers = this.#answers.then(async () => this.#answer(await outcome));
+  }
+
+  broken(fault: GrpcStatusError): void {
+    const { responses, requests } = this.#dependencies;
+    void this.#answers.then(() => {
+      responses.end(fault);
+      requests.resume();
+    });
   }
 
   halfClosed(): void {
@@ -70,20 +81,22 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     this.#endIfDone();
   }
 
-  async #submit(submission: BundleSubmission): Promise<Outcome> {
+  /** A fault of one bundle is that bundle's answer: it is no reason to end the stream of all others. */
+  async #submit(read: ReadSubmission): Promise<Outcome> {
     const { engine, searcher } = this.#dependencies;
-    if (engine.isInMaintenance) return droppedAtOnce(engine, "maintenance");
+    const content = read.ok ? read.submission : read.content;
+    if (engine.isInMaintenance) return droppedAtOnce(engine, content, { reason: "maintenance" });
     const { allowed } = await engine.takeRate(searcher);
     if (!allowed) {
       this.#slowDown();
-      return droppedAtOnce(engine, "rate_limited");
+      return droppedAtOnce(engine, content, { reason: "rate_limited" });
     }
+    if (!read.ok) return droppedAtOnce(engine, content, { reason: "invalid_field", detail: read.fault });
     try {
-      return await engine.submit(submission, searcher);
+      return await engine.submit(read.submission, searcher);
     } catch (error) {
-      // What cannot be checked now is to be sent again shortly, and is no reason to end the stream of all others.
-      if (error instanceof SluiceError && error.code === "OVERLOADED") return droppedAtOnce(engine, "rate_limited");
-      throw error;
+      if (!(error instanceof SluiceError) || !passing.has(error.code)) throw error;
+      return droppedAtOnce(engine, content, { reason: "engine_overloaded" });
     }
   }
 
@@ -128,8 +141,7 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     if (isOver(record)) this.#forget(record.id);
     else {
       this.#reported.set(record.id, shownOf(record));
-      // Of a bundle that another searcher has sent nothing more is received here.
-      if (record.searcherId === this.#dependencies.searcher.id) this.#own.add(record.id);
+      this.#own.add(record.id);
     }
   }
 

@@ -28,8 +28,8 @@ test("the first refusals are sent at once, those after them a hundred a second, 
 test("a searcher that is above the rate now and then, and each that does not flood, receives its refusal at once", () => {
   const { clock, refusals } = paced();
   for (let count = 0; count < 1_000; count += 1) {
-    refusals.pace("flood");
-    refusals.pace("flood");
+    void refusals.pace("flood");
+    void refusals.pace("flood");
     expect(refusals.pace("now and then")).toBe(null);
     clock.advance(10);
   }

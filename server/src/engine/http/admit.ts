@@ -1,7 +1,8 @@
 import { engineLimits } from "@sluice/contract/engine";
 import { errorTable } from "@sluice/contract/errors";
+import { permissionOf } from "@sluice/contract/permissions";
 import type { Permission } from "@sluice/contract/tiers";
-import type { Access, AdmissionCode, Refusal } from "../../access/index.ts";
+import { type Access, type AdmissionCode, methodRefusalText, type Refusal } from "../../access/index.ts";
 import { bearerToken, presentedKey, queryParameter, writeRateLimitHeaders } from "../../http/index.ts";
 import type { Grant } from "../../keys/index.ts";
 import type { LimitDecision } from "../../limits/index.ts";
@@ -10,7 +11,7 @@ import { EngineRefusal, engineFailure, type ShownFailure } from "./failure.ts";
 
 export interface AdmitDependencies {
   /** Access to the engine's network. */
-  readonly access: Pick<Access, "admit" | "meter">;
+  readonly access: Pick<Access, "admit" | "permitMethod" | "meter">;
 }
 
 /** What is known of a request before its body is read. */
@@ -84,6 +85,14 @@ export class Admit {
     const grant = await this.#access.admit(presented, caller, [permission]);
     if (!grant.ok) throw new EngineRefusal(failures[grant.code](grant, permission));
     return grant;
+  }
+
+  /** The same for a call of JSON-RPC: what its method needs, and the key's list of methods. */
+  async method(incoming: Incoming, method: string): Promise<Grant> {
+    const grant = await this.key(incoming, permissionOf(method));
+    const refusal = this.#access.permitMethod(grant, method);
+    if (refusal === null) return grant;
+    throw new EngineRefusal(engineFailure(refusal.code, { detail: methodRefusalText(refusal, method) }));
   }
 
   /** 50 submissions a second for each key (spec: block engine, Limits). */

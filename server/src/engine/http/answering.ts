@@ -2,9 +2,9 @@ import type { SluiceError } from "@sluice/contract/errors";
 import type { AddressSet } from "@sluice/lib";
 import { type JsonValue, stringifyJsonExact } from "@sluice/wire/json";
 import type { Context, Handler, MiddlewareHandler } from "hono";
-import { clientAddress, hasSingleHost, type RestEnvironment } from "../../http/index.ts";
+import { clientAddress, type RestEnvironment } from "../../http/index.ts";
 import type { Admit, Incoming } from "./admit.ts";
-import { EngineRefusal, engineFailure, failureResponse, shownFailure } from "./failure.ts";
+import { engineFailure, failureResponse, shownFailure } from "./failure.ts";
 import { rpcFailureResponse } from "./jito-endpoint.ts";
 import { jitoPaths } from "./paths.ts";
 
@@ -34,9 +34,6 @@ export class Answering {
   readonly first: MiddlewareHandler<RestEnvironment> = async (context, next) => {
     const incoming = this.#incomingOf(context);
     const refused = await this.#error(context, incoming, async () => {
-      if (!hasSingleHost(context.req.raw.headers)) {
-        throw new EngineRefusal(engineFailure("INVALID_INPUT", { detail: "A request names one host" }));
-      }
       await this.#dependencies.admit.address(incoming);
       return null;
     });

@@ -18,6 +18,8 @@ export interface ShownFailure {
   /** Whole seconds; every 429 and 503 has it. */
   readonly retryAfterSeconds: number | null;
   readonly errors: readonly InputFault[];
+  /** The last lines that a failed transaction logged. */
+  readonly logs: readonly string[];
 }
 
 /** The parts of a failure that its code does not determine. */
@@ -25,6 +27,7 @@ interface FailureParts {
   readonly detail?: string | null;
   readonly retryAfterSeconds?: number;
   readonly errors?: readonly InputFault[];
+  readonly logs?: readonly string[];
 }
 
 function shown(code: ShownFailure["code"], status: number, title: string, said: FailureParts): ShownFailure {
@@ -36,6 +39,7 @@ function shown(code: ShownFailure["code"], status: number, title: string, said: 
     detail: said.detail ?? title,
     retryAfterSeconds: isBusy ? retryAfter(said.retryAfterSeconds ?? 1) : null,
     errors: said.errors ?? [],
+    logs: said.logs ?? [],
   };
 }
 
@@ -71,11 +75,14 @@ const engineCodes: Readonly<Partial<Record<ErrorCode, EngineErrorCode>>> = {
   DOMAIN_NOT_ALLOWED: "PERMISSION_DENIED",
   IP_NOT_ALLOWED: "PERMISSION_DENIED",
   PERMISSION_DENIED: "PERMISSION_DENIED",
+  METHOD_NOT_PERMITTED: "METHOD_NOT_PERMITTED",
   RATE_LIMIT_EXCEEDED: "RATE_LIMIT_EXCEEDED",
+  INSUFFICIENT_CREDITS: "INSUFFICIENT_CREDITS",
   NETWORK_UNAVAILABLE: "UNAVAILABLE",
   UPSTREAM_TIMEOUT: "UNAVAILABLE",
   UPSTREAM_INVALID: "UNAVAILABLE",
   OVERLOADED: "UNAVAILABLE",
+  STORE_UNAVAILABLE: "UNAVAILABLE",
 };
 
 /** What a caller may know of anything that was thrown; null for a fault of this engine, which shows nothing. */
@@ -90,7 +97,7 @@ export function shownFailure(error: unknown): ShownFailure | null {
 
 /** The RFC 9457 form. `instance` is the request's id. */
 export function failureResponse(failure: ShownFailure, requestId: string, headers: Record<string, string>): Response {
-  const { code, status, title, detail, retryAfterSeconds, errors } = failure;
+  const { code, status, title, detail, retryAfterSeconds, errors, logs } = failure;
   const body = {
     type: engineErrorDocsPath(code),
     title,
@@ -99,6 +106,7 @@ export function failureResponse(failure: ShownFailure, requestId: string, header
     instance: requestId,
     code,
     ...(errors.length === 0 ? {} : { errors }),
+    ...(logs.length === 0 ? {} : { logs }),
   };
   return new Response(JSON.stringify(body), {
     status,

@@ -2,10 +2,11 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { engineLimits } from "@sluice/contract/engine";
 import { SluiceError } from "@sluice/contract/errors";
 import type { Permission } from "@sluice/contract/tiers";
-import { compileAddressSet } from "@sluice/lib";
+import { compileAddressSet, systemClock } from "@sluice/lib";
 import { encodeBase58 } from "@sluice/wire/base58";
 import type { Slot } from "@sluice/wire/identifiers";
 import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
+import type { Grant } from "../../keys/index.ts";
 import type { LimitDecision } from "../../limits/index.ts";
 import { EngineChainError } from "../model/chain-port.ts";
 import { FakeBlockEngineService } from "../testing/fake-service.ts";
@@ -18,6 +19,7 @@ const base64 = Buffer.from(transaction).toString("base64");
 
 let engine: FakeBlockEngineService;
 let permissions: Permission[];
+let methods: Grant["methods"];
 let decision: Partial<LimitDecision>;
 /** Whether every address has used up its rate. */
 let spent: boolean;
@@ -32,8 +34,12 @@ function app() {
     engine,
     access: accessOfTests({
       keys: {
-        authenticate: (key) =>
-          key === "good" ? { ...grantOfTests, keyId: "key", accountId: "account", permissions } : refusal(key),
+        authenticate: (key) => {
+          if (key === "stranger") return { ...grantOfTests, keyId: "other", accountId: "other", permissions };
+          return key === "good"
+            ? { ...grantOfTests, keyId: "key", accountId: "account", permissions, methods }
+            : refusal(key);
+        },
         checkRestrictions: (_grant, { clientAddress }) => (clientAddress === "10.0.0.9" ? "IP_NOT_ALLOWED" : null),
       },
       limits: {
@@ -44,6 +50,7 @@ function app() {
           return { allowed: !refuses, limit, burst, remaining: 1, resetAt: 7, retryAfterSeconds: refuses ? 3 : 0 };
         },
       },
+      credits: { take: () => true, refund: () => {}, balance: () => ({ remaining: 0, resetsAtMs: 0 }) },
     }),
     trustedProxies: compileAddressSet([]),
     requestId: () => "req_1",
@@ -59,6 +66,9 @@ function app() {
       return { value: simulation, params };
     },
     nowMs: () => 1_000,
+    network: "devnet",
+    clock: systemClock,
+    served: () => {},
     answered: (route, status) => answered.push([route, status]),
   });
 }
@@ -68,7 +78,8 @@ const refusal = (key: string | null) =>
 
 beforeEach(() => {
   engine = new FakeBlockEngineService();
-  permissions = ["read", "bundles:write"];
+  permissions = ["read", "transactions:write", "bundles:write"];
+  methods = null;
   decision = {};
   spent = false;
   buckets = [];
@@ -109,6 +120,15 @@ describe("who may ask", () => {
       expect([path, status, body.code]).toEqual([path, 401, "MISSING_API_KEY"]);
       expect(headers.get("www-authenticate")).toContain("Bearer");
     }
+  });
+
+  test("a HEAD is told the length of what a GET is answered", async () => {
+    const get = await app().fetch(new Request("http://engine/api/v1/status", { headers: { host: "engine" } }));
+    const head = await app().fetch(
+      new Request("http://engine/api/v1/status", { method: "HEAD", headers: { host: "engine" } }),
+    );
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    expect(head.headers.get("content-length")).toBe(String((await get.text()).length));
   });
 
   test("an invalid key, a missing permission and a forbidden address are 403, a store that fails 503", async () => {
@@ -226,6 +246,26 @@ describe("submission over REST", () => {
     expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
   });
 
+  test("a member that is not known is 400, since it may be the one that the sender counts on", async () => {
+    for (const more of [{ target_slot: 1_423 }, { mev_type: "jit" }, { encrypted_payload: "" }]) {
+      const { status, body } = await ask("/api/v1/bundles", { body: { ...bundle, ...more } });
+      expect([status, body.code]).toEqual([400, "INVALID_INPUT"]);
+      expect(JSON.stringify(body.errors)).toContain(Object.keys(more)[0] ?? "");
+    }
+    const transactions = [{ data: base64, isWritable: true }];
+    expect((await ask("/api/v1/bundles", { body: { ...bundle, transactions } })).status).toBe(400);
+    expect(engine.submissions).toEqual([]);
+  });
+
+  test("a transaction that fails in simulation is refused with its error and what it logged", async () => {
+    const logs = ["Program log: no", "Program failed: custom program error: 0x1"];
+    engine.refusal = { reason: "simulation_failed", detail: "transaction 0: Custom", logs };
+    const { body } = await ask("/api/v1/bundles", { body: bundle });
+    expect(body).toMatchObject({ code: "simulation_failed", detail: "transaction 0: Custom", logs });
+    engine.refusal = { reason: "tip_not_paid", detail: null };
+    expect((await ask("/api/v1/bundles", { body: bundle })).body).not.toHaveProperty("logs");
+  });
+
   test("how many transactions there are, and how long each is, is refused by the engine", async () => {
     const many = { ...bundle, transactions: Array.from({ length: 200 }, () => ({ data: "AQ==" })) };
     const long = { ...bundle, transactions: [{ data: "A".repeat(20_000) }] };
@@ -258,12 +298,50 @@ describe("status of a bundle", () => {
     const { body } = await ask("/api/v1/bundles", { body: bundle });
     const path = `/api/v1/bundles/${body.bundleId}`;
     expect((await ask(path)).body).toMatchObject({ status: "accepted", slot: null, signatures: [] });
-    engine.change(body.bundleId, { to: "included", slot: 105n as Slot, blockhash: "hash", tip: 5_000n });
+    engine.change(body.bundleId, { to: "included", slot: 105n as Slot, blockhash: "hash", index: 0, tip: 5_000n });
     expect((await ask(path)).body).toMatchObject({ bundleId: body.bundleId, status: "included", slot: 105 });
     engine.change(body.bundleId, { to: "finalized" });
     expect((await ask(path)).body.status).toBe("included");
     expect((await ask("/api/v1/bundles/unknown")).body.code).toBe("BUNDLE_NOT_FOUND");
     expect(answered.at(-1)).toEqual(["/api/v1/bundles/:id", 404]);
+  });
+});
+
+describe("who may see a bundle", () => {
+  const stranger = { "x-api-key": "stranger" };
+
+  test("who submitted it, before a block holds it and after it was dropped; anybody while one does", async () => {
+    const { body } = await ask("/api/v1/bundles", { body: bundle });
+    const path = `/api/v1/bundles/${body.bundleId}`;
+    const seen = async (headers = {}) => (await ask(path, { headers })).status;
+    expect([await seen(), await seen(stranger)]).toEqual([200, 404]);
+    expect((await ask(path, { headers: stranger })).body.code).toBe("BUNDLE_NOT_FOUND");
+    engine.change(body.bundleId, { to: "included", slot: 105n as Slot, blockhash: "hash", index: 0, tip: 5_000n });
+    expect([await seen(), await seen(stranger)]).toEqual([200, 200]);
+    engine.change(body.bundleId, { to: "dropped", reason: "fork" });
+    expect([await seen(), await seen(stranger)]).toEqual([200, 404]);
+  });
+
+  test("who submits it when it is known sees it from then on", async () => {
+    const { body } = await ask("/api/v1/bundles", { body: bundle });
+    const again = await ask("/api/v1/bundles", { body: bundle, headers: stranger });
+    expect([again.status, again.body.bundleId]).toEqual([202, body.bundleId]);
+    expect((await ask(`/api/v1/bundles/${body.bundleId}`, { headers: stranger })).status).toBe(200);
+  });
+
+  test("Jito's statuses say of another's bundle what they say of an unknown one", async () => {
+    const { body } = await ask("/api/v1/bundles", { body: bundle });
+    const call = { jsonrpc: "2.0", id: 1, method: "getInflightBundleStatuses", params: [[body.bundleId]] };
+    const status = async (headers = {}) =>
+      (await ask("/api/v1/bundles", { body: call, headers })).body.result.value[0].status;
+    expect([await status(), await status(stranger)]).toEqual(["Pending", "Invalid"]);
+  });
+
+  test("the reason of a failed simulation has the program's error", async () => {
+    const { body } = await ask("/api/v1/bundles", { body: bundle });
+    const detail = 'transaction 0: {"InstructionError":[0,{"Custom":1}]}';
+    engine.change(body.bundleId, { to: "dropped", reason: "simulation_failed", detail });
+    expect((await ask(`/api/v1/bundles/${body.bundleId}`)).body.reason).toBe(`simulation_failed: ${detail}`);
   });
 });
 
@@ -358,7 +436,7 @@ describe("Jito's JSON-RPC on the same paths", () => {
       { bundle_id: id, status: "Pending", landed_slot: null },
       { bundle_id: "unknown", status: "Invalid", landed_slot: null },
     ]);
-    engine.change(id, { to: "included", slot: 105n as Slot, blockhash: "hash", tip: 5_000n });
+    engine.change(id, { to: "included", slot: 105n as Slot, blockhash: "hash", index: 0, tip: 5_000n });
     expect((await inflight())[0]).toEqual({ bundle_id: id, status: "Landed", landed_slot: 105 });
     const landed = (await call("getBundleStatuses", [[id, "unknown"]])).body.result;
     expect(landed.context).toEqual({ slot: 100 });
@@ -398,6 +476,26 @@ describe("Jito's JSON-RPC on the same paths", () => {
     engine.isInMaintenance = true;
     expect((await send(base64)).status).toBe(503);
     expect(sent.length).toBe(4);
+  });
+
+  test("each method needs what it does, whatever path it is called on, and a key with a list calls what is on it", async () => {
+    const codeOf = async (method: string): Promise<[number, number | undefined]> => {
+      const { status, body } = await call(method, []);
+      return [status, body.error?.code];
+    };
+    permissions = ["read", "bundles:write"];
+    expect(await codeOf("sendTransaction")).toEqual([403, -33_433]);
+    expect(await codeOf("sendBundle")).toEqual([400, -32_602]);
+    permissions = ["read", "transactions:write"];
+    expect(await codeOf("sendBundle")).toEqual([403, -33_433]);
+    expect(await codeOf("sendTransaction")).toEqual([400, -32_602]);
+    permissions = ["bundles:write"];
+    expect(await codeOf("getTipAccounts")).toEqual([403, -33_433]);
+    permissions = ["read", "bundles:write"];
+    methods = { exact: new Set(["sendBundle"]), prefixes: [] };
+    expect(await codeOf("getTipAccounts")).toEqual([403, -33_443]);
+    expect(await codeOf("sendBundle")).toEqual([400, -32_602]);
+    expect((await ask("/api/v1/bundles/x")).status).toBe(404);
   });
 
   test("sendTransaction with bundleOnly in any spelling of yes is sent no other way", async () => {

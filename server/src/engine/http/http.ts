@@ -1,22 +1,31 @@
 import { shownState } from "@sluice/contract/engine";
 import type { BundleStatusBody, EncryptionKeys, EngineStatus } from "@sluice/contract/schemas";
 import * as schemas from "@sluice/contract/schemas";
+import type { Network } from "@sluice/contract/tiers";
 import type { AddressSet, Log } from "@sluice/lib";
 import { type JsonValue, parseJsonExact } from "@sluice/wire/json";
 import { createRestApp, parseInput, readBody, requireJson } from "../../http/index.ts";
+import type { Grant } from "../../keys/index.ts";
 import { decodeBase64 } from "../admission/index.ts";
 import type { BundleRecord } from "../model/bundle.ts";
+import { reasonText } from "../model/reason-text.ts";
 import type { BlockEngineService } from "../model/service.ts";
 import { Admit, type AdmitDependencies, type Incoming, searcherOf } from "./admit.ts";
 import { Answering, type EngineAnswer, json, type RestContext, writeFailure } from "./answering.ts";
 import { bundleFailure, EngineRefusal, engineFailure } from "./failure.ts";
 import { isJitoCall, JitoEndpoint } from "./jito-endpoint.ts";
 import { JitoRpc, type JitoRpcDependencies } from "./jito-rpc.ts";
+import type { MeteringDependencies } from "./metered-call.ts";
 import { engineRoot, jitoPaths } from "./paths.ts";
 import { tipFloorRecord } from "./tip-floor-record.ts";
 import { tipStreamPath } from "./tip-stream.ts";
 
-export interface EngineHttpDependencies extends AdmitDependencies, JitoRpcDependencies {
+export interface EngineHttpDependencies extends JitoRpcDependencies {
+  readonly network: Network;
+  /** Access to the network. */
+  readonly access: AdmitDependencies["access"] & MeteringDependencies["access"];
+  readonly clock: MeteringDependencies["clock"];
+  readonly served: MeteringDependencies["served"];
   readonly engine: BlockEngineService;
   readonly trustedProxies: AddressSet;
   readonly requestId: () => string;
@@ -35,16 +44,13 @@ const bodyBounds = { limitBytes: 64 * 1024, timeoutMs: 10_000 } as const;
 export function createEngineHttp(dependencies: EngineHttpDependencies) {
   const { engine } = dependencies;
   const admit = new Admit(dependencies);
-  const jito = new JitoEndpoint({ rpc: new JitoRpc(dependencies), admit });
+  const jito = new JitoEndpoint(dependencies, { rpc: new JitoRpc(dependencies), admit, metering: dependencies });
   const app = createRestApp({ cors: "none", failure: writeFailure }, dependencies);
   const answering = new Answering({ ...dependencies, admit });
   app.use("*", answering.first);
   const answer = (handler: EngineAnswer) => answering.handler(handler);
-  const read = (handler: EngineAnswer) =>
-    answer(async (incoming, context) => {
-      await admit.key(incoming, "read");
-      return await handler(incoming, context);
-    });
+  const read = (handler: (incoming: Incoming, context: RestContext, grant: Grant) => Response | Promise<Response>) =>
+    answer(async (incoming, context) => handler(incoming, context, await admit.key(incoming, "read")));
   const askJito = async (incoming: Incoming, context: RestContext): Promise<Response> => {
     const parsed = await readBodyJson(incoming);
     // Only clients of JSON-RPC ask here, so even what is no JSON is answered in their form.
@@ -75,8 +81,8 @@ export function createEngineHttp(dependencies: EngineHttpDependencies) {
   );
   app.get(
     `${engineRoot}/bundles/:id`,
-    read(async (incoming, context) => {
-      const record = await engine.get(context.req.param("id") ?? "");
+    read(async (incoming, context, grant) => {
+      const record = await engine.get(context.req.param("id") ?? "", searcherOf(grant));
       if (record === null) throw new EngineRefusal(engineFailure("BUNDLE_NOT_FOUND"));
       return json(incoming, { ...bundleStatus(record) });
     }),
@@ -112,12 +118,15 @@ async function submit(
   const { tip, mevType, targetSlot } = submitted;
   const submission = { transactions, tip, mevType, targetSlot: targetSlot ?? null, sealed, ingress: "rest" } as const;
   const outcome = await engine.submit(submission, searcherOf(grant));
-  if (!outcome.ok) throw new EngineRefusal(bundleFailure(outcome.reason, { detail: outcome.detail }));
+  if (!outcome.ok) {
+    const { reason, detail, logs = [] } = outcome;
+    throw new EngineRefusal(bundleFailure(reason, { detail, logs }));
+  }
   return { bundleId: outcome.record.id, status: "accepted" };
 }
 
 /** What a client is shown of a bundle: its place only once it is in the chain. */
-function bundleStatus({ id, state, landed, signatures, reason }: BundleRecord): BundleStatusBody {
+function bundleStatus({ id, state, landed, signatures, reason, detail }: BundleRecord): BundleStatusBody {
   const status = shownState(state);
   const isIn = status === "included" && landed !== null;
   return {
@@ -125,7 +134,7 @@ function bundleStatus({ id, state, landed, signatures, reason }: BundleRecord): 
     status,
     slot: isIn ? Number(landed.slot) : null,
     signatures: isIn ? [...signatures] : [],
-    reason,
+    reason: reason === null ? null : reasonText(reason, detail),
   };
 }
 

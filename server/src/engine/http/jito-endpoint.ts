@@ -1,14 +1,35 @@
 import { errorTable } from "@sluice/contract/errors";
+import type { Network } from "@sluice/contract/tiers";
 import { type JsonValue, stringifyJsonExact } from "@sluice/wire/json";
 import { queryParameter } from "../../http/index.ts";
 import { type Admit, type Incoming, searcherOf } from "./admit.ts";
 import { type ShownFailure, shownFailure } from "./failure.ts";
 import { type JitoAnswer, type JitoRpc, submittingMethods } from "./jito-rpc.ts";
+import { MeteredCall, type MeteringDependencies, priceOf } from "./metered-call.ts";
 
 interface JitoRequest {
   readonly id: JsonValue;
   readonly method: string;
   readonly params: readonly JsonValue[];
+}
+
+/** A request on its way: its id, and its meter once it is known to have a price. */
+interface Asked {
+  readonly requestId: string;
+  metered: MeteredCall | null;
+}
+
+/** An answer, and what a fact says of it. */
+interface Written {
+  readonly response: Response;
+  readonly rpcCode: number | null;
+  readonly bytesOut: number;
+}
+
+interface JitoEndpointDependencies {
+  readonly rpc: JitoRpc;
+  readonly admit: Admit;
+  readonly metering: MeteringDependencies;
 }
 
 type JsonObject = { readonly [name: string]: JsonValue | undefined };
@@ -22,47 +43,70 @@ export const isJitoCall = (body: JsonValue): boolean =>
 
 /** What JSON-RPC clients of a block engine know of HTTP: a status, a header for the bundle, a body. */
 export class JitoEndpoint {
-  readonly #rpc: JitoRpc;
-  readonly #admit: Admit;
+  readonly #options: { readonly network: Network };
+  readonly #dependencies: JitoEndpointDependencies;
 
-  constructor(dependencies: { readonly rpc: JitoRpc; readonly admit: Admit }) {
-    this.#rpc = dependencies.rpc;
-    this.#admit = dependencies.admit;
+  constructor(options: { readonly network: Network }, dependencies: JitoEndpointDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
   }
 
   async answer(body: JsonValue, incoming: Incoming, requestId: string): Promise<Response> {
     const request = readRequest(body);
     const { headers } = incoming;
-    if ("answer" in request) return write(headers, requestId, request.id, request.answer);
+    if ("answer" in request) return write(headers, requestId, request.id, request.answer).response;
+    const asked: Asked = { requestId, metered: null };
+    const { response, ...fact } = await this.#written(request, incoming, asked);
+    asked.metered?.served({ ...fact, status: response.status });
+    return response;
+  }
+
+  async #written(request: JitoRequest, incoming: Incoming, asked: Asked): Promise<Written> {
+    const { requestId } = asked;
+    const { headers } = incoming;
     try {
-      return write(headers, requestId, request.id, await this.#ask(request, incoming));
+      return write(headers, requestId, request.id, await this.#ask(request, incoming, asked));
     } catch (error) {
       const shown = shownFailure(error);
       if (shown === null) throw error;
-      return rpcFailureResponse(shown, requestId, { headers, id: request.id });
+      return writeFailure(shown, requestId, { headers, id: request.id });
     }
   }
 
   /** A body that is no JSON, on a path that has no other protocol. */
   refuseUnparsed({ headers }: Incoming, requestId: string): Response {
-    return write(headers, requestId, null, unparsed);
+    return write(headers, requestId, null, unparsed).response;
   }
 
-  async #ask({ method, params }: JitoRequest, incoming: Incoming): Promise<JitoAnswer> {
-    const isSubmission = submittingMethods.has(method);
-    const grant = await this.#admit.key(incoming, isSubmission ? "bundles:write" : "read");
-    if (isSubmission) await this.#admit.submission(grant, incoming);
+  async #ask({ method, params }: JitoRequest, incoming: Incoming, asked: Asked): Promise<JitoAnswer> {
+    const { rpc, admit, metering } = this.#dependencies;
+    const grant = await admit.method(incoming, method);
+    if (submittingMethods.has(method)) await admit.submission(grant, incoming);
     const bundleOnly = isBundleOnly(incoming.request.url);
-    return this.#rpc.answer({ method, params, bundleOnly, searcher: searcherOf(grant) });
+    const call = { method, params, bundleOnly, searcher: searcherOf(grant) };
+    if (priceOf(call) === 0) return rpc.answer(call);
+    const { network } = this.#options;
+    const { requestId } = asked;
+    const bytesIn = Number(incoming.request.headers.get("content-length") ?? 0) || 0;
+    asked.metered = new MeteredCall({ requestId, network, grant, call, bytesIn }, metering);
+    return asked.metered.answer(incoming.headers, () => rpc.answer(call));
   }
 }
 
 /** A refusal in the form of JSON-RPC. */
 export function rpcFailureResponse(
+  failure: ShownFailure,
+  requestId: string,
+  { headers }: { readonly headers: Record<string, string> },
+): Response {
+  return writeFailure(failure, requestId, { headers, id: null }).response;
+}
+
+function writeFailure(
   { code, status, detail, retryAfterSeconds }: ShownFailure,
   requestId: string,
-  { headers, id = null }: { readonly headers: Record<string, string>; readonly id?: JsonValue },
-): Response {
+  { headers, id }: { readonly headers: Record<string, string>; readonly id: JsonValue },
+): Written {
   const said = { ...headers, "X-Error-Code": code };
   const waiting = retryAfterSeconds === null ? said : { ...said, "Retry-After": String(retryAfterSeconds) };
   // Jito's own answer to too many requests has no id, and its clients know it by this code.
@@ -72,13 +116,14 @@ export function rpcFailureResponse(
   return write(waiting, requestId, isRate ? null : id, answer);
 }
 
-function write(headers: Record<string, string>, requestId: string, id: JsonValue, answer: JitoAnswer): Response {
+function write(headers: Record<string, string>, requestId: string, id: JsonValue, answer: JitoAnswer): Written {
   const body = answer.ok
     ? { jsonrpc: "2.0", result: answer.result, id }
     : { jsonrpc: "2.0", error: { code: answer.code, message: answer.message, data: null }, id };
   const bundle = answer.ok && answer.bundleId !== undefined ? { "x-bundle-id": answer.bundleId } : {};
   const isBusy = !answer.ok && (answer.status === 429 || answer.status === 503);
-  return new Response(stringifyJsonExact(body), {
+  const text = stringifyJsonExact(body);
+  const response = new Response(text, {
     status: answer.ok ? 200 : answer.status,
     headers: {
       ...(isBusy ? { "Retry-After": "1" } : {}),
@@ -89,6 +134,7 @@ function write(headers: Record<string, string>, requestId: string, id: JsonValue
       "X-Request-Id": requestId,
     },
   });
+  return { response, rpcCode: answer.ok ? null : answer.code, bytesOut: Buffer.byteLength(text) };
 }
 
 const unparsed: JitoAnswer = { ok: false, status: 400, code: -32_700, message: "Parse error" };
@@ -102,6 +148,8 @@ const rpcCodes: Readonly<Partial<Record<ShownFailure["code"], number>>> = {
   MISSING_API_KEY: errorTable.INVALID_API_KEY.rpcCode,
   INVALID_API_KEY: errorTable.INVALID_API_KEY.rpcCode,
   PERMISSION_DENIED: errorTable.PERMISSION_DENIED.rpcCode,
+  METHOD_NOT_PERMITTED: errorTable.METHOD_NOT_PERMITTED.rpcCode,
+  INSUFFICIENT_CREDITS: errorTable.INSUFFICIENT_CREDITS.rpcCode,
   RATE_LIMIT_EXCEEDED: -32_097,
 };
 

@@ -38,11 +38,13 @@ export type JitoAnswer =
       readonly message: string;
       /** The reason of a refused bundle. */
       readonly reason?: BundleReason;
+      /** A node's own refusal: it was asked, and its answer costs what any answer costs. */
+      readonly isNodes?: true;
     };
 
 const refuse = (message: string, code = -32602, status = 400) => ({ ok: false, status, code, message }) as const;
 
-/** Methods that enter something into the auction, and so need more of a key than reading. */
+/** Methods that enter something into the auction, and so are bound by its rate. */
 export const submittingMethods: ReadonlySet<string> = new Set(["sendBundle", "sendTransaction"]);
 
 /** Jito's JSON-RPC methods of a block engine. Sources: wire facts, JSON-RPC bundle API; jito-js-rpc. */
@@ -118,7 +120,9 @@ export class JitoRpc {
     } catch (error) {
       if (!(error instanceof EngineChainError)) throw error;
       const { nodeCode } = error.details;
-      return nodeCode === null ? refuse(error.message, -32_603, 503) : refuse(error.message, nodeCode);
+      return nodeCode === null
+        ? refuse(error.message, -32_603, 503)
+        : { ...refuse(error.message, nodeCode), isNodes: true };
     }
   }
 
@@ -133,13 +137,13 @@ export class JitoRpc {
   }
 
   async #statuses(
-    { params }: JitoCall,
+    { params, searcher }: JitoCall,
     shown: (id: string, record: BundleRecord | null) => JsonValue,
   ): Promise<JitoAnswer> {
     const [ids] = params;
     if (!isTexts(ids)) return refuse("params[0] must be an array of bundle ids");
     if (ids.length > idsMax) return refuse(`at most ${idsMax} bundle ids`);
-    const records = await Promise.all(ids.map((id) => this.#dependencies.engine.get(id)));
+    const records = await Promise.all(ids.map((id) => this.#dependencies.engine.get(id, searcher)));
     const value = ids.map((id, index) => shown(id, records[index] ?? null));
     return { ok: true, result: { context: { slot: Number(this.#dependencies.engine.currentSlot() ?? 0n) }, value } };
   }

@@ -47,6 +47,9 @@ const figures = (): TipFloorFigures => ({
   floor: 1_000n,
   average24h: 1_000n,
   utilization: 0,
+  bundleShare: 0,
+  landedBlocks: 150,
+  landedTips: 0,
   landed: { p25, p50: 1n, p75: 1n, p95: 1n, p99: 1n, emaP50: 1n },
   at: 0,
 });

@@ -1,6 +1,6 @@
 import type { BundleReason, BundleState } from "@sluice/contract/engine";
 import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
-import type { BundleIngress, BundleRecord, NewBundle, OpenedContent } from "../../state/index.ts";
+import type { BundleIngress, BundleRecord, LandedPlace, NewBundle, OpenedContent } from "../../state/index.ts";
 
 /** A sender of bundles: an owner account, or a public key that no account has linked. */
 export interface Searcher {
@@ -10,12 +10,16 @@ export interface Searcher {
   readonly pubkey: Address | null;
 }
 
-export type { BundleIngress, BundleRecord, NewBundle, OpenedContent };
+export type { BundleIngress, BundleRecord, LandedPlace, NewBundle, OpenedContent };
+
+/** Whether a searcher submitted the bundle, as the first or when it was known. */
+export const isSubmitter = ({ searcherId, followers }: BundleRecord, id: string): boolean =>
+  searcherId === id || followers.includes(id);
 
 /** A step of a bundle's life. `lifecycle.ts` holds the steps that are possible in each state. */
 export type BundleChange =
   /** From `included` to another block: the branch that won over the bundle's block holds it as well. */
-  | { readonly to: "included"; readonly slot: Slot; readonly blockhash: string; readonly tip: bigint }
+  | ({ readonly to: "included"; readonly tip: bigint } & LandedPlace)
   /** `landed` where the finalized block may be another than the one that it was included in. */
   | { readonly to: "finalized"; readonly landed?: NonNullable<BundleRecord["landed"]> }
   | { readonly to: "dropped"; readonly reason: BundleReason; readonly detail?: string }
@@ -27,7 +31,8 @@ export type BundleChange =
  */
 export interface BundlePool extends AsyncDisposable {
   /**
-   * Adds a bundle. A known id is the same bundle: the answer is its present record, and `fresh` is false. After a
+   * Adds a bundle. A known id is the same bundle: the answer is its present record, and `fresh` is false; its searcher
+   * follows it from then on. After a
    * failure other than OVERLOADED it is not known whether the bundle is on disk; accepting it again resolves that.
    *
    * @throws {SluiceError} OVERLOADED when too many bundles are live or too many writes wait.
@@ -46,9 +51,15 @@ export interface BundlePool extends AsyncDisposable {
   readonly liveCount: number;
   /** Live bundles in which this is the first signature of a transaction. */
   holding(signature: Signature): readonly BundleRecord[];
-  /** A searcher's live bundles, oldest first. */
+  /** Live bundles that a searcher submitted, oldest first. */
   liveOf(searcherId: string): readonly BundleRecord[];
   liveCountOf(searcherId: string): number;
+  /**
+   * Has a searcher follow a live bundle as if it were its own. Null when it is not live.
+   *
+   * @throws {SluiceError} OVERLOADED when too many searchers follow it.
+   */
+  addFollower(id: string, searcherId: string): Promise<BundleRecord | null>;
   /** Replaces the envelope of a sealed bundle by its content. Null when no live bundle has the id. */
   opened(id: string, content: OpenedContent): Promise<BundleRecord | null>;
   /** Notes that bundles were delivered to a leader; written to disk within a second. */
@@ -65,7 +76,10 @@ export interface BundlePool extends AsyncDisposable {
   change(id: string, change: BundleChange): Promise<BundleRecord | null>;
   /** Calls the listener after each acceptance (`before` is null) and each step, once it is on disk. */
   onChange(listener: (record: BundleRecord, before: BundleState | null) => void): Disposable;
-  /** Calls the listener after each acceptance and each step of this searcher's bundles, once it is on disk. */
+  /**
+   * Calls the listener after each acceptance and each step of the bundles that this searcher submitted, once it is on
+   * disk.
+   */
   follow(searcherId: string, listener: (record: BundleRecord) => void): Disposable;
   /** A searcher's bundles, newest first, ended ones included. */
   list(question: {

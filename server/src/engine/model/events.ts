@@ -1,5 +1,6 @@
 import type { Address } from "@sluice/wire/identifiers";
 import { counter, createErrorEvents, type ErrorEvents, gauge, latency, type Observe } from "../../observe/index.ts";
+import type { TipFloorFigures } from "./service.ts";
 
 export const engineMetrics = {
   bundles: counter("sluice_engine_bundles_total", "Bundles submitted, by endpoint and answer", ["endpoint", "outcome"]),
@@ -30,6 +31,7 @@ export const engineMetrics = {
   active: gauge("sluice_engine_active", "1 where this process runs the block engine, 0 where it stands by"),
   floor: gauge("sluice_engine_tip_floor_lamports", "The least tip of an accepted bundle"),
   utilization: gauge("sluice_engine_utilization_ratio", "Share of the recent bundle compute that bundles used"),
+  blockSpace: gauge("sluice_engine_block_space_ratio", "Share of the space of the last 20 blocks that was used"),
 } as const;
 
 /**
@@ -61,7 +63,7 @@ export interface EngineEvents extends AuctioneerEvents, ErrorEvents {
   submitted(endpoint: string, outcome: string, latencyMs: number): void;
   bundleEnded(state: string, reason: string): void;
   /** Reported periodically. */
-  observed(now: { readonly live: number; readonly floor: bigint; readonly utilization: number }): void;
+  observed(now: { readonly live: number } & Pick<TipFloorFigures, "floor" | "utilization" | "bundleShare">): void;
   validatorConnected(identity: Address): void;
   validatorGone(identity: Address, why: string): void;
   callEnded(method: string, status: string): void;
@@ -118,10 +120,11 @@ export function createEngineEvents(observe: Observe): EngineEvents & EngineRoleE
       families.submitDuration.with(endpoint).observe(latencyMs / 1_000);
     },
     bundleEnded: (state, reason) => families.ended.with(state, reason).add(),
-    observed: ({ live, floor, utilization }) => {
+    observed: ({ live, floor, utilization, bundleShare }) => {
       families.live.with().set(live);
       families.floor.with().set(Number(floor));
-      families.utilization.with().set(utilization);
+      families.utilization.with().set(bundleShare);
+      families.blockSpace.with().set(utilization);
     },
     ticked: ({ revenue, gap, durationMs }) => {
       families.tickDuration.with().observe(durationMs / 1_000);

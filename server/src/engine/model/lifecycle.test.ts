@@ -7,7 +7,7 @@ import { eventsOf, explore, type Mistakes, start } from "./testing/lifecycle-mod
 
 const slot = 7n as Slot;
 const allChanges: readonly BundleChange[] = [
-  { to: "included", slot, blockhash: "h", tip: 5n },
+  { to: "included", slot, blockhash: "h", index: 0, tip: 5n },
   { to: "finalized" },
   ...bundleReasons.flatMap((reason): BundleChange[] => [
     { to: "dropped", reason },
@@ -21,8 +21,8 @@ function recordIn(state: BundleRecord["state"]): BundleRecord {
   if (accepted === undefined) throw new Error("the model does not accept");
   const ways: Record<BundleRecord["state"], readonly BundleChange[]> = {
     accepted: [],
-    included: [{ to: "included", slot, blockhash: "h", tip: 5n }],
-    finalized: [{ to: "included", slot, blockhash: "h", tip: 5n }, { to: "finalized" }],
+    included: [{ to: "included", slot, blockhash: "h", index: 0, tip: 5n }],
+    finalized: [{ to: "included", slot, blockhash: "h", index: 0, tip: 5n }, { to: "finalized" }],
     dropped: [{ to: "dropped", reason: "tip_not_paid" }],
     expired: [{ to: "expired", reason: "blockhash_expired" }],
   };
@@ -48,22 +48,23 @@ describe("the lifecycle", () => {
       ...bundleReasons.map((reason) => `accepted expired ${reason}`),
       "included finalized",
       "included dropped fork",
+      "included dropped chain_changed",
     ];
     expect(possible.toSorted()).toEqual(expected.toSorted());
   });
 
   test("goes to another block that the branch that won holds the bundle in, and not to the one that it is in", () => {
     const included = recordIn("included");
-    const moved = stepped(included, { to: "included", slot: 9n as Slot, blockhash: "other", tip: 6n }, 2);
-    expect(moved).toMatchObject({ state: "included", landed: { slot: 9n, blockhash: "other" }, tipSeen: 6n });
-    expect(stepped(included, { to: "included", slot, blockhash: "h", tip: 5n }, 2)).toBeNull();
+    const moved = stepped(included, { to: "included", slot: 9n as Slot, blockhash: "other", index: 2, tip: 6n }, 2);
+    expect(moved).toMatchObject({ state: "included", landed: { slot: 9n, blockhash: "other", index: 2 }, tipSeen: 6n });
+    expect(stepped(included, { to: "included", slot, blockhash: "h", index: 0, tip: 5n }, 2)).toBeNull();
   });
 
   test("reports the block that was finalized, where a fork took the bundle up in another than it was included in", () => {
     const included = recordIn("included");
-    const landed = { slot: 9n as Slot, blockhash: "other" };
+    const landed = { slot: 9n as Slot, blockhash: "other", index: 1 };
     expect(stepped(included, { to: "finalized", landed }, 2)?.landed).toEqual(landed);
-    expect(stepped(included, { to: "finalized" }, 2)?.landed).toEqual({ slot, blockhash: "h" });
+    expect(stepped(included, { to: "finalized" }, 2)?.landed).toEqual({ slot, blockhash: "h", index: 0 });
   });
 
   test("ends in finalized, dropped or expired", () => {
@@ -73,7 +74,7 @@ describe("the lifecycle", () => {
   });
 
   test("a place in the chain comes with included, stays with finalized and goes with the fork", () => {
-    expect(recordIn("finalized").landed).toEqual({ slot, blockhash: "h" });
+    expect(recordIn("finalized").landed).toEqual({ slot, blockhash: "h", index: 0 });
     expect(recordIn("finalized").tipSeen).toBe(5n);
     const lost = stepped(recordIn("included"), { to: "dropped", reason: "fork", detail: "slot 7" }, 2);
     expect(lost).toMatchObject({ state: "dropped", reason: "fork", detail: "slot 7", landed: null });

@@ -1,4 +1,4 @@
-import type { BundleState } from "@sluice/contract/engine";
+import type { BundleReason, BundleState } from "@sluice/contract/engine";
 import type { BundleChange, BundleRecord } from "./bundle.ts";
 
 /**
@@ -24,14 +24,18 @@ export function canBecome(from: BundleState, to: BundleState): boolean {
   return from === to || nextStates[from].some((next) => next !== from && canBecome(next, to));
 }
 
+/** Reasons for which a bundle that was included is dropped. */
+const lost: ReadonlySet<BundleReason> = new Set(["fork", "chain_changed"]);
+
 /**
- * What was included is dropped by its fork and by nothing else, and what was not has no fork to lose. To be included in
- * the block that it is in already is no step.
+ * What was included is dropped by its fork or with its chain and by nothing else, and what was not has no fork to lose.
+ * To be included in the block that it is in already is no step.
  */
 function isPossible({ state, landed }: BundleRecord, change: BundleChange): boolean {
   if (!nextStates[state].includes(change.to)) return false;
   if (change.to === "included") return landed?.slot !== change.slot || landed.blockhash !== change.blockhash;
-  return change.to !== "dropped" || (state === "included") === (change.reason === "fork");
+  if (change.to !== "dropped") return true;
+  return state === "included" ? lost.has(change.reason) : change.reason !== "fork";
 }
 
 /**
@@ -43,7 +47,7 @@ export function stepped(record: BundleRecord, change: BundleChange, now: number)
   const changedAt = Math.max(now, record.changedAt);
   switch (change.to) {
     case "included": {
-      const landed = { slot: change.slot, blockhash: change.blockhash };
+      const landed = { slot: change.slot, blockhash: change.blockhash, index: change.index };
       return { ...record, state: "included", landed, tipSeen: change.tip, changedAt };
     }
     case "finalized":

@@ -17,6 +17,9 @@ export interface BundleSubmission {
   readonly ingress: BundleIngress;
 }
 
+/** What the id of a bundle follows from. */
+export type BundleContent = Pick<BundleSubmission, "transactions" | "sealed" | "ingress">;
+
 /** The answer to a submission. `tipFloor` in lamports; `fresh` is false for a bundle that was known. */
 export type SubmitOutcome =
   | { readonly ok: true; readonly record: BundleRecord; readonly fresh: boolean; readonly tipFloor: bigint }
@@ -26,6 +29,8 @@ export type SubmitOutcome =
       readonly id: string;
       readonly reason: BundleReason;
       readonly detail: string | null;
+      /** The last lines that the failed transaction logged, with `simulation_failed`. */
+      readonly logs?: readonly string[];
       readonly tipFloor: bigint;
     };
 
@@ -33,8 +38,13 @@ export interface TipFloorFigures {
   /** Lamports. */
   readonly floor: bigint;
   readonly average24h: bigint;
-  /** 0 to 1. */
+  /** The share of the block space of the last 20 blocks that all transactions used, 0 to 1. */
   readonly utilization: number;
+  /** The share of their bundle compute that bundles used, 0 to 1: the floor rises above 0.9. */
+  readonly bundleShare: number;
+  /** Blocks that `landed` is of, at most; and tips that landed in them. */
+  readonly landedBlocks: number;
+  readonly landedTips: number;
   /**
    * Lamports at the 25th, 50th, 75th, 95th and 99th percentile of tips that landed lately, and the median's average.
    */
@@ -73,7 +83,7 @@ export interface LostBid {
   readonly slot: Slot;
   /** `state_auction`: to bundles that it conflicts with; `winning_batch`: to the block's limits. */
   readonly lost: AuctionLoss["lost"];
-  /** Of the bundles that it conflicts with, the id of the first in rank. */
+  /** The same for all that lost one auction; it says nothing of the bundles that won it. */
   readonly auctionId: string;
   /** Lamports that it paid in simulation. */
   readonly bid: bigint;
@@ -95,8 +105,13 @@ export interface BlockEngineService {
    * @throws {SluiceError} OVERLOADED when the chain, the simulation or the pool cannot take it now.
    */
   submit(submission: BundleSubmission, searcher: Searcher): Promise<SubmitOutcome>;
-  /** Null for a text that is no bundle id, and for an unknown bundle. */
-  get(id: string): Promise<BundleRecord | null>;
+  /** The id that a bundle of this content has; empty for a content that cannot be read. */
+  idOf(content: BundleContent): string;
+  /**
+   * Null for a text that is no bundle id, for an unknown bundle, and for one that no block holds and the reader has not
+   * submitted.
+   */
+  get(id: string, reader: Pick<Searcher, "id">): Promise<BundleRecord | null>;
   /** Calls the listener for each change of this searcher's bundles, from now on. */
   follow(searcherId: string, listener: (record: BundleRecord) => void): Disposable;
   /** This searcher's live bundles, oldest first. */
@@ -109,6 +124,8 @@ export interface BlockEngineService {
   readonly tipAccounts: readonly Address[];
   currentSlot(): Slot | null;
   nextLeader(): UpcomingLeader | null;
+  /** The leader of a slot of the last epoch, this one or the next; null while the schedule is not known. */
+  leaderOf(slot: Slot): Address | null;
   /** Coming slots of each connected leader. */
   connectedLeaders(): ReadonlyMap<Address, readonly Slot[]>;
   readonly isInMaintenance: boolean;

@@ -20,6 +20,7 @@ import {
   startMs,
   withoutTimers,
 } from "./testing/bundles.ts";
+import { changedStore } from "./testing/changed-store.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "sluice-pool-"));
 const clock = new ManualClock(startMs);
@@ -32,7 +33,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-const included: BundleChange = { to: "included", slot: slotOf(11), blockhash: "hash", tip: 6_000n };
+const included: BundleChange = { to: "included", slot: slotOf(11), blockhash: "hash", index: 0, tip: 6_000n };
 const lost: BundleChange = { to: "dropped", reason: "fork" };
 const expired: BundleChange = { to: "expired", reason: "blockhash_expired" };
 
@@ -59,24 +60,55 @@ beforeEach(async () => {
   ledger = new KeptLedger();
 });
 
-/** The store, with some of its methods in other words. */
-function storeWith(changes: Partial<BundleStore>): BundleStore {
-  const { bundles } = state.engine;
-  const methods = [
-    "accept",
-    "step",
-    "open",
-    "noteForwarded",
-    "get",
-    "live",
-    "list",
-    "unreported",
-    "markReported",
-    "forget",
-  ] as const;
-  const bound = Object.fromEntries(methods.map((name) => [name, bundles[name].bind(bundles)]));
-  return { ...bound, ...changes } as BundleStore;
-}
+const storeWith = (changes: Partial<BundleStore>): BundleStore => changedStore(state.engine.bundles, changes);
+
+describe("a bundle that another searcher submits again", () => {
+  test("is one bundle of both: in flight for each, reported to each, also after a restart", async () => {
+    const bundle = bundleNamed(named(), { searcherId: "acct_first" });
+    const told: string[] = [];
+    {
+      await using pool = await open();
+      using _ = pool.follow("acct_second", ({ state: now }) => told.push(now));
+      await pool.accept(bundle);
+      expect(pool.liveOf("acct_second")).toEqual([]);
+      const again = await pool.accept({ ...bundle, searcherId: "acct_second" });
+      expect(again).toMatchObject({ fresh: false, record: { searcherId: "acct_first", followers: ["acct_second"] } });
+      await pool.accept({ ...bundle, searcherId: "acct_second" });
+      await pool.accept(bundle);
+      expect(pool.live(bundle.id)?.followers).toEqual(["acct_second"]);
+      expect([pool.liveCountOf("acct_first"), pool.liveCountOf("acct_second")]).toEqual([1, 1]);
+    }
+    await using pool = await open();
+    using _ = pool.follow("acct_second", ({ state: now }) => told.push(now));
+    expect(pool.liveOf("acct_second").map(({ id }) => id)).toEqual([bundle.id]);
+    await pool.change(bundle.id, included);
+    await pool.change(bundle.id, { to: "finalized" });
+    expect(told).toEqual(["accepted", "included", "finalized"]);
+    expect([pool.liveCountOf("acct_first"), pool.liveCountOf("acct_second")]).toEqual([0, 0]);
+    expect(await pool.get(bundle.id)).toMatchObject({ followers: ["acct_second"], landed: { index: 0 } });
+  });
+
+  test("has so many followers at most, and is not theirs before that is on disk", async () => {
+    let isAway = false;
+    const store = storeWith({
+      setFollowers: async (id, followers) => {
+        if (isAway) throw new SluiceError("OVERLOADED");
+        return state.engine.bundles.setFollowers(id, followers);
+      },
+    });
+    await using pool = await open({}, store);
+    const bundle = bundleNamed(named(), { searcherId: "acct_first" });
+    await pool.accept(bundle);
+    isAway = true;
+    await expect(pool.addFollower(bundle.id, "acct_0")).rejects.toMatchObject({ code: "OVERLOADED" });
+    expect(pool.liveOf("acct_0")).toEqual([]);
+    isAway = false;
+    for (let index = 0; index < 64; index += 1) await pool.addFollower(bundle.id, `acct_${index}`);
+    await expect(pool.addFollower(bundle.id, "acct_64")).rejects.toMatchObject({ code: "OVERLOADED" });
+    expect(await pool.addFollower(bundle.id, "acct_63")).toMatchObject({ id: bundle.id });
+    expect(await pool.addFollower(signatureOf("none"), "acct_1")).toBeNull();
+  });
+});
 
 describe("acceptance", () => {
   test("what is accepted is on disk, in memory by id, signature and searcher, and reported once", async () => {

@@ -2,10 +2,17 @@ import type { BundleState } from "@sluice/contract/engine";
 import { SluiceError } from "@sluice/contract/errors";
 import { BackgroundTask, Emitter, invariant, KeyedEmitter } from "@sluice/lib";
 import type { Signature } from "@sluice/wire/identifiers";
-import { StateError } from "../../state/index.ts";
-import type { BundleChange, BundlePool, BundleRecord, NewBundle, OpenedContent } from "../model/bundle.ts";
+import { followersMax, StateError } from "../../state/index.ts";
+import {
+  type BundleChange,
+  type BundlePool,
+  type BundleRecord,
+  isSubmitter,
+  type NewBundle,
+  type OpenedContent,
+} from "../model/bundle.ts";
 import { isTerminal, stepped } from "../model/lifecycle.ts";
-import { ForwardedNotes, inTurn, type LiveBundle, LiveBundles, tooManySteps } from "./live-bundles.ts";
+import { ForwardedNotes, inTurn, type LiveBundle, LiveBundles, submittersOf, tooManySteps } from "./live-bundles.ts";
 import { OutcomeReporter } from "./outcome-reporter.ts";
 import { type PoolDependencies, type PoolOptions, poolLimits } from "./pool-options.ts";
 
@@ -67,11 +74,12 @@ export class DurableBundlePool implements BundlePool {
 
   async accept(bundle: NewBundle): Promise<Accepted> {
     const known = this.#live.get(bundle.id);
-    if (known !== null) return { fresh: false, record: known.record };
+    if (known !== null) return { fresh: false, record: await this.#follow(known, bundle.searcherId) };
     const accepting = this.#accepting.get(bundle.id);
     if (accepting !== undefined) {
       const { record } = await accepting;
-      return { fresh: false, record: this.#live.get(bundle.id)?.record ?? record };
+      const live = this.#live.get(bundle.id);
+      return { fresh: false, record: live === null ? record : await this.#follow(live, bundle.searcherId) };
     }
     if (this.#isClosed || this.#live.count + this.#accepting.size >= this.#liveMax) {
       throw new SluiceError("OVERLOADED", { message: "As many bundles as can be are in flight; try again shortly." });
@@ -120,6 +128,11 @@ export class DurableBundlePool implements BundlePool {
 
   liveCountOf(searcherId: string): number {
     return this.#live.countOf(searcherId);
+  }
+
+  async addFollower(id: string, searcherId: string): Promise<BundleRecord | null> {
+    const live = this.#live.get(id);
+    return live === null ? null : this.#follow(live, searcherId);
   }
 
   async opened(id: string, content: OpenedContent): Promise<BundleRecord | null> {
@@ -211,7 +224,26 @@ export class DurableBundlePool implements BundlePool {
       this.#live.add(record);
       this.#emit(record, null);
     }
-    return { fresh: result.fresh, record };
+    const live = this.#live.get(record.id);
+    if (result.fresh || live === null) return { fresh: result.fresh, record };
+    return { fresh: false, record: await this.#follow(live, bundle.searcherId) };
+  }
+
+  /** The record, with the searcher among those who submitted it. */
+  #follow(live: LiveBundle, searcherId: string): Promise<BundleRecord> {
+    if (isSubmitter(live.record, searcherId)) return Promise.resolve(live.record);
+    return this.#inTurn(live, async () => {
+      const { id, followers } = live.record;
+      if (!this.#live.has(live) || isSubmitter(live.record, searcherId)) return live.record;
+      if (followers.length >= followersMax) {
+        throw new SluiceError("OVERLOADED", { message: "As many accounts as can be follow this bundle." });
+      }
+      const more = [...followers, searcherId];
+      if (!(await this.#dependencies.store.setFollowers(id, more))) return live.record;
+      this.#live.replace(live, { ...live.record, followers: more });
+      this.#changedOf.emit(searcherId, live.record);
+      return live.record;
+    });
   }
 
   /** Runs `work` after the steps that were requested of this bundle before. */
@@ -261,7 +293,7 @@ export class DurableBundlePool implements BundlePool {
 
   #emit(record: BundleRecord, before: BundleState | null): void {
     this.#changed.emit(record, before);
-    this.#changedOf.emit(record.searcherId, record);
+    for (const searcherId of submittersOf(record)) this.#changedOf.emit(searcherId, record);
   }
 
   async #forget(): Promise<void> {
@@ -287,6 +319,7 @@ function acceptedRecord(bundle: NewBundle): BundleRecord {
     tipSeen: null,
     computeUnits: null,
     changedAt: bundle.receivedAt,
+    followers: [],
   };
 }
 

@@ -77,7 +77,7 @@ export class LiveBundles {
     const live: LiveBundle = { record, turn: Promise.resolve(), waiting: 0 };
     this.#byId.set(record.id, live);
     this.#index(record);
-    addTo(this.#bySearcher, record.searcherId, live);
+    for (const searcherId of submittersOf(record)) addTo(this.#bySearcher, searcherId, live);
     for (const signature of record.signatures) addTo(this.#bySignature, signature, live);
   }
 
@@ -87,6 +87,7 @@ export class LiveBundles {
     const before = live.record;
     live.record = record;
     this.#index(record);
+    for (const searcherId of record.followers) addTo(this.#bySearcher, searcherId, live);
     if (before.signatures === record.signatures) return;
     for (const signature of before.signatures) removeFrom(this.#bySignature, signature, live);
     for (const signature of record.signatures) addTo(this.#bySignature, signature, live);
@@ -94,10 +95,10 @@ export class LiveBundles {
 
   remove(live: LiveBundle): void {
     if (!this.has(live)) return;
-    const { id, searcherId, signatures } = live.record;
+    const { id, signatures } = live.record;
     this.#byId.delete(id);
     for (const records of [this.#records, this.#accepted, this.#sealed]) records.delete(id);
-    removeFrom(this.#bySearcher, searcherId, live);
+    for (const searcherId of submittersOf(live.record)) removeFrom(this.#bySearcher, searcherId, live);
     for (const signature of signatures) removeFrom(this.#bySignature, signature, live);
     this.#assertIndexed();
   }
@@ -122,6 +123,8 @@ export class LiveBundles {
     this.#assertIndexed();
   }
 }
+
+export const submittersOf = ({ searcherId, followers }: BundleRecord): readonly string[] => [searcherId, ...followers];
 
 export const tooManySteps = (): SluiceError =>
   new SluiceError("OVERLOADED", { message: "Too many steps of this bundle wait." });

@@ -32,7 +32,7 @@ test("every column of an outcome is in the ledger as it was in the pool, and rep
     clock.advance(700);
     pool.forwarded([landed.id], { slot: slotOf(11), leader: addressOf("leader") });
     pool.simulated(landed.id, { tip: 1n, computeUnits: 4_321 });
-    await pool.change(landed.id, { to: "included", slot: slotOf(11), blockhash: "hash", tip: 7_000n });
+    await pool.change(landed.id, { to: "included", slot: slotOf(11), blockhash: "hash", index: 0, tip: 7_000n });
     await pool.change(landed.id, { to: "finalized" });
     await pool.change(lost.id, { to: "dropped", reason: "tip_not_paid" });
     const [reported] = (await store.unreported(10)).filter(({ id }) => id === landed.id).map(outcomeRow);

@@ -42,6 +42,20 @@ test("what an operator has set goes before the tier, and is looked for once for 
   expect(taken.at(-1)).toEqual(["bundles:one", 7, 9]);
 });
 
+test("a limit of 0 stops the searcher until it is lifted, whatever its bucket holds", async () => {
+  const { limits, clock, state, taken } = room();
+  expect(await limits.isStopped(searcher)).toBe(false);
+  state.set = { bundlesPerSecond: 0, burst: 0 };
+  clock.advance(2_000);
+  expect(await limits.take(searcher)).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 60 });
+  expect(await limits.isStopped(searcher)).toBe(true);
+  expect(taken).toEqual([]);
+  state.set = null;
+  clock.advance(2_000);
+  expect(await limits.isStopped(searcher)).toBe(false);
+  expect(await limits.take(searcher)).toMatchObject({ allowed: true });
+});
+
 test("while the store is away its last answer stands", async () => {
   const { limits, clock, state, taken, reported } = room();
   state.set = { bundlesPerSecond: 7, burst: 9 };

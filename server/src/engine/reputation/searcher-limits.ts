@@ -20,8 +20,10 @@ interface Known {
 /** How long what an operator has set may be out of date. */
 const knownMs = 2_000;
 const knownMax = 10_000;
+/** When a searcher that an operator has stopped may ask again, in seconds. */
+const stoppedRetrySeconds = 60;
 
-/** Bundles a second of each searcher: what an operator has set, or what its tier has earned it. */
+/** Bundles a second of each searcher: what an operator has set, or what its tier has earned it. A set 0 stops it. */
 export class SearcherLimits {
   readonly #dependencies: SearcherLimitsDependencies;
   readonly #known = new Map<string, Known>();
@@ -33,10 +35,20 @@ export class SearcherLimits {
 
   /** A public key of no account has the limits of the first tier, whatever it has earned: another one costs nothing. */
   take({ id, accountId }: Searcher): LimitDecision | Promise<LimitDecision> {
+    const limit = this.#limitOf(id);
+    if (limit instanceof Promise) return limit.then((set) => this.#take({ id, accountId }, set));
+    return this.#take({ id, accountId }, limit);
+  }
+
+  /** Whether an operator has stopped this searcher; asked on endpoints that have rates of their own, too. */
+  async isStopped({ id }: Pick<Searcher, "id">): Promise<boolean> {
+    return (await this.#limitOf(id))?.bundlesPerSecond === 0;
+  }
+
+  #limitOf(id: string): Known["limit"] | Promise<Known["limit"]> {
     const known = this.#known.get(id);
-    if (known !== undefined && this.#dependencies.clock.monotonic() < known.untilMs)
-      return this.#take({ id, accountId }, known.limit);
-    return this.#asked(id).then((limit) => this.#take({ id, accountId }, limit));
+    const isFresh = known !== undefined && this.#dependencies.clock.monotonic() < known.untilMs;
+    return isFresh ? known.limit : this.#asked(id);
   }
 
   /** One look for all who ask at the same moment. While the store does not answer, its last answer stands. */
@@ -61,7 +73,13 @@ export class SearcherLimits {
   ): LimitDecision | Promise<LimitDecision> {
     const tier = accountId === null ? "bronze" : this.#dependencies.tierOf(id);
     const { bundlesPerSecond, burst } = set ?? searcherTierLimits[tier];
+    if (bundlesPerSecond === 0) return this.#stopped();
     return this.#dependencies.limits.take(`bundles:${id}`, bundlesPerSecond, burst);
+  }
+
+  #stopped(): LimitDecision {
+    const resetAt = Math.ceil(this.#dependencies.clock.now() / 1_000) + stoppedRetrySeconds;
+    return { allowed: false, limit: 0, burst: 0, remaining: 0, resetAt, retryAfterSeconds: stoppedRetrySeconds };
   }
 
   #keep(id: string, limit: Known["limit"]): Known["limit"] {

@@ -7,7 +7,7 @@ import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
 import type { ReplayStore } from "../../state/index.ts";
-import { type Admission, type Rejection, rejection } from "../admission/index.ts";
+import { type Admission, envelopeId, type Rejection, rejection } from "../admission/index.ts";
 import type { BundlePool, BundleRecord, Searcher } from "../model/bundle.ts";
 import { EngineChainError } from "../model/chain-port.ts";
 import type { BundleSubmission, SubmitOutcome } from "../model/service.ts";
@@ -38,7 +38,7 @@ export interface SealedDependencies {
   readonly clock: Pick<Clock, "now">;
   readonly ring: Pick<KeyRing, "valid" | "privateKey">;
   readonly replays: Pick<ReplayStore, "claim">;
-  readonly pool: Pick<BundlePool, "accept" | "live" | "everySealed" | "opened" | "change">;
+  readonly pool: Pick<BundlePool, "accept" | "addFollower" | "live" | "everySealed" | "opened" | "change">;
   readonly admission: Pick<Admission, "open" | "checkClaim">;
   readonly slot: () => Slot | null;
   readonly tipFloor: () => bigint;
@@ -70,7 +70,13 @@ export class SealedBundles {
     const { pool, tipFloor } = this.#dependencies;
     const id = envelopeId(sealed);
     const known = pool.live(id);
-    if (known !== null) return { ok: true, record: known, fresh: false, tipFloor: tipFloor() };
+    if (known !== null) {
+      const isSame = known.tip === submission.tip && known.targetSlot === submission.targetSlot;
+      const detail = "the envelope is known with other claims";
+      if (!isSame) return { ok: false, id, reason: "claims_differ", detail, tipFloor: tipFloor() };
+      const record = (await pool.addFollower(id, searcher.id)) ?? known;
+      return { ok: true, record, fresh: false, tipFloor: tipFloor() };
+    }
     const broken = await this.#check(id, sealed, submission);
     if (broken !== null) {
       return { ok: false, id, reason: broken.reason, detail: broken.detail, tipFloor: tipFloor() };
@@ -182,11 +188,6 @@ interface Opened {
 export interface OpeningTick {
   readonly slot: Slot;
   readonly isOpen: boolean;
-}
-
-/** The id of an encrypted bundle: the hexadecimal SHA-256 of its envelope. */
-function envelopeId(bytes: Uint8Array): string {
-  return new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 }
 
 /** Statements of one sweep; the rest waits for the next. */

@@ -43,6 +43,14 @@ async function sealedRoom(options: { readonly refuse?: boolean } = {}) {
   const trouble: { now: ((transactions: readonly Uint8Array[]) => void) | null } = { now: null };
   const pool: SealedDependencies["pool"] = {
     live: (id) => records.find((record) => record.id === id) ?? null,
+    addFollower: async (id, searcherId) => {
+      const at = records.findIndex((record) => record.id === id);
+      const record = records[at];
+      if (record === undefined) return null;
+      const followers = record.searcherId === searcherId ? [] : [searcherId];
+      records[at] = { ...record, followers };
+      return records[at] ?? null;
+    },
     everySealed: () => records.filter(({ state, sealed }) => state === "accepted" && sealed !== null),
     accept: async (bundle) => {
       const record = recordOf(bundle);
@@ -108,7 +116,7 @@ async function sealedRoom(options: { readonly refuse?: boolean } = {}) {
 
 function recordOf(bundle: NewBundle): BundleRecord {
   const waiting = { state: "accepted", reason: null, detail: null, landed: null, forwarded: null } as const;
-  return { ...bundle, ...waiting, tipSeen: null, computeUnits: null, changedAt: bundle.receivedAt };
+  return { ...bundle, ...waiting, tipSeen: null, computeUnits: null, changedAt: bundle.receivedAt, followers: [] };
 }
 
 const message = Uint8Array.of(7, 1, 2, 3);
@@ -123,6 +131,19 @@ test("what is sealed is not seen before its tick and is what was sealed then", a
   expect(records[0]?.id).toBe(new Bun.CryptoHasher("sha256").update(envelope).digest("hex"));
   const [opened] = await room.open(openAt(251n));
   expect(opened?.record.transactions).toEqual([Uint8Array.of(1, 2, 3)]);
+});
+
+test("an envelope that is known is followed by who sends it too, and refused with other claims", async () => {
+  const { room, sealing, submission } = await sealedRoom();
+  const envelope = await seal({ ...sealing, message });
+  await room.submit(envelope, submission, searcher);
+  const second = { id: "second", accountId: "second", pubkey: null };
+  for (const wrong of [{ tip: 2_001n }, { tip: 1_999n }, { tip: null }, { targetSlot: 260n }]) {
+    const outcome = await room.submit(envelope, { ...submission, ...wrong }, second);
+    expect(outcome).toMatchObject({ ok: false, reason: "claims_differ" });
+  }
+  const outcome = await room.submit(envelope, submission, second);
+  expect(outcome).toMatchObject({ ok: true, fresh: false, record: { followers: ["second"] } });
 });
 
 test("a claim that is not the sealed one, or another network's envelope, drops the bundle when it is opened", async () => {

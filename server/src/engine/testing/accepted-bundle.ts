@@ -25,6 +25,7 @@ export function acceptedBundle(parts: Partial<BundleRecord> = {}): BundleRecord 
     tipSeen: null,
     computeUnits: null,
     changedAt: 0,
+    followers: [],
     ...parts,
   };
 }

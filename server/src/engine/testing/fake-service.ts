@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import type { BundleReason } from "@sluice/contract/engine";
 import { type Address, addressOfBytes, type Signature, type Slot, signatureOfBytes } from "@sluice/wire/identifiers";
 import type { LimitDecision } from "../../limits/index.ts";
-import type { BundleChange, BundleRecord, Searcher } from "../model/bundle.ts";
+import { type BundleChange, type BundleRecord, isSubmitter, type Searcher } from "../model/bundle.ts";
 import type {
   BlockEngineService,
+  BundleContent,
   BundleSubmission,
   LostBid,
   ReputationFigures,
@@ -19,7 +20,11 @@ export class FakeBlockEngineService implements BlockEngineService {
   readonly submissions: { readonly submission: BundleSubmission; readonly searcher: Searcher }[] = [];
   readonly records = new Map<string, BundleRecord>();
   /** What is answered instead of taking the next bundles. */
-  refusal: { readonly reason: BundleReason; readonly detail: string | null } | null = null;
+  refusal: {
+    readonly reason: BundleReason;
+    readonly detail: string | null;
+    readonly logs?: readonly string[];
+  } | null = null;
   /** While set, submissions wait for it. */
   gate: Promise<void> | null = null;
   error: Error | null = null;
@@ -30,6 +35,7 @@ export class FakeBlockEngineService implements BlockEngineService {
   slot: Slot | null = 100n as Slot;
   leader: UpcomingLeader | null = null;
   readonly leaders = new Map<Address, readonly Slot[]>();
+  readonly leaderOfSlot = new Map<Slot, Address>();
   readonly lost = new Map<string, LostBid>();
   readonly #losers = new Set<(bid: LostBid) => void>();
   readonly losses = {
@@ -54,7 +60,12 @@ export class FakeBlockEngineService implements BlockEngineService {
     const tipFloor = this.tipFloor().floor;
     if (refusal !== null) return { ok: false, id, ...refusal, tipFloor };
     const known = this.records.get(id);
-    if (known !== undefined) return { ok: true, record: known, fresh: false, tipFloor };
+    if (known !== undefined) {
+      const isOwn = isSubmitter(known, searcher.id);
+      const followed = isOwn ? known : { ...known, followers: [...known.followers, searcher.id] };
+      if (!isOwn) this.#put(followed);
+      return { ok: true, record: followed, fresh: false, tipFloor };
+    }
     const record = recordOf(id, submission, searcher);
     this.#put(record);
     return { ok: true, record, fresh: true, tipFloor };
@@ -77,12 +88,25 @@ export class FakeBlockEngineService implements BlockEngineService {
       reason: ended ? change.reason : null,
       detail: ended ? (change.detail ?? null) : null,
       landed:
-        change.to === "included" ? { slot: change.slot, blockhash: change.blockhash } : ended ? null : before.landed,
+        change.to === "included"
+          ? { slot: change.slot, blockhash: change.blockhash, index: change.index }
+          : ended
+            ? null
+            : (change.landed ?? before.landed),
     });
   }
 
-  async get(id: string): Promise<BundleRecord | null> {
-    return this.records.get(id) ?? null;
+  idOf(content: BundleContent): string {
+    return idOf(content);
+  }
+
+  async get(id: string, reader: Pick<Searcher, "id">): Promise<BundleRecord | null> {
+    const record = this.records.get(id) ?? null;
+    return record !== null && (record.landed !== null || isSubmitter(record, reader.id)) ? record : null;
+  }
+
+  leaderOf(slot: Slot): Address | null {
+    return this.leaderOfSlot.get(slot) ?? null;
   }
 
   follow(searcherId: string, listener: (record: BundleRecord) => void): Disposable {
@@ -93,7 +117,7 @@ export class FakeBlockEngineService implements BlockEngineService {
 
   inFlight(searcherId: string): readonly BundleRecord[] {
     const isLive = ({ state }: BundleRecord): boolean => state === "accepted" || state === "included";
-    return [...this.records.values()].filter((record) => record.searcherId === searcherId && isLive(record));
+    return [...this.records.values()].filter((record) => isSubmitter(record, searcherId) && isLive(record));
   }
 
   takeRate(_searcher?: Searcher): LimitDecision | Promise<LimitDecision> {
@@ -102,8 +126,9 @@ export class FakeBlockEngineService implements BlockEngineService {
   }
 
   tipFloor(): TipFloorFigures {
+    const shares = { utilization: 0.25, bundleShare: 0.5, landedBlocks: 150, landedTips: 5 };
     const landed = { p25: 1n, p50: 2n, p75: 3n, p95: 4n, p99: 5n, emaP50: 2n };
-    return { floor: 18_446_744_073_709_551_615n, average24h: 1_234n, utilization: 0.25, landed, at: 0 };
+    return { floor: 18_446_744_073_709_551_615n, average24h: 1_234n, ...shares, landed, at: 0 };
   }
 
   async reputation(searcherId: string): Promise<ReputationFigures> {
@@ -125,7 +150,7 @@ export class FakeBlockEngineService implements BlockEngineService {
 
   #put(record: BundleRecord): void {
     this.records.set(record.id, record);
-    for (const { searcherId, listener } of this.#followers) if (searcherId === record.searcherId) listener(record);
+    for (const { searcherId, listener } of this.#followers) if (isSubmitter(record, searcherId)) listener(record);
   }
 }
 
@@ -143,7 +168,7 @@ export const addressOf = (seed: number): Address => addressOfBytes(new Uint8Arra
 const signatureOf = (bytes: Uint8Array): Signature =>
   signatureOfBytes(new Uint8Array(createHash("sha512").update(bytes).digest()));
 
-function idOf({ transactions, sealed }: BundleSubmission): string {
+function idOf({ transactions, sealed }: BundleContent): string {
   const hash = createHash("sha256");
   for (const each of sealed === null ? transactions : [sealed]) hash.update(each);
   return hash.digest("hex");

@@ -22,16 +22,19 @@ export const keysOfTests = {
 /** Keys by their text; `revoked` ones are refused from then on. */
 class FakeKeys implements Pick<Keys, "authenticate" | "checkRestrictions"> {
   readonly revoked = new Set<string>();
+  /** Whose restrictions were checked, as the endpoint described them. */
+  readonly callers: Parameters<Keys["checkRestrictions"]>[1][] = [];
 
   authenticate(presented: string | null): Grant | KeyRefusal {
     if (presented === keysOfTests.overloaded) return { ok: false, code: "OVERLOADED" };
     const known = Object.values<string | null>(keysOfTests).includes(presented);
     if (presented === null || !known || this.revoked.has(presented)) return { ok: false, code: "INVALID_API_KEY" };
-    const permissions = presented === keysOfTests.reader ? (["read"] as const) : (["read", "bundles:write"] as const);
+    const permissions = presented === keysOfTests.reader ? (["read"] as const) : grantOfTests.permissions;
     return { ...grantOfTests, keyId: presented, accountId: `account of ${presented}`, permissions };
   }
 
-  checkRestrictions({ keyId }: Grant): "IP_NOT_ALLOWED" | null {
+  checkRestrictions({ keyId }: Grant, caller: Parameters<Keys["checkRestrictions"]>[1]): "IP_NOT_ALLOWED" | null {
+    this.callers.push(caller);
     return keyId === keysOfTests.elsewhere ? "IP_NOT_ALLOWED" : null;
   }
 }
@@ -92,7 +95,7 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
   };
   const leaders = createValidators(
     {
-      endpoint: { blockEngineUrl: "http://engine.example:7440", shredstreamReceiver: "engine.example:1002" },
+      blockEngineUrl: "http://engine.example:7440",
       fee: { pubkey: addressOf(77), commission: 5 },
       allowed: options.allowed ?? null,
     },
@@ -101,10 +104,7 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
       schedule: { isScheduled: (identity) => scheduled.has(identity) },
       events: {
         validatorConnected: (identity) => reported.push(`connected ${identity}`),
-        packetsSubscribed: (identity) => reported.push(`packets ${identity}`),
         validatorGone: (identity, why) => reported.push(`gone ${identity} ${why}`),
-        bundlesDelivered: (identity, bundles) => reported.push(`delivered ${identity} ${bundles}`),
-        deliveryRefused: (identity, bundles) => reported.push(`refused ${identity} ${bundles}`),
       },
     },
   );

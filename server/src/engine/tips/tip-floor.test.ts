@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { engineLimits } from "@sluice/contract/engine";
 import { seededRandom } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
-import { nextFloor, TipFloor } from "./tip-floor.ts";
+import { LandedTips, nextFloor, TipFloor } from "./tip-floor.ts";
 
 const most = engineLimits.computeUnitsBlock;
 const minimum = engineLimits.tipMinimum;
@@ -144,7 +144,7 @@ describe("use of the bundle compute", () => {
   const useOf = (...block: [number, number]): number => {
     const feed = new Feed();
     feed.blocks(20, block[0], [], block[1]);
-    return feed.floor.figures(feed.now).utilization;
+    return feed.floor.figures(feed.now).bundleShare;
   };
   test("counts against what other transactions leave", () => {
     expect(useOf(most / 2, 0)).toBeCloseTo(0.5, 9);
@@ -158,21 +158,47 @@ describe("use of the bundle compute", () => {
     const feed = new Feed();
     feed.block(0, [], most * 2);
     feed.blocks(19, most / 2, [], most / 2);
-    expect(feed.floor.figures(feed.now).utilization).toBeLessThan(0.5);
+    expect(feed.floor.figures(feed.now).bundleShare).toBeLessThan(0.5);
   });
   test("is always from 0 to 1", () => {
     const random = seededRandom(6);
     const feed = new Feed();
     for (let count = 0; count < 500; count += 1) {
       feed.block(Math.floor(random.next() * most * 1.5), [], Math.floor(random.next() * most * 1.5));
-      const { utilization } = feed.floor.figures(feed.now);
-      expect(utilization).toBeGreaterThanOrEqual(0);
-      expect(utilization).toBeLessThanOrEqual(1);
+      const { utilization, bundleShare } = feed.floor.figures(feed.now);
+      for (const share of [utilization, bundleShare]) {
+        expect(share).toBeGreaterThanOrEqual(0);
+        expect(share).toBeLessThanOrEqual(1);
+      }
     }
   });
 });
 
+describe("use of the block space", () => {
+  const useOf = (feed: Feed): number => feed.floor.figures(feed.now).utilization;
+  test("is of the limit of the last 20 blocks, by all transactions, with and without bundles", () => {
+    const feed = new Feed();
+    expect(useOf(feed)).toBe(0);
+    feed.block(0, [], most / 10);
+    expect(useOf(feed)).toBeCloseTo(0.1, 9);
+    feed.blocks(20, most / 4, [], most / 2);
+    expect(useOf(feed)).toBeCloseTo(0.75, 9);
+    feed.blocks(10, 0, [], 0);
+    expect(useOf(feed)).toBeCloseTo(0.375, 9);
+    expect(feed.floor.figures(feed.now).bundleShare).not.toBeCloseTo(0.375, 2);
+  });
+});
+
 describe("what landed", () => {
+  test("no tips are no tip of 0: no percentile, and the median's average stays as it was", () => {
+    const landed = new LandedTips(null);
+    landed.add([]);
+    expect([landed.count, landed.percentile(50), landed.averageMedian]).toEqual([0, null, null]);
+    landed.add([2_000n]);
+    for (let blocks = 0; blocks < 150; blocks += 1) landed.add([]);
+    expect([landed.count, landed.percentile(50), landed.averageMedian]).toEqual([0, null, 2_000]);
+  });
+
   test("is reported by percentiles of the last 150 blocks' tips", () => {
     const feed = new Feed();
     feed.blocks(10, 0, [10n ** 12n]);

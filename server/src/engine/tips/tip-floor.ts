@@ -29,9 +29,9 @@ export interface TippedBlock {
  * minimum. So it cannot only rise: without a fullness that lasts it comes back to the minimum, and while it lasts it
  * stops where a quarter of those who land pay no more.
  */
-export function nextFloor(floor: bigint, utilization: number, quarter: bigint | null): bigint {
+export function nextFloor(floor: bigint, bundleShare: number, quarter: bigint | null): bigint {
   const minimum = engineLimits.tipMinimum;
-  const target = utilization > fullAbove && quarter !== null && quarter > minimum ? quarter : minimum;
+  const target = bundleShare > fullAbove && quarter !== null && quarter > minimum ? quarter : minimum;
   const step = floor / stepDivisor;
   if (target > floor) return target - floor < step ? target : floor + step;
   return floor - target < step ? target : floor - step;
@@ -47,7 +47,7 @@ interface Remembered {
 
 /** The tip floor, block by block. Pure: blocks and times are handed in. */
 export class TipFloor {
-  readonly #compute = new BundleCompute();
+  readonly #compute = new BlockCompute();
   readonly #landed: LandedTips;
   readonly #average: FloorAverage;
   #floor: bigint;
@@ -74,7 +74,7 @@ export class TipFloor {
     this.#average.hold(this.#floor, now);
     this.#compute.add(block.computeUnits, block.bundleComputeUnits);
     this.#landed.add(block.tips);
-    this.#floor = nextFloor(this.#floor, this.#compute.utilization, this.#landed.percentile(25));
+    this.#floor = nextFloor(this.#floor, this.#compute.bundleShare, this.#landed.percentile(25));
   }
 
   figures(now: number): TipFloorFigures {
@@ -84,6 +84,9 @@ export class TipFloor {
       floor: this.#floor,
       average24h: BigInt(Math.round(this.#average.mean(now) ?? Number(this.#floor))),
       utilization: this.#compute.utilization,
+      bundleShare: this.#compute.bundleShare,
+      landedBlocks: tipBlocksMax,
+      landedTips: this.#landed.count,
       landed: {
         p25: at(25),
         p50: at(50),
@@ -202,12 +205,12 @@ interface Use {
 }
 
 /**
- * How much of the bundle compute of the last 20 blocks bundles used. The bundle compute of a block is what bundles
- * could have used of it: the most units that a block may have, less those of the transactions that came into it by
- * other ways. That most is the contract's, or the largest block seen where the chain evidently takes more. Blocks that
- * have not been seen yet count as unused.
+ * The compute of the last 20 blocks: how much of it was used by all, and how much of the bundle compute by bundles. The
+ * bundle compute of a block is what bundles could have used of it: the most units that a block may have, less those of
+ * the transactions that came into it by other ways. That most is the contract's, or the largest block seen where the
+ * chain evidently takes more.
  */
-export class BundleCompute {
+export class BlockCompute {
   readonly #blocks: Use[] = [];
 
   add(all: number, bundles: number): void {
@@ -215,9 +218,22 @@ export class BundleCompute {
     if (this.#blocks.length > computeBlocksMax) this.#blocks.shift();
   }
 
-  /** 0 to 1. Also 0 where other transactions left no room at all, since no bundle competed for any then. */
+  /** The share of the blocks' units that was used, 0 to 1; 0 before the first block. */
   get utilization(): number {
-    const most = this.#blocks.reduce<number>((high, { all }) => Math.max(high, all), engineLimits.computeUnitsBlock);
+    if (this.#blocks.length === 0) return 0;
+    return this.#blocks.reduce((sum, { all }) => sum + all, 0) / (this.#blocks.length * this.#most);
+  }
+
+  get #most(): number {
+    return this.#blocks.reduce<number>((high, { all }) => Math.max(high, all), engineLimits.computeUnitsBlock);
+  }
+
+  /**
+   * The share of the bundle compute that bundles used, 0 to 1. Also 0 where other transactions left no room at all,
+   * since no bundle competed for any then. Blocks that have not been seen yet count as unused.
+   */
+  get bundleShare(): number {
+    const most = this.#most;
     let used = 0;
     let room = (computeBlocksMax - this.#blocks.length) * most;
     for (const { all, bundles } of this.#blocks) {
@@ -245,6 +261,11 @@ export class LandedTips {
 
   constructor(averageMedian: number | null) {
     this.#averageMedian = averageMedian;
+  }
+
+  /** Tips of the last blocks. */
+  get count(): number {
+    return this.#count;
   }
 
   /** The moving average of the median, over blocks; null before any tip has landed. */

@@ -15,10 +15,7 @@ test("a validator whose stream is being ended is handed nothing, so that nothing
     mayValidate: () => true,
     events: {
       validatorConnected: () => {},
-      packetsSubscribed: () => {},
       validatorGone: () => {},
-      bundlesDelivered: () => {},
-      deliveryRefused: () => {},
     },
   });
   validators.openBundles(identity, new ResponseStream<SubscribeBundlesMessage>({ waitingMax: 4 }, sink));

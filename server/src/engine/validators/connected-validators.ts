@@ -44,13 +44,8 @@ interface Connection {
 /** Events of validators for logs and metrics. */
 export interface ValidatorEvents {
   validatorConnected(identity: Address): void;
-  /** A validator takes single transactions, too. */
-  packetsSubscribed(identity: Address): void;
   /** `left` by itself, `replaced` by a newer stream of its own, `unscheduled`, or `closed` by the server's end. */
   validatorGone(identity: Address, why: "left" | "replaced" | "unscheduled" | "closed"): void;
-  bundlesDelivered(identity: Address, bundles: number): void;
-  /** Bundles that were not delivered since the validator does not read those before them. */
-  deliveryRefused(identity: Address, bundles: number): void;
 }
 
 export interface ConnectedValidatorsDependencies {
@@ -81,22 +76,18 @@ export class ConnectedValidators implements Validators {
     const connection = this.#bundles.get(identity);
     // One that is being ended sends nothing any more.
     if (connection === undefined || !connection.responses.isOpen) return false;
-    const { events, clock } = this.#dependencies;
     if (!this.#dependencies.mayValidate(identity)) {
       this.#end(identity, connection);
       return false;
     }
     const { responses } = connection;
-    if (Math.ceil(bundles.length / bundlesPerMessageMax) > responses.room) {
-      events.deliveryRefused(identity, bundles.length);
-      return false;
-    }
-    const nowMs = clock.now();
+    // It does not read the bundles before these.
+    if (Math.ceil(bundles.length / bundlesPerMessageMax) > responses.room) return false;
+    const nowMs = this.#dependencies.clock.now();
     for (let start = 0; start < bundles.length; start += bundlesPerMessageMax) {
       const chunk = bundles.slice(start, start + bundlesPerMessageMax);
       responses.send({ bundles: chunk.map((bundle) => bundleMessage(bundle, nowMs)) });
     }
-    events.bundlesDelivered(identity, bundles.length);
     return true;
   }
 
@@ -129,7 +120,6 @@ export class ConnectedValidators implements Validators {
     const before = this.#packets.get(identity);
     this.#packets.set(identity, responses);
     before?.end(replaced());
-    this.#dependencies.events.packetsSubscribed(identity);
     responses.onClose(() => {
       if (this.#packets.get(identity) === responses) this.#packets.delete(identity);
     });

@@ -20,11 +20,7 @@ export interface ScheduledLeaders {
 
 export interface ValidatorOptions {
   /** What validators are reported to connect to: the address under which they reach this server. */
-  readonly endpoint: {
-    readonly blockEngineUrl: string;
-    /** Host and port. */
-    readonly shredstreamReceiver: string;
-  };
+  readonly blockEngineUrl: string;
   /** Who is paid the builder's share of tips, and its percentage, 0 to 100. */
   readonly fee: { readonly pubkey: Address; readonly commission: number };
   /** Identities to which an operator narrows the schedule; null is all of it. */
@@ -123,8 +119,8 @@ export function createValidators(options: ValidatorOptions, dependencies: Valida
   };
 }
 
-function endpointsOf({ endpoint }: ValidatorOptions): BlockEngineEndpointsMessage {
-  const { blockEngineUrl, shredstreamReceiver } = endpoint;
-  const here = { block_engine_url: blockEngineUrl, shredstream_receiver_address: shredstreamReceiver };
+/** Shreds are received nowhere: an empty address in this protocol. */
+function endpointsOf({ blockEngineUrl }: ValidatorOptions): BlockEngineEndpointsMessage {
+  const here = { block_engine_url: blockEngineUrl, shredstream_receiver_address: "" };
   return { global_endpoint: here, regioned_endpoints: [here] };
 }

@@ -22,6 +22,8 @@ function room() {
   const fake = new FakeBlockEngineService();
   const state = {
     live: 0,
+    isStopped: false,
+    record: null as BundleRecord | null,
     asked: [] as string[],
     check: async (): Promise<SubmitOutcome> => fake.submit(submission, searcher),
   };
@@ -33,15 +35,15 @@ function room() {
     pool: {
       get: async (id) => {
         state.asked.push(id);
-        return null;
+        return state.record;
       },
       liveOf: (id) => fake.inFlight(id),
       liveCountOf: () => state.live,
       follow: () => ({ [Symbol.dispose]: () => {} }),
     },
-    limits: { take: () => fake.takeRate() },
+    limits: { take: () => fake.takeRate(), isStopped: async () => state.isStopped },
     losses: fake.losses,
-    schedule: { nextOf: () => null, slotsOf: () => [] },
+    schedule: { leaderAt: () => null, nextOf: () => null, slotsOf: () => [] },
     validators: { connected: () => [], deliver: () => false },
     tipAccounts: [],
     slot: () => 1n as Slot,
@@ -87,6 +89,44 @@ test("a searcher with as many bundles in flight as one may have is refused befor
   expect(await service.submit(submission, searcher)).toMatchObject({ ok: true });
 });
 
+test("a searcher that an operator has stopped is refused on every endpoint before its bundle is looked at", async () => {
+  const { service, state, fake } = room();
+  state.isStopped = true;
+  for (const ingress of ["grpc", "rest", "jito-rpc"] as const) {
+    const refused = await service.submit({ ...submission, ingress }, searcher);
+    expect(refused).toMatchObject({
+      ok: false,
+      reason: "rate_limited",
+      detail: "an operator has stopped this searcher",
+    });
+  }
+  expect(fake.submissions).toEqual([]);
+});
+
+test("a bundle that no block holds is there for those who submitted it, and one in the chain for everybody", async () => {
+  const { service, state } = room();
+  const record = { ...(await recordIn("accepted")), followers: ["second"] };
+  const seenBy = async (id: string) => (await service.get(record.id, { id })) !== null;
+  for (const [shown, stranger] of [
+    [record, false],
+    [{ ...record, state: "dropped", reason: "fork" }, false],
+    [{ ...record, state: "included", landed: { slot: 5n as Slot, blockhash: "h", index: 0 } }, true],
+  ] as const) {
+    state.record = shown;
+    expect([await seenBy("account"), await seenBy("second"), await seenBy("stranger")]).toEqual([true, true, stranger]);
+  }
+});
+
+test("a bundle that is refused unread has the id that it would have", async () => {
+  const { service, fake } = room();
+  fake.isInMaintenance = true;
+  const envelope = Uint8Array.of(1, 2, 3);
+  const refused = await service.submit({ ...submission, transactions: [], sealed: envelope }, searcher);
+  const id = new Bun.CryptoHasher("sha256").update(envelope).digest("hex");
+  expect(refused).toMatchObject({ ok: false, id, reason: "maintenance" });
+  expect(await service.submit(submission, searcher)).toMatchObject({ ok: false, id: "" });
+});
+
 test("where no node answers the engine cannot answer now, which is no fault of its own", async () => {
   const { service, state } = room();
   state.check = () => Promise.reject(new EngineChainError("no node answered: timeout at 10.0.0.1", null));
@@ -98,7 +138,7 @@ test("where no node answers the engine cannot answer now, which is no fault of i
 test("what can be no bundle's id is not looked for on the disk", async () => {
   const { service, state } = room();
   for (const id of ["", "../etc", "A".repeat(64), "a".repeat(63), `${"a".repeat(64)}\n`])
-    expect(await service.get(id)).toBe(null);
-  await service.get("a".repeat(64));
+    expect(await service.get(id, searcher)).toBe(null);
+  await service.get("a".repeat(64), searcher);
   expect(state.asked).toEqual(["a".repeat(64)]);
 });

@@ -102,6 +102,7 @@ export async function openBundlePipeline(
     tipFloor: () => tips.floor,
     chain: {
       slot: () => state.slot(),
+      height: () => state.blockHeight(),
       blockhash: (blockhash) => blockhashes.ask(blockhash),
       seen: (signatures) => state.seen(signatures),
       processed: (signatures) => state.processed(signatures),
@@ -120,7 +121,7 @@ export async function openBundlePipeline(
 
 /** Opens the parts whose state outlives a restart: bundles that were in flight are in flight again. */
 async function openPersistentParts(opening: AsyncDisposableStack, dependencies: PipelineDependencies) {
-  const { clock, stores, ledger, log, events } = dependencies;
+  const { clock, random, stores, ledger, log, events } = dependencies;
   const { retryableError, internalError } = events;
   const switches = opening.use(new Switches({ store: stores.switches, clock, retryableError }));
   await switches.refresh();
@@ -148,7 +149,7 @@ async function openPersistentParts(opening: AsyncDisposableStack, dependencies: 
       if (before !== null && state !== "accepted" && state !== "included") events.bundleEnded(state, reason ?? "");
     }),
   );
-  const losses = opening.use(new AuctionLosses({ pool, internalError }));
+  const losses = opening.use(new AuctionLosses({ pool, random, internalError }));
   const medianTip = (): bigint => tips.figures().landed.p50;
   const reputation = opening.use(
     new ReputationTracker({ store: stores.reputations, pool, clock, medianTip, retryableError }),
@@ -221,7 +222,7 @@ function openValidators(
   const registry = createValidators(
     {
       fee,
-      endpoint: { blockEngineUrl: url, shredstreamReceiver: "" },
+      blockEngineUrl: url,
       allowed: allowed === null ? null : new Set(allowed),
     },
     {
@@ -229,10 +230,7 @@ function openValidators(
       schedule,
       events: {
         validatorConnected: (identity) => events.validatorConnected(identity),
-        packetsSubscribed: () => {},
         validatorGone: (identity, why) => events.validatorGone(identity, why),
-        bundlesDelivered: () => {},
-        deliveryRefused: () => {},
       },
     },
   );

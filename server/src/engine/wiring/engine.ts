@@ -4,13 +4,14 @@ import type { EncryptionKeys, EngineStatus } from "@sluice/contract/schemas";
 import { BackgroundTask } from "@sluice/lib";
 import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { Access } from "../../access/index.ts";
+import type { RequestFact } from "../../ledger/index.ts";
 import type { RateLimiter } from "../../limits/index.ts";
 import type { GrpcContext, GrpcService, SocketMount } from "../../net/index.ts";
-import type { Admission } from "../admission/index.ts";
+import { type Admission, submissionId } from "../admission/index.ts";
 import type { LeaderSchedule } from "../chain/index.ts";
 import { createSearcherServices } from "../grpc/index.ts";
 import { Admit, createEngineHttp, TipStream } from "../http/index.ts";
-import type { BundleIngress, BundlePool, Searcher } from "../model/bundle.ts";
+import { type BundleIngress, type BundlePool, isSubmitter, type Searcher } from "../model/bundle.ts";
 import { EngineChainError } from "../model/chain-port.ts";
 import type {
   BlockEngineService,
@@ -38,6 +39,8 @@ export interface EngineDependencies extends Omit<PipelineDependencies, "tipAccou
   readonly access: Access;
   readonly limits: RateLimiter;
   readonly requestId: () => string;
+  /** Receives the fact of every call that costs credits; must not block or throw. */
+  readonly served: (fact: RequestFact) => void;
 }
 
 /** A running block engine, behind endpoints that its caller opens. */
@@ -89,7 +92,10 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
   });
   const app = createEngineHttp({
     engine,
+    network: options.network,
     access,
+    clock,
+    served: dependencies.served,
     trustedProxies,
     requestId,
     log,
@@ -202,8 +208,7 @@ function createHealthMonitor({ clock, chain, events }: EngineDependencies, pipel
 
 function observe({ events }: EngineDependencies, { pool, tips }: BundlePipeline, health: HealthMonitor): void {
   health.check();
-  const { floor, utilization } = tips.figures();
-  events.observed({ live: pool.liveCount, floor, utilization });
+  events.observed({ live: pool.liveCount, ...tips.figures() });
 }
 
 function encryptionKeys({ network }: EngineOptions, { ring, state }: BundlePipeline): EncryptionKeys {
@@ -224,9 +229,9 @@ export interface BlockEngineServiceDependencies {
   readonly admission: Pick<Admission, "submit">;
   readonly sealed: Pick<SealedBundles, "submit">;
   readonly pool: Pick<BundlePool, "get" | "liveOf" | "liveCountOf" | "follow">;
-  readonly limits: Pick<SearcherLimits, "take">;
+  readonly limits: Pick<SearcherLimits, "take" | "isStopped">;
   readonly losses: LossReports;
-  readonly schedule: Pick<LeaderSchedule, "nextOf" | "slotsOf">;
+  readonly schedule: Pick<LeaderSchedule, "leaderAt" | "nextOf" | "slotsOf">;
   readonly validators: Validators;
   readonly tipAccounts: readonly Address[];
   readonly slot: () => Slot | null;
@@ -256,11 +261,18 @@ export function createBlockEngineService(dependencies: BlockEngineServiceDepende
     },
     submit: async (submission, searcher) => {
       const startedMs = nowMs();
-      const outcome = refusedUnseen(searcher, dependencies) ?? (await admit(submission, searcher, dependencies));
+      const refused = await refusedUnseen(submission, searcher, dependencies);
+      const outcome = refused ?? (await admit(submission, searcher, dependencies));
       dependencies.submitted(searcher, submission.ingress, outcome, nowMs() - startedMs);
       return presentOutcome(outcome);
     },
-    get: async (id) => (bundleIdForm.test(id) ? await pool.get(id) : null),
+    idOf: submissionId,
+    get: async (id, reader) => {
+      const record = bundleIdForm.test(id) ? await pool.get(id) : null;
+      // What is in the chain is everybody's to see.
+      return record !== null && (record.landed !== null || isSubmitter(record, reader.id)) ? record : null;
+    },
+    leaderOf: (at) => schedule.leaderAt(at),
     follow: (searcherId, listener) => pool.follow(searcherId, listener),
     inFlight: (searcherId) => pool.liveOf(searcherId),
     takeRate: (searcher) => limits.take(searcher),
@@ -281,14 +293,16 @@ export function createBlockEngineService(dependencies: BlockEngineServiceDepende
 }
 
 /** A refusal that needs no look at the bundle; null where the bundle has to be checked. */
-function refusedUnseen(
+async function refusedUnseen(
+  submission: BundleSubmission,
   { id }: Searcher,
-  { pool, tipFloor, isInMaintenance }: BlockEngineServiceDependencies,
-): SubmitOutcome | null {
+  { pool, limits, tipFloor, isInMaintenance }: BlockEngineServiceDependencies,
+): Promise<SubmitOutcome | null> {
   const refuse = (reason: BundleReason, detail: string | null): SubmitOutcome => {
-    return { ok: false, id: "", reason, detail, tipFloor: tipFloor().floor };
+    return { ok: false, id: submissionId(submission), reason, detail, tipFloor: tipFloor().floor };
   };
   if (isInMaintenance()) return refuse("maintenance", null);
+  if (await limits.isStopped({ id })) return refuse("rate_limited", "an operator has stopped this searcher");
   if (pool.liveCountOf(id) < inFlightMax) return null;
   return refuse("rate_limited", `${inFlightMax} bundles are in flight`);
 }

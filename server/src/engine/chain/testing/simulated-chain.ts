@@ -79,6 +79,9 @@ export class SimulatedChain implements EngineChain {
   readonly #texts = new Map<Signature, string>();
   readonly #listeners = new Set<(commitment: CommitmentName, slot: Slot) => void>();
   faults: NodeFaults = { unreachable: 0, missing: 0, garbled: 0, lagMax: 0 };
+  genesisHash = addressNamed("genesis");
+  /** Accounts that a test sets, as getMultipleAccounts gives them. */
+  readonly accounts = new Map<unknown, ChainValue>();
   /** Nodes keep blocks from this slot on. */
   firstSlot = 0n;
   /** Called at each read; a throw there is the end of the asking process. */
@@ -157,6 +160,11 @@ export class SimulatedChain implements EngineChain {
       case "getSignatureStatuses":
         if (!Array.isArray(first)) throw new Error("no signatures");
         return { context: { slot: view.processed.slot }, value: first.map((each) => statusOf(view.processed, each)) };
+      case "getGenesisHash":
+        return this.genesisHash;
+      case "getMultipleAccounts":
+        if (!Array.isArray(first)) throw new Error("no accounts");
+        return { context: { slot: view.confirmed.slot }, value: first.map((each) => this.accounts.get(each) ?? null) };
       default:
         throw new Error(`${method} was not expected`);
     }

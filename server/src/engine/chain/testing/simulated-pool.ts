@@ -35,6 +35,10 @@ export class SimulatedPool implements WatchedPool {
     return [...this.#live.values()];
   }
 
+  everyAccepted(): Iterable<BundleRecord> {
+    return [...this.#live.values()].filter(({ state }) => state === "accepted");
+  }
+
   live(id: string): BundleRecord | null {
     return this.#live.get(id) ?? null;
   }

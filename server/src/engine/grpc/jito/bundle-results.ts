@@ -1,6 +1,7 @@
 import type { BundleReason, BundleState } from "@sluice/contract/engine";
 import type { BundleResultMessage, RejectedMessage } from "@sluice/contract/proto";
-import type { Slot } from "@sluice/wire/identifiers";
+import { invariant } from "@sluice/lib";
+import type { Address, Slot } from "@sluice/wire/identifiers";
 import { GrpcStatusError, type ResponseStream } from "../../../net/index.ts";
 import type { BundleRecord, Searcher } from "../../model/bundle.ts";
 import { jitoText } from "../../model/jito-texts.ts";
@@ -12,7 +13,15 @@ import type { BlockEngineService, LostBid, UpcomingLeader } from "../../model/se
  */
 export function resultOf(
   record: BundleRecord,
-  { next, lost }: { readonly next: UpcomingLeader | null; readonly lost: LostBid | null },
+  {
+    next,
+    lost,
+    leaderOf,
+  }: {
+    readonly next: UpcomingLeader | null;
+    readonly lost: LostBid | null;
+    readonly leaderOf: (slot: Slot) => Address | null;
+  },
 ): BundleResultMessage {
   const bundle_id = record.id;
   switch (record.state) {
@@ -21,15 +30,7 @@ export function resultOf(
       return { bundle_id, accepted: { slot: String(slot), validator_identity: next?.identity ?? "" } };
     }
     case "included":
-      return {
-        bundle_id,
-        processed: {
-          slot: String(record.landed?.slot ?? 0n),
-          validator_identity: record.forwarded?.leader ?? "",
-          // Where in its block a bundle is, is not known here.
-          bundle_index: "0",
-        },
-      };
+      return { bundle_id, processed: processedAt(record.landed, leaderOf) };
     case "finalized":
       return { bundle_id, finalized: {} };
     case "dropped":
@@ -39,6 +40,14 @@ export function resultOf(
         ? lostResult(lost, endedText)
         : endedResult(record);
   }
+}
+
+type Processed = Extract<BundleResultMessage, { readonly processed: unknown }>["processed"];
+
+function processedAt(landed: BundleRecord["landed"], leaderOf: (slot: Slot) => Address | null): Processed {
+  invariant(landed !== null, "a bundle that is included is in a slot");
+  const { slot, index } = landed;
+  return { slot: String(slot), validator_identity: leaderOf(slot) ?? "", bundle_index: String(index) };
 }
 
 const endedText = "outbid until the bundle's time was over";
@@ -93,7 +102,11 @@ export function sendResults(
 ): void {
   const reported = new Map<string, EventLog>();
   const result = (record: BundleRecord): BundleResultMessage =>
-    resultOf(record, { next: engine.nextLeader(), lost: engine.losses.of(record.id) });
+    resultOf(record, {
+      next: engine.nextLeader(),
+      lost: engine.losses.of(record.id),
+      leaderOf: (slot) => engine.leaderOf(slot),
+    });
   const write = (message: BundleResultMessage): void => {
     if (responses.send(message)) return;
     responses.end(

@@ -172,7 +172,7 @@ describe("what searchers ask", () => {
 });
 
 describe("SubscribeBundleResults", () => {
-  const included = { to: "included", slot: 123n as Slot, blockhash: "hash", tip: 5n } as const;
+  const included = { to: "included", slot: 123n as Slot, blockhash: "hash", index: 0, tip: 5n } as const;
   /** The result of each message, without the names of absent members. */
   const results = (stream: Listening): unknown[] =>
     stream.messages.map((message) => [message["result"], message[String(message["result"])]]);
@@ -190,15 +190,16 @@ describe("SubscribeBundleResults", () => {
 
   test("reports acceptance, the block, and that it is final", async () => {
     served.engine.leader = { slot: 102n as Slot, identity: addressOf(5) };
+    served.engine.leaderOfSlot.set(123n as Slot, addressOf(6));
     const stream = await subscribed();
     const id = await send(1);
-    served.engine.change(id, included);
+    served.engine.change(id, { ...included, index: 3 });
     served.engine.change(id, { to: "finalized" });
     await stream.first(3);
     expect(stream.messages.every(({ bundle_id }) => bundle_id === id)).toBe(true);
     expect(results(stream)).toEqual([
       ["accepted", { slot: "102", validator_identity: addressOf(5) }],
-      ["processed", { validator_identity: "", slot: "123", bundle_index: "0" }],
+      ["processed", { validator_identity: addressOf(6), slot: "123", bundle_index: "3" }],
       ["finalized", {}],
     ]);
     stream.cancel();
@@ -274,7 +275,8 @@ describe("SubscribeBundleResults", () => {
     const id = await send(1);
     const stream = client.subscribe("SubscribeBundleResults", {}, headers);
     await stream.first(1);
-    served.engine.change(id, { to: "finalized" });
+    const landed = { slot: 123n as Slot, blockhash: "hash", index: 0 };
+    served.engine.change(id, { to: "finalized", landed });
     await stream.first(3);
     expect(results(stream).map((each) => Array.isArray(each) && each[0])).toEqual([
       "accepted",

@@ -44,8 +44,8 @@ export interface Event {
 const fresh = acceptedBundle({ id: "00".repeat(32) });
 
 const changes: Readonly<Record<string, BundleChange>> = {
-  "block seen": { to: "included", slot: 7n as Slot, blockhash: "a", tip: 1_000n },
-  "seen in another block": { to: "included", slot: 8n as Slot, blockhash: "b", tip: 2_000n },
+  "block seen": { to: "included", slot: 7n as Slot, blockhash: "a", index: 0, tip: 1_000n },
+  "seen in another block": { to: "included", slot: 8n as Slot, blockhash: "b", index: 0, tip: 2_000n },
   finalise: { to: "finalized" },
   fork: { to: "dropped", reason: "fork" },
   drop: { to: "dropped", reason: "simulation_failed", detail: "custom program error" },

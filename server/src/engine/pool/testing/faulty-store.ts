@@ -21,6 +21,8 @@ export class FaultyStore implements BundleStore {
   step: BundleStore["step"] = (step) => this.#perhaps(() => this.#store.step(step));
   open: BundleStore["open"] = (id, opened) => this.#perhaps(() => this.#store.open(id, opened));
   noteForwarded: BundleStore["noteForwarded"] = (notes) => this.#perhaps(() => this.#store.noteForwarded(notes));
+  setFollowers: BundleStore["setFollowers"] = (id, followers) =>
+    this.#perhaps(() => this.#store.setFollowers(id, followers));
   markReported: BundleStore["markReported"] = (ids) => this.#perhaps(() => this.#store.markReported(ids));
   forget: BundleStore["forget"] = (endedBefore) => this.#perhaps(() => this.#store.forget(endedBefore));
   get: BundleStore["get"] = (id) => this.#store.get(id);

@@ -17,8 +17,8 @@ export function openHere(directory: string): Promise<State> {
 
 /** The steps that a writer asks for; where it is in the chain names the bundle, so that a mix-up shows. */
 export const stepsOf = (id: string): readonly BundleChange[] => [
-  { to: "included", slot: slotOf(7), blockhash: id, tip: 9n },
-  { to: "included", slot: slotOf(7), blockhash: id, tip: 9n },
+  { to: "included", slot: slotOf(7), blockhash: id, index: 0, tip: 9n },
+  { to: "included", slot: slotOf(7), blockhash: id, index: 0, tip: 9n },
   { to: "finalized" },
   { to: "dropped", reason: "fork" },
   { to: "dropped", reason: "tip_not_paid" },
