@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { decimal, formatDecimal } from "../model/decimal.ts";
-import type { Round } from "../model/round.ts";
+import { dataAtMs, type Round } from "../model/round.ts";
 import { startMs, Table, tickOf, ticksOf, toNumber } from "./testing/ticks.ts";
 
 const priceOf = (round: Round): string => (round.kind === "price" ? formatDecimal(round.price) : round.reason);
@@ -26,11 +26,25 @@ describe("what is counted", () => {
   test("a source is out when its own time is older than three cadences, and a mark alone notices it", () => {
     const table = new Table({ cadenceMs: { binance: 2 * second } }).receive(...ticksOf(["100", "100", "100", "100"]));
     expect(sourcesOf(table.round())).toEqual(["binance", "coinbase", "kraken", "okx"]);
-    expect(table.mark(startMs + 6 * second)).toEqual([]);
+    expect(sourcesOf(table.round(startMs + 6 * second))).toEqual(["binance", "coinbase", "kraken", "okx"]);
     expect(sourcesOf(table.round(startMs + 6 * second + 1))).toEqual(["coinbase", "kraken", "okx"]);
     expect(priceOf(table.round(startMs + 61 * second))).toBe("too-few-sources");
     expect(table.mark(startMs + 99 * second)).toEqual([]);
     expect(table.aggregator.lastGood("BTC")?.atMs).toBe(startMs + 6 * second + 1);
+  });
+
+  test("confidence falls while no source speaks, every two seconds, and the price stays that of its data", () => {
+    const table = new Table().receive(...ticksOf(["100", "100", "100", "100"]));
+    const rounds = [0, 1, 2, 4, 6, 20, 29].map((seconds) =>
+      table.mark(startMs + seconds * second).find(({ symbol }) => symbol === "BTC"),
+    );
+    const confidences = rounds.flatMap((round) => (round?.kind === "price" ? [round.confidence] : []));
+    expect(rounds[1]).toBeUndefined();
+    expect(confidences).toHaveLength(6);
+    expect(confidences).toEqual(confidences.toSorted((one, other) => (one < other ? 1 : -1)));
+    expect(new Set(confidences).size).toBe(6);
+    const last = rounds.at(-1);
+    expect(last?.kind === "price" && dataAtMs(last)).toBe(startMs);
   });
 
   test("patience ends at a minute, whatever the cadence", () => {

@@ -1,13 +1,16 @@
 import type { Decimal } from "../model/decimal.ts";
 import type { PricedRound, Round } from "../model/round.ts";
+import { type CoinRate, DollarRate, unsure } from "./dollar-rate.ts";
 import type { Input } from "./inputs.ts";
 import { MarketTable } from "./market-table.ts";
-import { type AggregateOptions, isStablecoin, type Stablecoin, stablecoins, staleLimits } from "./options.ts";
-import { collectQuotes, type Indexes, type QuoteOptions, unknownIndexes, viewPrice } from "./quotes.ts";
-import { indexOf, type StablecoinIndex } from "./stablecoin-index.ts";
+import { type AggregateOptions, type Stablecoin, stablecoins, staleLimits } from "./options.ts";
+import { type CoinRates, collectQuotes, type QuoteOptions, unknownRates } from "./quotes.ts";
+import { rateEvidence, usdcRate } from "./rate-evidence.ts";
 import { SymbolRounds } from "./symbol-rounds.ts";
 
 const clockBackMsMax = 5_000;
+/** A price without news is computed again after so many milliseconds, since its confidence falls with its age. */
+const agingMs = 2_000;
 
 /**
  * Computes rounds from inputs and nothing else: no clock, no randomness, no I/O. The same inputs give the same rounds
@@ -21,7 +24,9 @@ export class Aggregator {
   /** When the first of a symbol's markets becomes stale; a mark at or after it computes a round without any tick. */
   readonly #staleAtMs = new Map<string, number>();
   readonly #changed = new Set<string>();
-  #indexes: Indexes = unknownIndexes;
+  readonly #dollarRate = new DollarRate();
+  #rates: CoinRates = unknownRates;
+  #ratesStaleAtMs = Number.POSITIVE_INFINITY;
   #atMs = 0;
 
   constructor(options: AggregateOptions) {
@@ -42,8 +47,9 @@ export class Aggregator {
 
   /** Whether a mark at this time would compute a round: something changed, or becomes stale by then. */
   isDue(atMs: number): boolean {
-    if (this.#changed.size > 0) return true;
+    if (this.#changed.size > 0 || atMs >= this.#ratesStaleAtMs) return true;
     for (const staleAtMs of this.#staleAtMs.values()) if (atMs >= staleAtMs) return true;
+    for (const rounds of this.#rounds.values()) if (isAged(rounds.latest, atMs)) return true;
     return false;
   }
 
@@ -56,9 +62,9 @@ export class Aggregator {
     return this.#rounds.get(symbol)?.lastGood ?? null;
   }
 
-  /** The index of a dollar coin, by which its quotes are converted. */
-  index(coin: Stablecoin): StablecoinIndex {
-    return this.#indexes[coin];
+  /** What a dollar coin is worth, by which its quotes are converted. */
+  rate(coin: Stablecoin): CoinRate {
+    return this.#rates[coin];
   }
 
   /**
@@ -71,53 +77,45 @@ export class Aggregator {
     this.#atMs = isSet ? toMs : Math.max(this.#atMs, toMs);
     if (!isSet) return;
     this.#table = new MarketTable(this.#tableSymbols);
-    this.#indexes = unknownIndexes;
+    this.#dollarRate.reset();
+    this.#rates = unknownRates;
     for (const symbol of this.#rounds.keys()) this.#changed.add(symbol);
   }
 
   readonly #good = (symbol: string): Decimal | null => this.#rounds.get(symbol)?.lastGood?.price ?? null;
 
-  /** All symbols are converted by the indexes as they were before this mark, which are computed anew afterwards. */
+  /** All symbols are converted by the rates as they were before this mark, which are computed anew afterwards. */
   #computeRounds(): readonly Round[] {
     const atMs = this.#atMs;
     for (const [symbol, staleAtMs] of this.#staleAtMs) if (atMs >= staleAtMs) this.#changed.add(symbol);
     const created: Round[] = [];
     for (const [symbol, rounds] of this.#rounds) {
-      if (!this.#changed.has(symbol)) continue;
-      const context = { atMs, indexes: this.#indexes, good: rounds.lastGood?.price ?? null, reach: rounds.reach };
+      if (!this.#changed.has(symbol) && !isAged(rounds.latest, atMs)) continue;
+      const context = { atMs, rates: this.#rates, good: rounds.lastGood?.price ?? null, reach: rounds.reach };
       const set = collectQuotes(this.#table.views(symbol), context, this.#quoteOptions);
       this.#staleAtMs.set(symbol, set.staleAtMs);
-      created.push(rounds.make(set, this.#indexes, atMs));
+      created.push(rounds.make(set, this.#rates, atMs));
     }
-    const isIndexTouched = [...this.#changed].some(isStablecoin);
+    const isRateDue = this.#changed.size > 0 || atMs >= this.#ratesStaleAtMs;
     this.#changed.clear();
-    if (isIndexTouched) this.#computeIndexes();
+    if (isRateDue) this.#computeRates();
     return created;
   }
 
-  #computeIndexes(): void {
-    const before = this.#indexes;
-    const [USDC, USDT] = [this.#indexFor("USDC", before.USDT), this.#indexFor("USDT", before.USDC)];
-    this.#indexes = { USDC, USDT };
-    // A new price of an index counts from each symbol's next tick; a change of its state counts at once.
-    if (USDC.state === before.USDC.state && USDT.state === before.USDT.state) return;
+  #computeRates(): void {
+    const before = this.#rates;
+    const { staleAtMs, ...evidence } = rateEvidence(this.#table, this.#atMs, this.#quoteOptions);
+    const usdt = this.#dollarRate.next(evidence);
+    const { usdcInUsdt } = evidence;
+    const isKnown = usdt.state !== "unsure" && usdcInUsdt !== null;
+    const usdc: CoinRate = isKnown ? { ...usdt, price: usdcRate(usdcInUsdt, usdt.price) } : unsure;
+    this.#rates = { USDC: usdc, USDT: usdt };
+    this.#ratesStaleAtMs = Math.min(staleAtMs, this.#dollarRate.expiresAtMs);
+    // A new rate counts from each symbol's next tick; a change of its state counts at once.
+    if (usdc.state === before.USDC.state && usdt.state === before.USDT.state) return;
     for (const symbol of this.#rounds.keys()) this.#changed.add(symbol);
   }
-
-  #indexFor(coin: Stablecoin, other: StablecoinIndex): StablecoinIndex {
-    const direct = new Map<string, Decimal>();
-    const crosses = new Map<string, Decimal>();
-    let staleAtMs = Number.POSITIVE_INFINITY;
-    for (const view of this.#table.views(coin)) {
-      const { source } = view.market.tick;
-      const staleMs = this.#quoteOptions.staleLimits[source];
-      if (this.#atMs - view.market.asOfMs > staleMs) continue;
-      staleAtMs = Math.min(staleAtMs, view.market.asOfMs + staleMs + 1);
-      const origin = this.#quoteOptions.origins[source] ?? source;
-      (view.through === null ? direct : crosses).set(origin, viewPrice(view));
-    }
-    this.#staleAtMs.set(coin, staleAtMs);
-    for (const origin of direct.keys()) crosses.delete(origin);
-    return indexOf({ direct: [...direct.values()], crosses: [...crosses.values()], other });
-  }
 }
+
+const isAged = (latest: Round | null, atMs: number): boolean =>
+  latest?.kind === "price" && atMs - latest.atMs >= agingMs;

@@ -21,13 +21,20 @@ export interface LastGood {
   readonly atMs: number;
 }
 
+interface BreakerContext {
+  readonly atMs: number;
+  readonly last: LastGood | null;
+  readonly reach: Decimal;
+  readonly isUnproved: boolean;
+}
+
 /** Refuses a jump until the sources have agreed on it for three rounds. One for each symbol. */
 export class Breaker {
   #held: { price: Decimal; rounds: number; countedAtMs: number } | null = null;
 
-  /** Whether `price` passes. `reach` is the share within which two rounds agree. */
-  passes(price: Decimal, atMs: number, last: LastGood | null, reach: Decimal): boolean {
-    if (last === null || share(price, last.price) <= jumpLimit(atMs - last.atMs)) {
+  /** Whether `price` passes. `reach` is the share within which two rounds agree. One that is `unproved` is a jump. */
+  passes(price: Decimal, { atMs, last, reach, isUnproved }: BreakerContext): boolean {
+    if (!isUnproved && (last === null || share(price, last.price) <= jumpLimit(atMs - last.atMs))) {
       this.#held = null;
       return true;
     }
@@ -40,6 +47,11 @@ export class Breaker {
     const rounds = held.rounds + 1;
     this.#held = rounds < agreeingRounds ? { price, rounds, countedAtMs: atMs } : null;
     return rounds >= agreeingRounds;
+  }
+
+  /** Whether a jump waits for its rounds. */
+  get isHolding(): boolean {
+    return this.#held !== null;
   }
 
   /** A round that is refused for another reason ends the agreement. */

@@ -7,6 +7,8 @@ const stepMs = 10_000;
 const silenceMs = 600_000;
 /** Each step counts one sixteenth: a memory of about three minutes. */
 const memory = 16n;
+/** A step counts as at most this share: what is larger is a jump, and not how fast the price moves afterwards. */
+const stepMax = decimal("0.005");
 /** Turns the band's half width into a standard deviation. */
 const twoThirds = decimal("0.9674");
 
@@ -23,12 +25,18 @@ export class Movement {
     this.#from = { price, atMs };
     // After a clock that was set back, or a long silence, a step has no meaning.
     if (from === null || sinceMs < 0 || sinceMs > silenceMs) return;
-    const step = divide(subtract(price, from.price), from.price);
+    const change = divide(subtract(price, from.price), from.price);
+    const step = change > stepMax ? stepMax : change < -stepMax ? (-stepMax as Decimal) : change;
     const deviation = divide(divide(noise, price), twoThirds);
     // Both ends contain the noise, which is not movement.
     const moved = multiply(step, step) - 2n * multiply(deviation, deviation);
     const variance = (moved * 1_000n) / BigInt(sinceMs);
     this.#variance += (variance - this.#variance) / memory;
+  }
+
+  /** After a jump the next step is counted from where the price is then. */
+  interrupt(): void {
+    this.#from = null;
   }
 
   /**

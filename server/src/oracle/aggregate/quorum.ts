@@ -3,7 +3,11 @@ import type { LastGood } from "./breaker.ts";
 import type { WeightedQuote } from "./quotes.ts";
 import { totalWeight, weightedMedian } from "./weights.ts";
 
-/** A side with this share of the weight and of the sources needs no other evidence. */
+/**
+ * A side with this share of the weight and of the origins, in quarters, needs no other evidence; with six tenths it may
+ * replace the last good price once it has stood for as long as a jump has to.
+ */
+const overwhelming = 3n;
 const clearMajority = decimal("0.6");
 /** How long the last good price decides which of two sides continues it. */
 const continuityMs = 600_000;
@@ -11,35 +15,53 @@ const continuityMs = 600_000;
 const spreadsInReach = 3n;
 const reachMax = decimal("0.03");
 
-export type Quorum = "agreed" | "disagreement" | "depeg";
+/** `unproved` sides have to stand like a jump before their price is served. */
+export type Quorum = "agreed" | "unproved" | "disagreement" | "depeg";
 
 /**
  * Whether the sources, sorted by price, agree. Prices no further apart than the reach belong to one side, and the
- * largest side needs more than half of the sources and more than half of the weight. With less than six tenths of
- * either it must also be the side nearest to the last good price: a colluding half that jumps away is refused, an
- * honest one that stays is not. Where one side quotes in dollars and the other is converted by an index, the index
- * itself may be wrong, and only continuity decides.
+ * largest side needs more than half of the origins, those that speak without a quote included (`unconverted`), and more
+ * than half of the weight. It is the price when it continues the last good one, or is overwhelming. A clear majority
+ * that jumps away has to stand first; a bare one is refused, since a colluding half looks the same. Where one side
+ * quotes in dollars and the other is converted by a coin's rate, the rate itself may be wrong, and only continuity
+ * decides.
  */
 export function quorumOf(
   quotes: readonly WeightedQuote[],
-  reach: Decimal,
-  last: LastGood | null,
-  atMs: number,
+  { unconverted, isRateHeld, reach, last, atMs }: QuorumContext,
 ): Quorum {
   const sides = sidesOf(quotes, multiply(reach, weightedMedian(quotes)));
-  if (sides.length === 1) return "agreed";
   const largest = sides.reduce((best, side) => (totalWeight(side) > totalWeight(best) ? side : best));
   const others = sides.filter((side) => side !== largest);
-  const alongIndex = isSplitAlongIndex(largest, others.flat());
-  const reason = alongIndex ? "depeg" : "disagreement";
+  const alongRate = isSplitAlongRate(largest, others.flat());
+  const reason = alongRate || (sides.length === 1 && unconverted > 0) ? "depeg" : "disagreement";
   const total = totalWeight(quotes);
   const weight = totalWeight(largest);
-  if (largest.length * 2 <= quotes.length || weight * 2n <= total) return reason;
-  const isClear = weight >= multiply(clearMajority, total) && largest.length * 5 >= quotes.length * 3;
-  if (isClear && !alongIndex) return "agreed";
-  if (last === null || atMs - last.atMs > continuityMs) return reason;
-  const distance = distanceTo(largest, last.price);
-  return others.every((side) => distanceTo(side, last.price) >= distance) ? "agreed" : reason;
+  const origins = quotes.length + unconverted;
+  if (largest.length * 2 <= origins || weight * 2n <= total) return reason;
+  if (sides.length === 1) return "agreed";
+  if (alongRate && isRateHeld) return reason;
+  if (last !== null && atMs - last.atMs <= continuityMs) {
+    const distance = distanceTo(largest, last.price);
+    if (others.every((side) => distanceTo(side, last.price) >= distance)) return "agreed";
+  }
+  if (alongRate) return reason;
+  if (weight * 4n >= total * overwhelming && BigInt(largest.length * 4) >= BigInt(origins) * overwhelming)
+    return "agreed";
+  const isClear = weight >= multiply(clearMajority, total) && largest.length * 5 >= origins * 3;
+  // Before the first price there is nothing to be continuous with.
+  if (isClear) return last === null ? "agreed" : "unproved";
+  return reason;
+}
+
+interface QuorumContext {
+  /** Origins that speak and have no quote. */
+  readonly unconverted: number;
+  /** A coin's rate is the last agreed one, and may be what is wrong. */
+  readonly isRateHeld: boolean;
+  readonly reach: Decimal;
+  readonly last: LastGood | null;
+  readonly atMs: number;
 }
 
 /** The reach for these quotes: the symbol's own, or three median spreads where that is wider. */
@@ -67,7 +89,7 @@ function sidesOf(quotes: readonly WeightedQuote[], width: Decimal): WeightedQuot
 }
 
 /** Two or more of each kind, and no side of both kinds: a single venue may simply be wrong. */
-function isSplitAlongIndex(largest: readonly WeightedQuote[], others: readonly WeightedQuote[]): boolean {
+function isSplitAlongRate(largest: readonly WeightedQuote[], others: readonly WeightedQuote[]): boolean {
   if (largest.length < 2 || others.length < 2) return false;
   const isDirect = ({ quote }: WeightedQuote): boolean => quote.through === null;
   return (largest.every(isDirect) && !others.some(isDirect)) || (!largest.some(isDirect) && others.every(isDirect));

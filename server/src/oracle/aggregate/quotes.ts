@@ -1,8 +1,8 @@
 import { absolute, add, type Decimal, divide, multiply, subtract, unit } from "../model/decimal.ts";
 import type { SourceId, Tick } from "../model/tick.ts";
+import { type CoinRate, unsure } from "./dollar-rate.ts";
 import type { MarketView } from "./market-table.ts";
 import type { Stablecoin } from "./options.ts";
-import { type StablecoinIndex, unsure } from "./stablecoin-index.ts";
 
 /** The price of one symbol at one origin, in US dollars. */
 export interface Quote {
@@ -11,7 +11,7 @@ export interface Quote {
   readonly asOfMs: number;
   /** The age in milliseconds beyond which the quote is not counted. */
   readonly staleMs: number;
-  /** The coin whose index converted it to dollars; null for a market in dollars. */
+  /** The coin whose rate converted it to dollars; null for a market in dollars. */
   readonly through: Stablecoin | null;
   /** Between best bid and best ask, as a share of the price. */
   readonly spread: Decimal | null;
@@ -31,7 +31,8 @@ export interface WeightedQuote {
   readonly value: Decimal;
 }
 
-export type Indexes = Readonly<Record<Stablecoin, StablecoinIndex>>;
+/** What each coin is worth in dollars. */
+export type CoinRates = Readonly<Record<Stablecoin, CoinRate>>;
 
 export interface QuoteOptions {
   readonly staleLimits: Readonly<Record<SourceId, number>>;
@@ -41,7 +42,7 @@ export interface QuoteOptions {
 /** The state of a round before its quotes are collected. */
 export interface RoundContext {
   readonly atMs: number;
-  readonly indexes: Indexes;
+  readonly rates: CoinRates;
   /** The symbol's last good price and reach, by which a frozen market is recognised. */
   readonly good: Decimal | null;
   readonly reach: Decimal;
@@ -52,7 +53,7 @@ export interface QuoteSet {
   readonly quotes: readonly Quote[];
   /** Sources with a fresh market, also where it could not be converted. */
   readonly fresh: readonly SourceId[];
-  /** Origins without a quote only because their coin's index is unsure. */
+  /** Origins that speak and have no quote, since their coin's rate is unsure: they count for a majority. */
   readonly unconverted: number;
   /** The first time at which one of these markets is stale. */
   readonly staleAtMs: number;
@@ -72,12 +73,12 @@ export function collectQuotes(views: readonly MarketView[], context: RoundContex
     if (isFrozen(view, staleMs, context)) continue;
     const quotes = bySource.get(market.tick.source) ?? [];
     bySource.set(market.tick.source, quotes);
-    const index = view.through === null ? null : context.indexes[view.through];
-    if (index?.state === "unsure") {
+    const rate = view.through === null ? null : context.rates[view.through];
+    if (rate?.state === "unsure") {
       unsureSources.add(market.tick.source);
       continue;
     }
-    const quote = quoteOf(view, index, staleMs);
+    const quote = quoteOf(view, rate, staleMs);
     // A price that is too small, or whose inverse is, becomes zero in dollars; such a quote is not counted.
     if (quote.price > 0n) quotes.push(quote);
   }
@@ -92,11 +93,6 @@ export function collectQuotes(views: readonly MarketView[], context: RoundContex
   }
   const unconverted = [...withoutQuote].filter((origin) => !byOrigin.has(origin)).length;
   return { quotes: [...byOrigin.values()], fresh: [...bySource.keys()], unconverted, staleAtMs };
-}
-
-/** The price of a view in its own quote currency; the indexes of the coins use nothing else. */
-export function viewPrice({ market, inverse }: MarketView): Decimal {
-  return inverse ? divide(unit, market.tick.price) : market.tick.price;
 }
 
 /**
@@ -129,9 +125,9 @@ function combine(quotes: readonly Quote[]): Quote | null {
  * The figures of a view in dollars. They are computed in each round: caching those of unchanged markets saves an eighth
  * of the CPU of a round of nine sources (20 instead of 23 µs).
  */
-function quoteOf(view: MarketView, index: StablecoinIndex | null, staleMs: number): Quote {
-  const rate = index === null || index.state === "unsure" ? unit : index.price;
-  return view.inverse ? inverseQuote(view, rate, staleMs) : directQuote(view, rate, staleMs);
+function quoteOf(view: MarketView, rate: CoinRate | null, staleMs: number): Quote {
+  const price = rate === null || rate.state === "unsure" ? unit : rate.price;
+  return view.inverse ? inverseQuote(view, price, staleMs) : directQuote(view, price, staleMs);
 }
 
 function directQuote({ market, through }: MarketView, rate: Decimal, staleMs: number): Quote {
@@ -194,4 +190,4 @@ function changeBetween(open: Decimal | null, price: Decimal | null): Decimal | n
   return divide((subtract(price, open) * 100n) as Decimal, open);
 }
 
-export const unknownIndexes: Indexes = { USDC: unsure, USDT: unsure };
+export const unknownRates: CoinRates = { USDC: unsure, USDT: unsure };

@@ -2,9 +2,9 @@ import type { Clock, Timer } from "@sluice/lib";
 import type { PricedRound, Round } from "../model/round.ts";
 import type { Tick } from "../model/tick.ts";
 import { Aggregator } from "./aggregator.ts";
+import type { CoinRate } from "./dollar-rate.ts";
 import type { Input } from "./inputs.ts";
 import type { AggregateOptions, Stablecoin } from "./options.ts";
-import type { StablecoinIndex } from "./stablecoin-index.ts";
 
 /** Ticks that wait for their mark; the mark is set at once when this many arrive within one turn of the event loop. */
 const pendingMax = 4_096;
@@ -72,8 +72,8 @@ export class RoundEngine implements AsyncDisposable {
     return this.#aggregator.lastGood(symbol);
   }
 
-  index(coin: Stablecoin): StablecoinIndex {
-    return this.#aggregator.index(coin);
+  rate(coin: Stablecoin): CoinRate {
+    return this.#aggregator.rate(coin);
   }
 
   /** Computes the rounds of pending ticks and stops. */

@@ -6,7 +6,7 @@ import { Breaker } from "./breaker.ts";
 import { Movement } from "./movement.ts";
 import { reachOf, sourcesMin, stablecoins } from "./options.ts";
 import { quorumOf, widenedReach } from "./quorum.ts";
-import type { Indexes, Quote, QuoteSet, WeightedQuote } from "./quotes.ts";
+import type { CoinRates, Quote, QuoteSet, WeightedQuote } from "./quotes.ts";
 import { sortedByValue, type Weighted, weightedMedian, weightsOf } from "./weights.ts";
 
 /** A source's volume counts at most this many times the median one: a volume in the wrong unit is far larger. */
@@ -34,15 +34,15 @@ export class SymbolRounds {
     return this.#lastGood;
   }
 
-  make(set: QuoteSet, indexes: Indexes, atMs: number): Round {
-    const round = this.#evaluate(set, indexes, atMs);
+  make(set: QuoteSet, rates: CoinRates, atMs: number): Round {
+    const round = this.#evaluate(set, rates, atMs);
     this.#latest = round;
     if (round.kind === "price") this.#lastGood = round;
     else if (round.reason !== "breaker") this.#breaker.interrupt();
     return round;
   }
 
-  #evaluate(set: QuoteSet, indexes: Indexes, atMs: number): Round {
+  #evaluate(set: QuoteSet, rates: CoinRates, atMs: number): Round {
     const { quotes, unconverted } = set;
     const refused = (reason: RefusalReason): RefusedRound => ({
       kind: "refused",
@@ -58,24 +58,30 @@ export class SymbolRounds {
     const bySource = weightQuotes(quotes);
     const weighted = bySource.toSorted(byPrice);
     const reach = widenedReach(weighted, this.reach);
-    const quorum = quorumOf(weighted, reach, this.#lastGood, atMs);
-    if (quorum !== "agreed") return refused(quorum);
+    const last = this.#lastGood;
+    const isRateHeld = stablecoins.some((coin) => rates[coin].state === "held");
+    const quorum = quorumOf(weighted, { unconverted, isRateHeld, reach, last, atMs });
+    if (quorum === "disagreement" || quorum === "depeg") return refused(quorum);
     const price = weightedMedian(weighted);
     const [lowest, highest] = [weighted[0]?.value ?? price, weighted.at(-1)?.value ?? price];
     invariant(price > 0n && price >= lowest && price <= highest, "a price lies outside the prices of its quotes");
-    if (!this.#breaker.passes(price, atMs, this.#lastGood, reach)) return refused("breaker");
-    return this.#priced(price, weighted, bySource, indexes, atMs);
+    const jumped = this.#breaker.isHolding;
+    if (!this.#breaker.passes(price, { atMs, last, reach, isUnproved: quorum === "unproved" }))
+      return refused("breaker");
+    // What the breaker held was no movement, or one that is over.
+    if (jumped) this.#movement.interrupt();
+    return this.#priced(price, weighted, bySource, rates, atMs);
   }
 
   #priced(
     price: Decimal,
     weighted: WeightedQuote[],
     bySource: WeightedQuote[],
-    indexes: Indexes,
+    rates: CoinRates,
     atMs: number,
   ): PricedRound {
     const shared: SharedErrors = {
-      index: indexError(weighted, indexes),
+      index: rateError(weighted, rates),
       movement: this.#movement.sharedVariance(weighted, atMs),
       spread: medianOf(weighted, (quote) => quote.spread),
     };
@@ -123,15 +129,15 @@ function weightQuotes(quotes: readonly Quote[]): WeightedQuote[] {
 const byPrice = (left: WeightedQuote, right: WeightedQuote): number =>
   left.value < right.value ? -1 : left.value > right.value ? 1 : 0;
 
-/** The bands of the indexes, as shares of the price, by the weight of the quotes that they converted. */
-function indexError(weighted: readonly WeightedQuote[], indexes: Indexes): Decimal {
+/** The bands of the rates, as shares of the price, by the weight of the quotes that they converted. */
+function rateError(weighted: readonly WeightedQuote[], rates: CoinRates): Decimal {
   let error = 0n;
   for (const coin of stablecoins) {
-    const index = indexes[coin];
-    if (index.state === "unsure") continue;
+    const rate = rates[coin];
+    if (rate.state === "unsure") continue;
     let weight = 0n;
     for (const each of weighted) if (each.quote.through === coin) weight += each.weight;
-    if (weight > 0n) error += multiply(weight as Decimal, divide(index.band, index.price));
+    if (weight > 0n) error += multiply(weight as Decimal, divide(rate.band, rate.price));
   }
   return error as Decimal;
 }

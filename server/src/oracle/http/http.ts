@@ -1,7 +1,7 @@
 import type { Clock } from "@sluice/lib";
 import type { Access } from "../../access/index.ts";
 import type { Allowance } from "../../credits/index.ts";
-import { hasSingleHost, preflightResponse, presentedKey, type RateLimitState } from "../../http/index.ts";
+import { preflightResponse, presentedKey, type RateLimitState } from "../../http/index.ts";
 import type { Grant } from "../../keys/index.ts";
 import { LedgerUnavailableError } from "../../ledger/index.ts";
 import type { OracleEvents } from "../model/events.ts";
@@ -94,9 +94,6 @@ export class OracleHttp {
   #answer(exchange: Exchange, found: RouteMatch, socketAddress: string): string | Promise<string> {
     const { request } = exchange;
     const { headers } = request;
-    if (!hasSingleHost(headers)) {
-      throw new OracleError("INVALID_PARAMETER", { message: "A request names one host" });
-    }
     if (found === null) throw new OracleError("NOT_FOUND");
     if (request.method !== "GET" && request.method !== "HEAD") {
       throw new OracleError("METHOD_NOT_ALLOWED", { allow: methods });

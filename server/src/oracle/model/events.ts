@@ -37,6 +37,12 @@ export const oracleMetrics = {
   pricesSent: counter("sluice_oracle_stream_prices_total", "Prices for clients of the stream", ["outcome"]),
 } as const;
 
+/**
+ * Why the ledger does not get rows of prices: a value that its columns cannot hold, no room to wait, a refusal for
+ * good, or a ledger that was unavailable until the process ended.
+ */
+export type RowDropReason = "unstorable" | "full" | "refused" | "unavailable";
+
 /** Requests of the oracle's endpoint; they are counted, and kept in the ledger, with those of all endpoints. */
 export interface OracleRequestEvents {
   requestServed(fact: RequestFact): void;
@@ -57,8 +63,8 @@ export interface OracleEvents extends OracleRequestEvents, ErrorEvents {
   sourceRequestEnded(source: string, end: string, durationMs: number): void;
   /** An unexpected error while a source was read; the source goes on. */
   sourceFault(source: string, error: unknown): void;
-  /** Rows that were dropped because the ledger did not take them. */
-  rowsDropped(table: string, rows: number): void;
+  /** Rows that the ledger does not get, and why. */
+  rowsDropped(table: string, rows: number, reason: RowDropReason): void;
   socketOpened(): void;
   socketClosed(code: number): void;
   /** Price messages that were sent. */
@@ -117,7 +123,10 @@ export function createOracleEvents(observe: Observe, requests: OracleRequestEven
       families.sourceRequests.with(source, end).add();
       families.sourceRequestDuration.with(source).observe(durationMs / 1_000);
     },
-    rowsDropped: (table, rows) => ledgerDropped(table, rows, "not taken"),
+    rowsDropped: (table, rows, reason) => {
+      ledgerDropped(table, rows, reason);
+      log.error({ table, rows, reason }, "rows of prices were dropped");
+    },
     socketOpened: () => families.sockets.with().add(1),
     socketClosed: (code) => {
       families.sockets.with().add(-1);

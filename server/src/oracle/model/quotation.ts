@@ -1,6 +1,6 @@
 import { oracleLabel, oraclePair, oracleSources } from "@sluice/contract/oracle";
 import { type Json, jsonText } from "./json.ts";
-import type { PricedRound } from "./round.ts";
+import { dataAtMs, type PricedRound } from "./round.ts";
 import type { SourceId } from "./tick.ts";
 
 export const isoTime = (atMs: number): string => new Date(atMs).toISOString();
@@ -18,7 +18,7 @@ export function priceRecord(round: PricedRound): Readonly<Record<string, Json>> 
     high24h: round.high24h,
     low24h: round.low24h,
     sources: round.sources.map(({ source }) => sourceName(source)),
-    timestamp: isoTime(round.atMs),
+    timestamp: isoTime(dataAtMs(round)),
     source: oracleLabel,
   };
 }
@@ -29,7 +29,7 @@ export function pairRecord(round: PricedRound): Readonly<Record<string, Json>> {
     symbol: oraclePair(round.symbol),
     price: round.price,
     confidence: round.confidence,
-    timestamp: isoTime(round.atMs),
+    timestamp: isoTime(dataAtMs(round)),
     sources: round.sources.length,
     change_24h: round.change24h,
     volume_24h: round.volume24h,

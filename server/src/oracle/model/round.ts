@@ -33,6 +33,10 @@ export interface PricedRound {
   readonly low24h: Decimal | null;
 }
 
+/** Unix milliseconds of the newest datum that made the price: its timestamp, however often it is computed again. */
+export const dataAtMs = ({ sources, atMs }: PricedRound): number =>
+  sources.length === 0 ? atMs : Math.max(...sources.map(({ asOfMs }) => asOfMs));
+
 export type RefusalReason = "too-few-sources" | "disagreement" | "breaker" | "depeg";
 
 /** No price, and why: a symbol without enough fresh, agreeing sources is never guessed. */

@@ -2,6 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { exchanges } from "./exchanges/index.ts";
 import { expectedReadings } from "./testing/expected-readings.ts";
 import { readExchangeFixtures } from "./testing/fixtures.ts";
+import {
+  meaningOfAnswer,
+  meaningOfFrame,
+  readRecording,
+  recordedRequests,
+  recordedSymbols,
+} from "./testing/market-recordings.ts";
 import { linesOf, linesOfAnswer, readAtMs, readFixture } from "./testing/readings.ts";
 
 /** Equal lines in a row as one with their count. */
@@ -33,6 +40,38 @@ for (const exchange of exchanges) {
     });
   });
 }
+
+describe("recordings of the development market mean what stands in them", () => {
+  for (const exchange of exchanges) {
+    const { answers, frames } = readRecording(exchange.id);
+    const requests = recordedRequests(exchange);
+    test(`${exchange.id}: every answer and every frame`, () => {
+      for (const { request: at, status, body, means } of answers) {
+        const request = requests[at];
+        if (request === undefined) throw new Error(`${exchange.id} makes no request ${at}`);
+        expect(meaningOfAnswer(exchange, request, status, body)).toEqual([...means]);
+      }
+      expect(answers.length).toBe(requests.length);
+      for (const { text, means } of frames) expect(meaningOfFrame(exchange, text)).toEqual([...means]);
+    });
+    test(`${exchange.id}: no row is dropped, and each market that it lists has a price by request and by stream`, () => {
+      const listed = exchange.markets.filter(({ base }) => recordedSymbols.includes(base));
+      const bases = (lines: readonly string[]): string[] => {
+        const names = lines.filter((line) => line.includes("|")).map((line) => line.split(" ")[0] ?? "");
+        const found = listed.filter((each) =>
+          [each.name, each.streamName, ...each.aliases].some((name) => names.includes(name)),
+        );
+        return found.map(({ base }) => base).toSorted();
+      };
+      const expected = listed.map(({ base }) => base).toSorted();
+      const answered = answers.flatMap(({ means }) => means);
+      const streamed = frames.flatMap(({ means }) => means);
+      expect([...answered, ...streamed].filter((line) => /dropped|malformed|refused|unknown/.test(line))).toEqual([]);
+      expect(bases(answered)).toEqual(expected);
+      expect(bases(streamed)).toEqual(expected);
+    });
+  }
+});
 
 describe("names", () => {
   const marketsOf = (id: string) => exchanges.find((each) => each.id === id)?.markets ?? [];

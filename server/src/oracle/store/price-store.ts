@@ -1,7 +1,7 @@
 import { oracleBounds, oracleSymbols, oracleTierTerms, oracleV2TierTerms } from "@sluice/contract/oracle";
 import type { LastGood } from "../aggregate/breaker.ts";
 import { Quotation } from "../model/quotation.ts";
-import type { PricedRound, RefusalReason, Round } from "../model/round.ts";
+import { dataAtMs, type PricedRound, type RefusalReason, type Round } from "../model/round.ts";
 
 /** Why there is no price: the reason of the round, no recent round, or no round yet. */
 export type NoPriceReason = RefusalReason | "stale" | "starting";
@@ -65,7 +65,7 @@ export class PriceStore {
       else if (cell.window !== window) turn(cell, window, entry.latest ?? held);
     }
     entry.latest = held;
-    if (round.kind === "price") entry.last = { price: round.price, atMs: round.atMs };
+    if (round.kind === "price") entry.last = { price: round.price, atMs: dataAtMs(round) };
     return quotation;
   }
 

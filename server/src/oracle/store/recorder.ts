@@ -1,5 +1,7 @@
 import { type Clock, SingleFlight, type Timer, within } from "@sluice/lib";
+import { LedgerUnavailableError } from "../../ledger/index.ts";
 import { type Decimal, formatDecimal } from "../model/decimal.ts";
+import type { RowDropReason } from "../model/events.ts";
 import type { OracleLedger } from "../model/ports.ts";
 import type { PricedRound } from "../model/round.ts";
 import type { Tick } from "../model/tick.ts";
@@ -31,12 +33,12 @@ export interface RecorderDependencies {
   readonly clock: Clock;
   readonly ledger: Pick<OracleLedger, "insert">;
   /** Rows of a table that were not stored. */
-  readonly dropped: (table: string, rows: number) => void;
+  readonly dropped: (table: string, rows: number, reason: RowDropReason) => void;
 }
 
 /** Thins ticks and rounds out, builds candles of a minute, and writes all three to the ledger in batches. */
 export class Recorder implements AsyncDisposable {
-  readonly #dropped: (table: string, rows: number) => void;
+  readonly #dropped: RecorderDependencies["dropped"];
   readonly #ticks: RowQueue<Tick>;
   readonly #rounds: RowQueue<PricedRound>;
   readonly #candles: RowQueue<Candle>;
@@ -67,12 +69,12 @@ export class Recorder implements AsyncDisposable {
     this.#tickAt.set(name, slot);
     const isSound = [tick.price, tick.bid, tick.ask, tick.baseVolume24h, tick.quoteVolume24h].every(isStorable);
     if (isSound) this.#ticks.push(tick);
-    else this.#dropped("oracle_ticks", 1);
+    else this.#dropped("oracle_ticks", 1, "unstorable");
   }
 
   round(round: PricedRound): void {
     if (![round.price, round.volume24h, round.band, round.high24h].every(isStorable)) {
-      this.#dropped("oracle_rounds", 1);
+      this.#dropped("oracle_rounds", 1, "unstorable");
       return;
     }
     const held = this.#held.get(round.symbol);
@@ -134,6 +136,7 @@ export class Recorder implements AsyncDisposable {
     this.#held.clear();
     this.#open.clear();
     await within(this.#clock, recorderLimits.closeMsMax, this.write());
+    for (const queue of [this.#candles, this.#rounds, this.#ticks]) queue.giveUp();
   }
 }
 
@@ -175,27 +178,23 @@ export const rowLimits = {
   waitingMax: 50_000,
   /** Rows of one INSERT. */
   batchMax: 10_000,
-  /**
-   * Attempts for one batch, each as long as the ledger itself tries; a batch that it refuses must not block the rest.
-   */
-  attemptsMax: 3,
 } as const;
 
 export interface RowQueueDependencies {
   readonly insert: (table: string, rows: readonly object[]) => Promise<void>;
-  readonly dropped: (table: string, rows: number) => void;
+  readonly dropped: RecorderDependencies["dropped"];
 }
 
 /**
  * Rows that wait for one table of the ledger, written in their order of arrival. A batch whose outcome is unknown may
- * be written twice; readers of these tables combine equal rows.
+ * be written twice; readers of these tables combine equal rows. While the ledger is unavailable, as with a full disk,
+ * they wait; a batch that it refuses for good is dropped, so that it does not block the rest.
  */
 export class RowQueue<Row> {
   readonly #table: string;
   readonly #toRow: (item: Row) => object;
   readonly #dependencies: RowQueueDependencies;
   #waiting: Row[] = [];
-  #attempts = 0;
 
   constructor(table: string, toRow: (item: Row) => object, dependencies: RowQueueDependencies) {
     this.#table = table;
@@ -212,7 +211,12 @@ export class RowQueue<Row> {
     this.#waiting.push(item);
     // Cut in larger pieces, so that a full queue does not move its whole length for each row.
     const excess = this.#waiting.length - rowLimits.waitingMax;
-    if (excess > rowLimits.batchMax) this.#drop(excess);
+    if (excess > rowLimits.batchMax) this.#drop(excess, "full");
+  }
+
+  /** Drops what waits, because nothing will write it any more. */
+  giveUp(): void {
+    if (this.#waiting.length > 0) this.#drop(this.#waiting.length, "unavailable");
   }
 
   /** Writes the waiting rows; rows that the ledger does not take stay. Never rejects. Callers run it one at a time. */
@@ -222,12 +226,9 @@ export class RowQueue<Row> {
       const first = batch[0];
       try {
         await this.#dependencies.insert(this.#table, batch.map(this.#toRow));
-        this.#attempts = 0;
-      } catch {
-        this.#attempts += 1;
-        if (this.#attempts < rowLimits.attemptsMax) return;
-        this.#attempts = 0;
-        if (this.#waiting[0] === first) this.#drop(batch.length);
+      } catch (error) {
+        if (error instanceof LedgerUnavailableError) return;
+        if (this.#waiting[0] === first) this.#drop(batch.length, "refused");
         return;
       }
       // A full queue may have dropped the written rows from its front meanwhile.
@@ -236,8 +237,8 @@ export class RowQueue<Row> {
     }
   }
 
-  #drop(rows: number): void {
+  #drop(rows: number, reason: RowDropReason): void {
     this.#waiting = this.#waiting.slice(rows);
-    this.#dependencies.dropped(this.#table, rows);
+    this.#dependencies.dropped(this.#table, rows, reason);
   }
 }

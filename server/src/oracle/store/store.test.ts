@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ManualClock, systemClock } from "@sluice/lib";
-import { type Ledger, openLedger } from "../../ledger/index.ts";
+import { type Ledger, LedgerQueryError, LedgerUnavailableError, openLedger } from "../../ledger/index.ts";
 import { ledgerDirectory, recordingLog } from "../../ledger/testing/ledger-directory.ts";
 import { decimal, formatDecimal } from "../model/decimal.ts";
 import { priced, tick } from "../testing/rounds.ts";
@@ -141,31 +141,63 @@ describe("the ledger of prices", () => {
 
 describe("what waits for the ledger", () => {
   const failing = () => {
-    const dropped: [string, number][] = [];
-    const ledger = { insert: () => Promise.reject(new Error("down")) };
+    const dropped: [string, number, string][] = [];
+    const written: string[] = [];
+    /** What the ledger says to every row; null takes it. */
+    const ledger = { fault: new LedgerUnavailableError("the disk is full") as Error | null };
+    const insert = async (table: string, rows: readonly object[]): Promise<void> => {
+      if (ledger.fault !== null) throw ledger.fault;
+      for (const _ of rows) written.push(table);
+    };
     return {
       dropped,
+      written,
+      ledger,
       recorder: new Recorder({
         clock: new ManualClock(),
-        ledger,
-        dropped: (table, rows) => dropped.push([table, rows]),
+        ledger: { insert },
+        dropped: (table, rows, reason) => dropped.push([table, rows, reason]),
       }),
     };
   };
 
-  test("stays while the ledger fails, for a bounded number of attempts, and is counted when it is given up", async () => {
-    const { recorder, dropped } = failing();
+  test("stays while the ledger is unavailable, however long, and is written once it is there again", async () => {
+    const { recorder, dropped, written, ledger } = failing();
     recorder.round(priced({ atMs: 0, price: "1" }));
     recorder.round(priced({ atMs: minute, price: "2" }));
-    for (let attempt = 1; attempt < rowLimits.attemptsMax; attempt += 1) await recorder.write();
-    expect(dropped).toEqual([]);
+    for (let attempt = 0; attempt < 20; attempt += 1) await recorder.write();
+    expect([dropped, written]).toEqual([[], []]);
     expect(recorder.unwritten("BTC")).toHaveLength(2);
+    ledger.fault = null;
+    await recorder.write();
+    expect(written).toEqual(["oracle_candles", "oracle_rounds"]);
+    expect(recorder.unwritten("BTC")).toHaveLength(1);
+  });
+
+  test("that the ledger refuses for good is dropped and counted, and the next rows are written", async () => {
+    const { recorder, dropped, written, ledger } = failing();
+    ledger.fault = new LedgerQueryError(27, "cannot parse");
+    recorder.round(priced({ atMs: 0, price: "1" }));
+    recorder.round(priced({ atMs: minute, price: "2" }));
     await recorder.write();
     expect(dropped).toEqual([
-      ["oracle_candles", 1],
-      ["oracle_rounds", 1],
+      ["oracle_candles", 1, "refused"],
+      ["oracle_rounds", 1, "refused"],
     ]);
-    expect(recorder.unwritten("BTC")).toHaveLength(1);
+    ledger.fault = null;
+    recorder.round(priced({ atMs: 2 * minute, price: "3" }));
+    await recorder.write();
+    expect(written).toEqual(["oracle_candles", "oracle_rounds"]);
+  });
+
+  test("when the server ends before the ledger is there again, is counted as dropped", async () => {
+    const { recorder, dropped } = failing();
+    recorder.round(priced({ atMs: 0, price: "1" }));
+    await recorder[Symbol.asyncDispose]();
+    expect(dropped).toEqual([
+      ["oracle_candles", 1, "unavailable"],
+      ["oracle_rounds", 1, "unavailable"],
+    ]);
   });
 
   test("is bounded: the oldest rows go first and are counted", () => {
@@ -183,7 +215,7 @@ describe("what waits for the ledger", () => {
   test("a price that has no room in the ledger's columns is counted and never written wrongly", () => {
     const { recorder, dropped } = failing();
     recorder.round(priced({ atMs: 0, price: "100000000000000000000" }));
-    expect(dropped).toEqual([["oracle_rounds", 1]]);
+    expect(dropped).toEqual([["oracle_rounds", 1, "unstorable"]]);
     expect(recorder.unwritten("BTC")).toEqual([]);
   });
 

@@ -14,7 +14,7 @@ import { meanConfidence, v2Routes } from "../http/v2-routes.ts";
 import type { Decimal } from "../model/decimal.ts";
 import type { OracleEvents, SourceEvents } from "../model/events.ts";
 import type { OracleLedger, SourceFeed, SourceState } from "../model/ports.ts";
-import type { Round } from "../model/round.ts";
+import { dataAtMs, type Round } from "../model/round.ts";
 import type { Tick } from "../model/tick.ts";
 import { sourceCadenceMs } from "../sources/index.ts";
 import { DayWindow } from "../store/day-window.ts";
@@ -94,7 +94,8 @@ class RunningOracle implements Oracle {
     this.#dependencies = dependencies;
     this.#startedAtMs = clock.monotonic();
     this.#priceStore = new PriceStore({ clock });
-    this.#recorder = new Recorder({ clock, ledger, dropped: (table, rows) => events.rowsDropped(table, rows) });
+    const dropped: OracleEvents["rowsDropped"] = (...rows) => events.rowsDropped(...rows);
+    this.#recorder = new Recorder({ clock, ledger, dropped });
     this.#tickLog = openTickLog(options, dependencies);
     const stats = new RequestStats({ clock });
     const services = this.#services(stats);
@@ -120,7 +121,7 @@ class RunningOracle implements Oracle {
 
   usd(symbol: OracleSymbol): UsdPrice | null {
     const round = this.#priceStore.newest(symbol);
-    return round === null ? null : { price: round.price, confidence: round.confidence, atMs: round.atMs };
+    return round === null ? null : { price: round.price, confidence: round.confidence, atMs: dataAtMs(round) };
   }
 
   sources(): readonly SourceState[] {
