@@ -130,16 +130,17 @@ function bodyOf({ tip, mevType = "unknown", targetSlot }: Bundle, content: strin
 
 const base64 = (bytes: Uint8Array): string => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 
+/** With the constructor: `Promise.withResolvers` is younger than Node 20, on which the SDK runs. */
 function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const stop = (): void => {
-    clearTimeout(timer);
-    reject(signal?.reason);
-  };
-  const timer = setTimeout(() => {
-    signal?.removeEventListener("abort", stop);
-    resolve();
-  }, durationMs);
-  signal?.addEventListener("abort", stop, { once: true });
-  return promise;
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, durationMs);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
 }

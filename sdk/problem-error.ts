@@ -5,7 +5,7 @@ import type { FieldError, ProblemDetails } from "@sluice/contract/schemas";
 export interface ProblemErrorDetails {
   /** The HTTP status. */
   readonly status: number;
-  /** Finds the request in the server's log; null when a proxy answered. */
+  /** Finds the request: GET /api/v1/requests/{id} and `sluice requests show` tell of it; null when a proxy answered. */
   readonly requestId: string | null;
   /** Each field that was wrong, for INVALID_INPUT. */
   readonly errors: readonly FieldError[];

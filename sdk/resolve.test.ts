@@ -47,6 +47,19 @@ test("a domain and a handle resolve to their owners, asked for in one encoded se
   expect(handle.urls).toEqual(["http://resolver:8691/resolve/%20%40a%2Fb"]);
 });
 
+test("a name that is absent from a chain without names is unavailable, never free", async () => {
+  const absent = async (name: string, kind: string, headers: Record<string, string>): Promise<unknown> => {
+    const resolver = createResolver({
+      url: "http://resolver:8691",
+      fetch: async () => Response.json({ error: `${kind} not registered`, input: name }, { status: 404, headers }),
+    });
+    return await resolver.resolve(name).catch((error: ResolveError) => error.code);
+  };
+  expect(await absent("a.x1", "domain", { "X-Domains": "unavailable" })).toBe("unavailable");
+  expect(await absent("@a", "handle", { "X-Handles": "unavailable" })).toBe("unavailable");
+  expect(await absent("a.x1", "domain", {})).toBe("not_registered");
+});
+
 describe("an owner without a private key", () => {
   const offCurve = { ...record("a.x1", "a.x1", "x1", nobodys), owner_on_curve: false };
   test("throws, reported by the server or not", async () => {

@@ -21,7 +21,7 @@ export interface NameResolution {
 
 /**
  * Why a name has no owner. Only `not_registered` means that the name is free; `unavailable` means that the resolver or
- * its node did not answer or that an account could not be read.
+ * its node did not answer, that an account could not be read, or that the node's chain has no names of this kind.
  */
 export type ResolveFailure = "invalid" | "ambiguous" | "not_registered" | "off_curve" | "unavailable" | "untrusted";
 
@@ -115,9 +115,10 @@ export function createResolver(options: ResolverOptions): Resolver {
       }
       const timeout = AbortSignal.timeout(options.timeoutMs ?? timeoutMsDefault);
       const signals = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
-      const { status, body } = await ask(call, `${base}/resolve/${encodeURIComponent(name)}`, name, signals);
-      if (status !== 200) throw failureOf(name, status, body);
-      const resolution = checked(name, claimed, body);
+      const reply = await ask(call, `${base}/resolve/${encodeURIComponent(name)}`, name, signals);
+      const { status } = reply;
+      if (status !== 200) throw failureOf(name, reply);
+      const resolution = checked(name, claimed, reply.body);
       if (!resolution.ownerOnCurve && !allowOffCurve) {
         throw new ResolveError("off_curve", `${name} belongs to an address without a private key`, {
           input: name,
@@ -131,19 +132,29 @@ export function createResolver(options: ResolverOptions): Resolver {
 
 type Body = { readonly [member: string]: unknown };
 
+interface Reply {
+  readonly status: number;
+  readonly body: Body;
+  /** The chain of the resolver's node has no program for names of this kind, so an absent name may exist elsewhere. */
+  readonly programMissing: boolean;
+}
+
 async function ask(
   call: NonNullable<ResolverOptions["fetch"]>,
   url: string,
   name: string,
   signal: AbortSignal,
-): Promise<{ status: number; body: Body }> {
+): Promise<Reply> {
   let status: number | null = null;
   try {
     const response = await call(url, { redirect: "error", signal });
     status = response.status;
     const text = await response.text();
     const body: unknown = text.length > answerLengthMax ? null : JSON.parse(text);
-    if (typeof body === "object" && body !== null) return { status, body: Object.fromEntries(Object.entries(body)) };
+    const programMissing = ["x-domains", "x-handles"].some((header) => response.headers.get(header) === "unavailable");
+    if (typeof body === "object" && body !== null) {
+      return { status, body: Object.fromEntries(Object.entries(body)), programMissing };
+    }
   } catch {
     // Why there is no answer does not change what a caller can do.
   }
@@ -156,16 +167,20 @@ const unavailable = (name: string, status: number | null): ResolveError =>
     status,
   });
 
-/** A name is free only when the resolver says so for this name; a 404 of a proxy does not count. */
-function failureOf(name: string, status: number, body: Body): ResolveError {
+/**
+ * A name is free only when the resolver says so for this name, from a chain that has names; a 404 of a proxy does not
+ * count.
+ */
+function failureOf(name: string, { status, body, programMissing }: Reply): ResolveError {
   const error = typeof body["error"] === "string" ? body["error"] : "";
   const isForName = body["input"] === name;
-  if (status === 404 && isForName && /^(handle|domain) not registered$/.test(error)) {
+  if (status === 404 && isForName && !programMissing && /^(handle|domain) not registered$/.test(error)) {
     return new ResolveError("not_registered", `${name} is not registered`, { input: name, status });
   }
   if (status === 400 && isForName) return new ResolveError("invalid", `${name}: ${error}`, { input: name, status });
   if (status === 409 && isForName) return new ResolveError("ambiguous", `${name}: ${error}`, { input: name, status });
-  return new ResolveError("unavailable", `${name} could not be resolved: ${error || `status ${status}`}`, {
+  const reason = programMissing ? "the resolver's chain has no such names" : error || `status ${status}`;
+  return new ResolveError("unavailable", `${name} could not be resolved: ${reason}`, {
     input: name,
     status,
   });

@@ -1,3 +1,4 @@
+import { useState } from "react";
 import { Bundle } from "./pages/bundle.tsx";
 import { Bundles } from "./pages/bundles.tsx";
 import { Errors } from "./pages/errors.tsx";
@@ -13,10 +14,20 @@ import { type Session, useOverview } from "./use-overview.ts";
 export function App() {
   const path = usePath();
   const { session, retry } = useOverview();
+  const [usesKey, setUsesKey] = useState(false);
   const open = session.state === "open" ? session.overview : null;
+  const signedIn = (): void => {
+    setUsesKey(false);
+    retry();
+  };
   return (
-    <Frame endpoints={open?.doors ?? []} account={open?.account.name ?? null} onSignedOut={retry}>
-      {pageOf(path, session, retry)}
+    <Frame
+      endpoints={open?.doors ?? []}
+      account={open === null ? null : { name: open.account.name, signedIn: open.signedIn }}
+      onSignedOut={retry}
+      onUseKey={() => setUsesKey(true)}
+    >
+      {usesKey ? <SignIn onSignedIn={signedIn} /> : pageOf(path, session, retry)}
     </Frame>
   );
 }

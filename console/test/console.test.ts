@@ -17,7 +17,14 @@ if (executable === undefined) console.warn("NOT RUN: the console in a browser (C
 const pictures = process.env["SLUICE_TEST_PICTURES"];
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const quietFlags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"];
+const quietFlags = [
+  // A name of a LAN, to which browsers give less than to localhost.
+  "--host-resolver-rules=MAP sluice.test 127.0.0.1",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+];
 
 describe.if(executable !== undefined)("the console in Chromium", () => {
   let network: Network;
@@ -251,6 +258,55 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
     );
   }, 60_000);
 
+  test("copying works over plain HTTP under another name, where browsers offer no clipboard", async () => {
+    const named = origin.replace("127.0.0.1", "sluice.test");
+    const context = await browser.newContext();
+    try {
+      const page = await context.newPage();
+      const faults: string[] = [];
+      page.on("pageerror", (fault) => faults.push(String(fault)));
+      await page.goto(named);
+      expect(await page.evaluate(() => "clipboard" in navigator)).toBe(false);
+      await page.getByLabel("API key").fill(network.dev.keys.business);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      const address = `${network.dev.doors["pubsub"]}`;
+      await page.getByTitle(address, { exact: true }).click();
+      await page.getByText("copied", { exact: true }).waitFor();
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox").press("Control+v");
+      expect(await page.getByRole("combobox").inputValue()).toBe(address);
+      expect(faults).toEqual([]);
+    } finally {
+      await context.close();
+    }
+  }, 60_000);
+
+  test("the development server offers another key where there is nothing to sign out of, and signing out leads back", async () => {
+    await open({}, async (page) => {
+      await page.getByText("development, no sign-in").waitFor();
+      expect(await page.getByRole("button", { name: "Sign out" }).count()).toBe(0);
+      await page.getByRole("button", { name: "Use another key" }).click();
+      await page.getByLabel("API key").fill(network.dev.keys.free);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByText("Development (free)").first().waitFor();
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByText("Development (enterprise)").first().waitFor();
+      await page.getByText("development, no sign-in").waitFor();
+    });
+  }, 60_000);
+
+  test("a person on an unknown page sees the console, and that there is no such page", async () => {
+    await open(
+      {},
+      async (page) => {
+        await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+        expect(await page.locator("html").getAttribute("lang")).toBe("en");
+      },
+      "/nope",
+      ["404"],
+    );
+  }, 60_000);
+
   test("a browser that comes by another name signs in with a key, and out again", async () => {
     const named = origin.replace("127.0.0.1", "sluice.localhost");
     const context = await browser.newContext();
@@ -274,6 +330,36 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
     }
   }, 60_000);
 
+  test("a customer sees how the network does and what is his, an operator its nodes and the metrics as well", async () => {
+    const named = origin.replace("127.0.0.1", "sluice.localhost");
+    const context = await browser.newContext();
+    const metrics = `${network.dev.doors["metrics"]}`;
+    try {
+      const page = await context.newPage();
+      const signIn = async (key: string): Promise<void> => {
+        await page.goto(named);
+        await page.getByLabel("API key").fill(key);
+        await page.getByRole("button", { name: "Sign in" }).click();
+      };
+      await signIn(network.dev.keys.business);
+      await page.getByRole("heading", { name: "The network devnet is operational" }).waitFor();
+      await page.getByRole("table", { name: "Endpoints" }).waitFor();
+      expect(await page.getByRole("heading", { name: "Nodes" }).count()).toBe(0);
+      expect(await page.getByText(metrics).count()).toBe(0);
+      await picture(page, "overview-customer");
+      await page.goto(`${named}/bundles`);
+      await page.getByRole("heading", { name: "No bundles yet" }).waitFor();
+      expect(await page.getByRole("heading", { name: "Leaders" }).count()).toBe(0);
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await signIn(network.dev.keys.enterprise);
+      await page.getByRole("heading", { name: "at the head of devnet" }).waitFor();
+      await page.getByRole("heading", { name: "Nodes" }).waitFor();
+      await page.getByText(metrics, { exact: true }).waitFor();
+    } finally {
+      await context.close();
+    }
+  }, 60_000);
+
   test("a change from another origin is refused, and a page of another site sees nothing", async () => {
     const foreign = await fetch(`${origin}/api/v1/console/session`, {
       method: "POST",
@@ -283,6 +369,8 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
     expect(foreign.status).toBe(403);
     const rebound = await fetch(`${origin}/api/v1/console/overview`, { headers: { host: "evil.example" } });
     expect(rebound.status).toBe(401);
+    const proxied = await fetch(`${origin}/api/v1/console/overview`, { headers: { "x-forwarded-for": "127.0.0.1" } });
+    expect(proxied.status).toBe(401);
     const crossSite = await fetch(`${origin}/api/v1/console/overview`, { headers: { "sec-fetch-site": "cross-site" } });
     expect(crossSite.status).toBe(401);
     expect(crossSite.headers.get("access-control-allow-origin")).toBeNull();

@@ -9,10 +9,10 @@ import { type Clock, type Random, systemClock, systemRandom } from "@sluice/lib"
 import { administrationMethods, engineControl } from "./admin/index.ts";
 import { type Console, openConsole } from "./compose/console.ts";
 import { type Dependencies, version } from "./compose/dependencies.ts";
-import { consoleUrl, type Endpoint, endpointsOf } from "./compose/endpoints.ts";
+import { addressesOf, consoleUrl, type Endpoint, endpointsOf } from "./compose/endpoints.ts";
 import { openBlockEngine } from "./compose/engine.ts";
-import { type Gateway, knownMethods, openGatewayListener, wireGateway } from "./compose/gateway.ts";
-import { Drain, healthSource, metricsApp } from "./compose/health.ts";
+import { acceptedKeys, type Gateway, knownMethods, openGatewayListener, wireGateway } from "./compose/gateway.ts";
+import { Drain, healthSource, metricsApp, serverStatus } from "./compose/health.ts";
 import { mountAdministration, wireManagement } from "./compose/management.ts";
 import { openOracle } from "./compose/oracle.ts";
 import { openResolver } from "./compose/resolver.ts";
@@ -24,7 +24,14 @@ import type { GatewayServer } from "./gateway/index.ts";
 import { type RevocationFeed, subscribeToRevocations } from "./keys/index.ts";
 import type { Names } from "./names/index.ts";
 import { type AppMount, listening, PlainListener } from "./net/index.ts";
-import { createLog, createMetrics, createServerEvents, type RootLog } from "./observe/index.ts";
+import {
+  createLog,
+  createMetrics,
+  createServerEvents,
+  processDescriptors,
+  type RootLog,
+  watchDescriptors,
+} from "./observe/index.ts";
 import type { Oracle } from "./oracle/index.ts";
 import { type SentQuery, subscribeToSent } from "./rpc/index.ts";
 import type { State } from "./state/index.ts";
@@ -62,6 +69,8 @@ export const managementSocketPath = (config: Config): string => join(config.stor
 /** The parts of a running server, each opened by one step. */
 interface Parts {
   readonly stores: Stores;
+  /** Whether there was an account before the endpoints opened. */
+  readonly hasAccounts: boolean;
   readonly gateway: Gateway;
   readonly revocations: RevocationFeed;
   readonly upstreamAdmin: UpstreamAdmin;
@@ -95,6 +104,11 @@ const step = stepsOf<Parts, Shared>();
  */
 export const startSteps = [
   step("stores", [], (_parts, shared) => openStores(shared.config, shared)),
+  step(
+    "hasAccounts",
+    ["stores"],
+    async ({ stores }) => (await stores.state.accounts.list({ limit: 1 })).items.length > 0,
+  ),
   step("gateway", ["stores"], (parts, shared) => wireGateway(shared.config, { ...shared, ...parts })),
   step("revocations", ["stores", "gateway"], ({ stores, gateway }, shared) =>
     subscribeToRevocations({ ...shared, hot: stores.hot, keys: gateway.keys }),
@@ -136,6 +150,8 @@ export const startSteps = [
         ...parts,
         credits: parts.gateway.credits,
         engineControl: engineControl(engine),
+        developmentKeys: acceptedKeys(shared.config),
+        servedRequests: parts.gateway.facts.served,
         closing: shared.closing.signal,
       }),
   ),
@@ -148,7 +164,7 @@ export const startSteps = [
     ({ gateway, revocations, engine, administration, console: { rest, pages } }, { config, closing, ...shared }) => {
       const health = healthSource(config, { ...shared, gateway, engine });
       const apps = [rest, ...administration, pages];
-      const listener = openGatewayListener(config, gateway, { revocations, apps, health });
+      const listener = openGatewayListener(config, gateway, { ...shared, revocations, apps, health });
       shared.resources.defer(async () => {
         closing.abort();
         await listener.stop(config.drain.deadlineMs);
@@ -158,11 +174,24 @@ export const startSteps = [
   ),
   step(
     "managementListener",
-    ["stores", "gateway", "revocations", "reload", "engine"],
-    ({ engine, gateway, ...parts }, shared) => {
-      const control = engineControl(engine);
-      const app = wireManagement({ ...shared, ...parts, credits: gateway.credits, engineControl: control });
-      const address = { unixPath: managementSocketPath(shared.config) };
+    ["stores", "gateway", "revocations", "upstreamAdmin", "reload", "engine"],
+    ({ engine, gateway, upstreamAdmin, ...parts }, { config, ...shared }) => {
+      const app = wireManagement(
+        {
+          ...shared,
+          ...parts,
+          credits: gateway.credits,
+          engineControl: engineControl(engine),
+          developmentKeys: acceptedKeys(config),
+          servedRequests: gateway.facts.served,
+        },
+        {
+          upstreams: upstreamAdmin,
+          closing: shared.closing.signal,
+          status: serverStatus(config, { ...shared, gateway, engine }),
+        },
+      );
+      const address = { unixPath: managementSocketPath(config) };
       const dependencies = {
         fetch: (request: Request) => app.fetch(request),
         clock: shared.clock,
@@ -173,7 +202,7 @@ export const startSteps = [
   ),
   step("metricsListener", [], (_parts, { clock, config, metrics, events, resources }) => {
     const { host, port } = config.metrics;
-    const open = () => new PlainListener({ hostname: host, port }, { clock, fetch: metricsApp(metrics), events });
+    const open = () => new PlainListener({ hostname: host, port }, { clock, fetch: metricsApp(metrics, host), events });
     return resources.use(listening("metrics", port, open));
   }),
 ];
@@ -191,6 +220,8 @@ export async function compose(config: Config, dependencies: ComposeDependencies)
   const metrics = resources.use(createMetrics({}, { clock }));
   const methods = [...knownMethods, ...oraclePaths, ...administrationMethods];
   const events = createServerEvents({ log, metrics }, { methods });
+  const descriptorWatch = watchDescriptors(processDescriptors(), { clock, events });
+  if (descriptorWatch !== null) resources.use(descriptorWatch);
   const drain = new Drain(config.drain, { clock, events });
   let openAccount: string | null = null;
   const parts = await runSteps(startSteps, {
@@ -209,10 +240,17 @@ export async function compose(config: Config, dependencies: ComposeDependencies)
   const { stores, gateway, reload } = parts;
   gateway.upstreams.start();
   parts.console.buildPages();
-  events.serverStarted({ version, mode: config.mode, startMs: Math.round(clock.monotonic() - startedAt) });
+  const endpoints = endpointsOf(config);
+  const addresses = { console: consoleUrl(config), ...addressesOf(endpoints) };
+  const startMs = Math.round(clock.monotonic() - startedAt);
+  events.serverStarted({ version, mode: config.mode, startMs, endpoints: addresses });
+  // dev makes its accounts itself.
+  if (config.mode === "serve" && !parts.hasAccounts) {
+    events.accountsMissing({ next: "sluice accounts create --name <name>; sluice keys create --account <id>" });
+  }
   const opened = resources.move();
   return {
-    endpoints: endpointsOf(config),
+    endpoints,
     consoleUrl: consoleUrl(config),
     state: stores.state,
     reload,

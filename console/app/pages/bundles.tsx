@@ -87,8 +87,18 @@ function Figures({ bundles, stale }: { bundles: ConsoleBundles; stale: boolean }
   return (
     <dl className="mt-6 grid grid-cols-2 gap-y-4 sm:grid-cols-3 lg:grid-cols-6">
       <Lamports name="Tip floor" text={tipFloor.floor} stale={stale} />
-      <Lamports name="Median landed" text={tipFloor.landedMedian} stale={stale} />
-      <Figure name="Compute used" value={percent(tipFloor.utilization)} unit="%" stale={stale} />
+      {tipFloor.landedMedian === null ? (
+        <Figure name="Median landed" value={`none in the last ${tipFloor.landedBlocks} blocks`} stale={stale} />
+      ) : (
+        <Lamports name="Median landed" text={tipFloor.landedMedian} stale={stale} />
+      )}
+      <Figure
+        name="Block space used"
+        value={percent(tipFloor.utilization)}
+        unit="%"
+        exact="of the last 20 blocks, by all transactions"
+        stale={stale}
+      />
       <Figure
         name="Reputation"
         value={reputation.score.toFixed(1)}

@@ -24,13 +24,21 @@ const endpointColumns: readonly Column<ConsoleEndpoint>[] = [
   },
 ];
 
+/** The health of a node, with why it gets no calls and until when it rests. */
+function stateOf({ health, out, restsUntil }: ConsoleUpstream): string {
+  if (out === null) return health;
+  return restsUntil === null
+    ? `${health}: ${out}`
+    : `${health}: ${out} until ${new Date(restsUntil).toLocaleTimeString()}`;
+}
+
 const nodeColumns: readonly Column<ConsoleUpstream>[] = [
   { name: "Node", value: (node) => node.label },
   { name: "Network", value: (node) => node.network },
   {
     name: "State",
     value: (node) => node.health,
-    cell: (node) => <State good={node.health === "healthy"}>{node.health}</State>,
+    cell: (node) => <State good={node.health === "healthy"}>{stateOf(node)}</State>,
   },
   {
     name: "Slot",
@@ -82,7 +90,7 @@ export function Overview({ overview, receivedAt, live }: Props) {
           <MinutesChart usage={overview.lastHour} now={now} />
         )}
       </Section>
-      <Nodes upstreams={overview.upstreams} />
+      {overview.upstreams !== null && <Nodes upstreams={overview.upstreams} />}
       <Section title="Endpoints">
         <DataTable
           caption="Endpoints"
@@ -131,7 +139,7 @@ function Figures({ overview, stale }: { overview: ConsoleOverview; stale: boolea
   );
 }
 
-function Nodes({ upstreams }: { upstreams: ConsoleOverview["upstreams"] }) {
+function Nodes({ upstreams }: { upstreams: readonly ConsoleUpstream[] }) {
   return (
     <Section title="Nodes">
       {upstreams.length === 0 ? (
@@ -171,7 +179,15 @@ function Account({ account }: { account: ConsoleOverview["account"] }) {
 
 const known = (value: number | null): string => (value === null ? "–" : exact(value));
 
+/** What customers are told of the network, who are not shown its nodes. */
+const stateTexts: Readonly<Record<ConsoleOverview["networkState"], string>> = {
+  operational: "is operational",
+  degraded: "is behind its chain",
+  unavailable: "cannot be reached",
+};
+
 function headline(overview: ConsoleOverview): string {
+  if (overview.upstreams === null) return `The network ${overview.network} ${stateTexts[overview.networkState]}`;
   const nodes = overview.upstreams.filter((node) => node.network === overview.network);
   const healthy = nodes.filter((node) => node.health === "healthy");
   if (nodes.length === 0) return `No node of ${overview.network} is configured`;

@@ -1,4 +1,5 @@
 import { useMemo, useState } from "react";
+import { copyText } from "../clipboard.ts";
 import { QuietButton } from "./section.tsx";
 
 export interface Column<Row> {
@@ -78,7 +79,7 @@ export function DataTable<Row>({ caption, columns, rows, id }: Props<Row>) {
             <QuietButton onClick={() => setPage(Math.min(pages - 1, present + 1))}>later</QuietButton>
           </span>
         )}
-        <QuietButton onClick={() => void navigator.clipboard.writeText(csv(columns, shown))}>copy as CSV</QuietButton>
+        <QuietButton onClick={() => void copyText(csv(columns, shown))}>copy as CSV</QuietButton>
       </div>
     </div>
   );

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from "react";
+import { copyText } from "../clipboard.ts";
 import { navigate, pages, usePath } from "../route.ts";
 import { applyTheme, nextTheme, storedTheme } from "../theme.ts";
 import { client } from "../use-overview.ts";
@@ -8,12 +9,14 @@ interface Props {
   readonly children: React.ReactNode;
   readonly endpoints: readonly { readonly name: string; readonly address: string }[];
   /** Shown with the account; absent without a session. */
-  readonly account: string | null;
+  readonly account: { readonly name: string; readonly signedIn: boolean } | null;
   readonly onSignedOut: () => void;
+  /** Offered where nobody had to sign in: a development server shows itself, and any other account by its key. */
+  readonly onUseKey: () => void;
 }
 
 /** What all pages live in: the rail, the palette, and the way out. */
-export function Frame({ children, endpoints, account, onSignedOut }: Props) {
+export function Frame({ children, endpoints, account, onSignedOut, onUseKey }: Props) {
   const [finding, setFinding] = useState(false);
   const [theme, setTheme] = useState(storedTheme());
   useEffect(() => {
@@ -30,7 +33,7 @@ export function Frame({ children, endpoints, account, onSignedOut }: Props) {
       endpoints.map((endpoint) => ({
         name: `${endpoint.name}: copy ${endpoint.address}`,
         kind: "endpoint",
-        run: () => void navigator.clipboard.writeText(endpoint.address),
+        run: () => void copyText(endpoint.address),
       })),
     [endpoints],
   );
@@ -47,15 +50,16 @@ export function Frame({ children, endpoints, account, onSignedOut }: Props) {
       <Rail onFind={() => setFinding(true)} theme={theme} onTheme={turn}>
         {account !== null && (
           <div className="text-xs text-quiet">
-            <p className="truncate" title={account}>
-              {account}
+            <p className="truncate" title={account.name}>
+              {account.name}
             </p>
+            {!account.signedIn && <p>development, no sign-in</p>}
             <button
               type="button"
               className="min-h-6 text-accent hover:underline"
-              onClick={() => void client.signOut().then(onSignedOut, onSignedOut)}
+              onClick={account.signedIn ? () => void client.signOut().then(onSignedOut, onSignedOut) : onUseKey}
             >
-              Sign out
+              {account.signedIn ? "Sign out" : "Use another key"}
             </button>
           </div>
         )}

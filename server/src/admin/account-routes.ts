@@ -6,7 +6,7 @@ import type { Product } from "@sluice/contract/tiers";
 import type { Hono } from "hono";
 import { parseInput, type RestEnvironment, readInput } from "../http/index.ts";
 import type { AccountRecord, AuditRecord, State } from "../state/index.ts";
-import type { AdminAccess } from "./admin-access.ts";
+import type { Admission } from "./admin-access.ts";
 import { accountBody, changedMembers, isoTime } from "./records.ts";
 
 export interface AccountRouteDependencies {
@@ -14,7 +14,7 @@ export interface AccountRouteDependencies {
     readonly accounts: Pick<State["accounts"], "get" | "list">;
     readonly audit: Pick<State["audit"], "list">;
   };
-  readonly adminAccess: AdminAccess;
+  readonly adminAccess: Admission;
   /** Makes every cache of every replica forget all keys of the account at once. */
   readonly invalidateAccount: (accountId: string) => void;
 }
@@ -23,7 +23,7 @@ const bodyBounds = { limitBytes: limits.restBodyBytes, timeoutMs: 10_000 } as co
 const root = "/api/v1/admin/accounts";
 const noSuchAccount = (): SluiceError => new SluiceError("NOT_FOUND", { message: "There is no such account" });
 
-/** Owner accounts with their subscriptions, and the trail of every change; for operators. */
+/** Owner accounts with their subscriptions, and the trail of every change; for operators. An owner reads its own. */
 export function addAccountRoutes(app: Hono<RestEnvironment>, dependencies: AccountRouteDependencies): void {
   const { adminAccess, state, invalidateAccount } = dependencies;
 
@@ -38,7 +38,7 @@ export function addAccountRoutes(app: Hono<RestEnvironment>, dependencies: Accou
         creditsMonthly: amountOf(wish.credits_monthly) ?? null,
       });
       const detail = { after: accountBody(created) };
-      await audit.append({ actor: caller.keyId, action: "account.create", subject: created.id, detail });
+      await audit.append({ actor: caller.actor, action: "account.create", subject: created.id, detail });
       return created;
     });
     return context.json(accountBody(account), 201);
@@ -50,8 +50,9 @@ export function addAccountRoutes(app: Hono<RestEnvironment>, dependencies: Accou
     return context.json({ items: page.items.map(accountBody), next_cursor: page.nextCursor });
   });
   app.get(`${root}/:id`, async (context) => {
-    await adminAccess.admit(context, "admin");
-    const account = await state.accounts.get(context.req.param("id"));
+    const caller = await adminAccess.admit(context, "read", "keys:write");
+    const id = context.req.param("id");
+    const account = caller.isOperator || id === caller.accountId ? await state.accounts.get(id) : null;
     if (account === null) throw noSuchAccount();
     return context.json(accountBody(account));
   });
@@ -59,7 +60,10 @@ export function addAccountRoutes(app: Hono<RestEnvironment>, dependencies: Accou
     const caller = await adminAccess.admit(context, "admin");
     const wish = await readInput(context.req.raw, schemas.accountChange, bodyBounds);
     const id = context.req.param("id");
-    const account = await changeAccount(state, { id, wish, actor: caller.keyId });
+    if (wish.status === "disabled" && id === caller.accountId) {
+      throw new SluiceError("CONFLICT", { message: "The key that asks belongs to this account" });
+    }
+    const account = await changeAccount(state, { id, wish, actor: caller.actor });
     invalidateAccount(id);
     return context.json(accountBody(account));
   });
@@ -85,6 +89,7 @@ async function changeAccount(
     if (before === null) throw noSuchAccount();
     const creditsMonthly = amountOf(wish.credits_monthly);
     if (wish.name !== undefined) await accounts.rename(id, wish.name);
+    if (wish.status !== undefined) await accounts.setDisabled(id, wish.status === "disabled");
     for (const [product, tier] of tiersOf(wish.tiers)) await accounts.setTier(id, product, tier);
     const after = await accounts.setOverrides(id, {
       ...(wish.requests_per_second === undefined ? {} : { requestsPerSecond: wish.requests_per_second }),

@@ -97,6 +97,19 @@ describe("accounts", () => {
     expect(await trail(accountId)).toEqual([]);
   });
 
+  test("an account is disabled with all its keys, and never by a key of its own", async () => {
+    const path = `${accountsPath}/${accountId}`;
+    const { body } = await stand.ask("PATCH", path, operator.key, { status: "disabled" });
+    expect(body.status).toBe("disabled");
+    expect(await stand.opens(owner.key)).toBe("KEY_INACTIVE");
+    expect((await stand.ask("PATCH", path, operator.key, { status: "active" })).body.status).toBe("active");
+    expect(await stand.opens(owner.key)).toBe("granted");
+    const { accountId: own = "" } = (await stand.state.keys.get(operator.id)) ?? {};
+    const refused = await stand.ask("PATCH", `${accountsPath}/${own}`, operator.key, { status: "disabled" });
+    expect([refused.status, refused.body.code]).toEqual([409, "CONFLICT"]);
+    expect(await stand.opens(operator.key)).toBe("granted");
+  });
+
   test("401, 403, 404, 405, 413, 415 are what they are at every endpoint", async () => {
     const path = `${accountsPath}/${accountId}`;
     const wish = { name: "x" };
@@ -116,6 +129,35 @@ describe("accounts", () => {
     const asText = { "content-type": "text/plain" };
     expect(await status("PATCH", path, operator.key, "{}", asText)).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
     expect(await status("PATCH", path, operator.key, "{")).toEqual([400, "PARSE_ERROR"]);
+  });
+
+  test("every answer to a key states what is left of its rate: 200, 400, 403, 404, 429", async () => {
+    const free = await stand.account("free", { platform: "free" });
+    const { key } = await stand.key(free, ["read", "keys:write"]);
+    const asked = async (method: string, path: string, body?: object) => {
+      const { status, headers } = await stand.ask(method, path, key, body);
+      return [status, headers.get("x-ratelimit-limit"), headers.get("x-ratelimit-remaining")];
+    };
+    expect(await asked("GET", keysPath)).toEqual([200, "10", "19"]);
+    expect(await asked("GET", `${keysPath}?account_id=${otherId}`)).toEqual([403, "10", "18"]);
+    expect(await asked("GET", `${keysPath}/nobody`)).toEqual([404, "10", "17"]);
+    expect(await asked("POST", keysPath, { name: "" })).toEqual([400, "10", "16"]);
+    // What the key may not do is refused before its rate is taken.
+    expect(await asked("GET", "/api/v1/admin/audit")).toEqual([403, "10", "16"]);
+    for (let left = 15; left >= 0; left -= 1) await asked("GET", keysPath);
+    expect(await asked("GET", keysPath)).toEqual([429, "10", "0"]);
+    expect(await asked("GET", "/api/v1/admin/audit")).toEqual([403, "10", "0"]);
+  });
+
+  test("an owner reads its own account, and no other", async () => {
+    const reader = await stand.key(accountId, ["read"]);
+    const bundler = await stand.key(accountId, ["bundles:write"]);
+    for (const { key } of [owner, reader]) {
+      expect((await stand.ask("GET", `${accountsPath}/${accountId}`, key)).body).toMatchObject({ id: accountId });
+      expect((await stand.ask("GET", `${accountsPath}/${otherId}`, key)).status).toBe(404);
+      expect((await stand.ask("GET", accountsPath, key)).status).toBe(403);
+    }
+    expect((await stand.ask("GET", `${accountsPath}/${accountId}`, bundler.key)).status).toBe(403);
   });
 
   test("403 for a change that a page of another origin makes, whatever its key; its own origin may", async () => {
@@ -274,9 +316,10 @@ describe("keys", () => {
       await stand.ask("DELETE", path, operator.key),
       await stand.ask("PATCH", path, operator.key, { status: "disabled" }),
       await stand.ask("PATCH", path, operator.key, { permissions: ["read"] }),
-      await stand.ask("PATCH", path, operator.key, { expires_at: "2026-11-20T12:00:00.000Z" }),
     ];
-    expect(refused.map(({ status, body }) => [status, body.code])).toEqual(Array(4).fill([409, "CONFLICT"]));
+    expect(refused.map(({ status, body }) => [status, body.code])).toEqual(Array(3).fill([409, "CONFLICT"]));
+    const ended = await stand.ask("PATCH", path, operator.key, { expires_at: "2026-11-20T12:00:00.000Z" });
+    expect([ended.status, ended.body.code]).toEqual([400, "INVALID_INPUT"]);
     expect(await stand.opens(operator.key)).toBe("granted");
     await stand.key(otherId, ["admin"]);
     expect((await stand.ask("DELETE", path, operator.key)).status).toBe(204);
@@ -305,6 +348,71 @@ describe("keys", () => {
       expect((await stand.ask("POST", `${path}/rotate`, owner.key, wish)).status).toBe(400);
     }
     expect(await trail(owner.id)).toEqual([]);
+  });
+
+  test("a key's end may be of any precision and offset, and is never in the past", async () => {
+    const create = async (expires_at: string) =>
+      await stand.ask("POST", keysPath, owner.key, { name: "x", expires_at });
+    for (const [text, shown] of [
+      ["2026-12-01T00:00:00Z", "2026-12-01T00:00:00.000Z"],
+      ["2026-12-01T02:00:00+02:00", "2026-12-01T00:00:00.000Z"],
+      ["2026-11-20T12:00:00.001Z", "2026-11-20T12:00:00.001Z"],
+    ] as const) {
+      const { status, body } = await create(text);
+      expect([text, status, body.expires_at]).toEqual([text, 201, shown]);
+      expect((await stand.ask("PATCH", `${keysPath}/${body.id}`, owner.key, { expires_at: text })).status).toBe(200);
+    }
+    const message = "must be in the future; it is 2026-11-20T12:00:00.000Z now";
+    for (const text of ["2026-11-20T12:00:00Z", "2026-11-20T13:00:00+02:00", "1970-01-01T00:00:00Z"]) {
+      const answers = [
+        await create(text),
+        await stand.ask("PATCH", `${keysPath}/${owner.id}`, owner.key, { expires_at: text }),
+      ];
+      for (const { status, body } of answers) {
+        expect([status, body.errors]).toEqual([400, [{ path: "expires_at", message }]]);
+      }
+    }
+  });
+
+  test("a key created without a list reads and sends transactions, as far as the key that asks may", async () => {
+    const created = async (key: string, wish: object = {}) =>
+      (await stand.ask("POST", keysPath, key, { name: "x", ...wish })).body.permissions;
+    const full = await stand.key(accountId, ["transactions:write", "keys:write", "read"]);
+    const clerk = await stand.key(accountId, ["keys:write"]);
+    expect(await created(operator.key)).toEqual(["read", "transactions:write"]);
+    expect(await created(full.key)).toEqual(["read", "transactions:write"]);
+    expect(await created(owner.key)).toEqual(["read"]);
+    expect(await created(clerk.key)).toEqual([]);
+    expect(await created(operator.key, { permissions: [] })).toEqual([]);
+  });
+
+  test("methods that a key may call are shown, changed, handed on by a rotation, and never widened", async () => {
+    const methods = ["getSlot", "getToken*"];
+    const narrow = await stand.key(accountId, ["read", "keys:write"], { methods });
+    const create = (wish: object) => stand.ask("POST", keysPath, narrow.key, { name: "x", ...wish });
+    expect((await create({})).body.methods).toEqual(methods);
+    expect((await create({ methods: ["getTokenSupply"] })).body.methods).toEqual(["getTokenSupply"]);
+    for (const wider of [[], ["get*"], ["getSlot", "getBalance"]]) {
+      expect((await create({ methods: wider })).body).toMatchObject({ status: 403, member: "methods" });
+      const own = await stand.ask("PATCH", `${keysPath}/${narrow.id}`, narrow.key, { methods: wider });
+      expect([own.status, own.body.member]).toEqual([403, "methods"]);
+    }
+    const path = `${keysPath}/${narrow.id}`;
+    expect((await stand.ask("GET", path, operator.key)).body.methods).toEqual(methods);
+    expect((await stand.ask("POST", `${path}/rotate`, operator.key, {})).body.methods).toEqual(methods);
+    expect((await stand.ask("PATCH", path, operator.key, { name: "y" })).body.methods).toEqual(methods);
+    expect((await stand.ask("PATCH", path, operator.key, { methods: [] })).body.methods).toEqual([]);
+    expect((await trail(narrow.id))[0]?.detail).toEqual({ before: { methods }, after: { methods: [] } });
+    expect((await stand.ask("POST", keysPath, operator.key, { name: "x" })).body.methods).toEqual([]);
+  });
+
+  test("400 for a dev key on a server that refuses them", async () => {
+    await using serving = await openStand(() => ({ developmentKeys: "refuse" }));
+    const key = (await serving.key(await serving.account("a"), ["admin"])).key;
+    const wish = { name: "x", environment: "dev" };
+    const { status, body } = await serving.ask("POST", keysPath, key, wish);
+    expect([status, body.errors[0].path]).toEqual([400, "environment"]);
+    expect((await serving.ask("POST", keysPath, key, { ...wish, environment: "live" })).status).toBe(201);
   });
 
   test("a key that was disabled a moment ago changes nothing, though a cache may still know it", async () => {

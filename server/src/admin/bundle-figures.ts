@@ -1,6 +1,6 @@
 import { shownState } from "@sluice/contract/engine";
 import type { ConsoleBundle, ConsoleBundleStory, ConsoleBundles } from "@sluice/contract/schemas";
-import type { BundleRecord, Engine } from "../engine/index.ts";
+import { type BundleRecord, type Engine, isSubmitter } from "../engine/index.ts";
 import type { ConsoleViewer } from "./console-session.ts";
 
 /** The newest bundles that the page shows. */
@@ -20,7 +20,7 @@ export async function consoleBundles(
     pool.list({ searcherId: accountId, limit: shownMax, cursor: null }),
     service.reputation(accountId),
   ]);
-  const { floor, average24h, utilization, landed } = service.tipFloor();
+  const { floor, average24h, utilization, landed, landedBlocks, landedTips } = service.tipFloor();
   const leaders = [...service.connectedLeaders()];
   return {
     door: about.door,
@@ -35,7 +35,8 @@ export async function consoleBundles(
       floor: String(floor),
       average24h: String(average24h),
       utilization,
-      landedMedian: String(landed.p50),
+      landedMedian: landedTips === 0 ? null : String(landed.p50),
+      landedBlocks,
     },
     reputation: {
       score: reputation.score,
@@ -45,7 +46,7 @@ export async function consoleBundles(
       submitted: String(reputation.submitted),
       landed: String(reputation.landed),
     },
-    bundles: page.items.map(shownBundle),
+    bundles: newestOf(page.items, pool.liveOf(accountId)).map(shownBundle),
     operator: operates
       ? {
           maintenance: switches.isInMaintenance,
@@ -58,6 +59,13 @@ export async function consoleBundles(
   };
 }
 
+/** An account's own bundles, and those of others that it submitted, too, while they are in flight; newest first. */
+export function newestOf(own: readonly BundleRecord[], live: readonly BundleRecord[]): readonly BundleRecord[] {
+  const known = new Set(own.map(({ id }) => id));
+  const all = [...own, ...live.filter(({ id }) => !known.has(id))];
+  return all.toSorted((one, other) => other.receivedAt - one.receivedAt).slice(0, shownMax);
+}
+
 /** One bundle in the console's form; null where there is none that the viewer may see. */
 export async function consoleBundleStory(
   { pool }: { readonly pool: Pick<Engine["pool"], "get"> },
@@ -65,7 +73,7 @@ export async function consoleBundleStory(
   about: { readonly id: string; readonly nowMs: number },
 ): Promise<ConsoleBundleStory | null> {
   const record = await pool.get(about.id);
-  if (record === null || (record.searcherId !== accountId && !operates)) return null;
+  if (record === null || (!isSubmitter(record, accountId) && !operates)) return null;
   const { forwarded, landed, tipSeen, lastValidBlockHeight } = record;
   return {
     ...shownBundle(record),

@@ -21,12 +21,14 @@ export function consoleUsage(usage: HourUsage): ConsoleUsage {
 }
 
 /** Every node of every network as the console shows it; latency to a tenth of a millisecond. */
-export function consoleUpstreams(upstreams: Upstreams): ConsoleUpstream[] {
+export function consoleUpstreams(upstreams: Upstreams, nowMs: number): ConsoleUpstream[] {
   return networks.flatMap((network) =>
     (upstreams.pool(network)?.health() ?? []).map((node) => ({
       label: node.label,
       network,
       health: node.out === null ? "healthy" : node.slot === null ? "down" : "cordoned",
+      out: node.out,
+      restsUntil: node.restMs === null ? null : new Date(nowMs + node.restMs).toISOString(),
       slot: node.slot === null ? null : Number(node.slot),
       slotLag: node.slotLag === null ? null : Number(node.slotLag),
       latencyMs: node.latencyMs === null ? null : Math.round(node.latencyMs * 10) / 10,

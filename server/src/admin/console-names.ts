@@ -4,7 +4,7 @@ import * as schemas from "@sluice/contract/schemas";
 import { isAddress } from "@sluice/wire/identifiers";
 import type { Hono } from "hono";
 import { parseInput, type RestEnvironment } from "../http/index.ts";
-import { type ConsoleCaller, callerOf } from "./console-session.ts";
+import type { ConsoleSessions } from "./console-session.ts";
 
 /** What the console needs of the resolver; names has this shape. */
 export interface ConsoleResolver {
@@ -32,12 +32,11 @@ const nothing = { name: null, namespace: null, owner: null, ownerOnCurve: null, 
 /** Adds the look-up of names and addresses for people who are signed in. */
 export function addNamesRoute(
   app: Hono<RestEnvironment>,
-  dependencies: { names: ConsoleResolver | null; signedIn: (caller: ConsoleCaller) => Promise<unknown> },
+  { names, sessions }: { names: ConsoleResolver | null; sessions: Pick<ConsoleSessions, "admit"> },
 ): void {
   app.get("/api/v1/console/names", async (context) => {
-    await dependencies.signedIn(callerOf(context));
+    await sessions.admit(context);
     const { input } = parseInput(schemas.consoleNameQuery, context.req.query());
-    const { names } = dependencies;
     if (names === null) throw new SluiceError("NOT_FOUND", { message: "This server runs no name resolver" });
     const found = isAddress(input) ? await ofAddress(names, input) : await ofName(names, input);
     return context.json({ ...nothing, input, ...found } satisfies ConsoleName);

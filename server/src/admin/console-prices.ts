@@ -2,32 +2,35 @@ import { SluiceError } from "@sluice/contract/errors";
 import type { ConsolePrices } from "@sluice/contract/schemas";
 import type { Hono } from "hono";
 import type { RestEnvironment } from "../http/index.ts";
-import { type ConsoleCaller, callerOf } from "./console-session.ts";
-import { type LiveOptions, liveStream } from "./live-stream.ts";
+import type { ConsoleSessions } from "./console-session.ts";
+import type { LiveStreams } from "./live-stream.ts";
 
 export interface ConsolePricesDependencies {
   /** Null where this process runs no oracle. */
   readonly prices: (() => ConsolePrices) | null;
-  readonly signedIn: (caller: ConsoleCaller) => Promise<unknown>;
+  readonly sessions: Pick<ConsoleSessions, "admit" | "admitAgain">;
+  readonly live: LiveStreams;
 }
 
 /** Adds the prices as they are, once and live, for people who are signed in. */
 export function addPricesRoutes(
   app: Hono<RestEnvironment>,
-  options: LiveOptions,
-  dependencies: ConsolePricesDependencies,
+  { prices, sessions, live }: ConsolePricesDependencies,
 ): void {
-  const read = async (caller: ConsoleCaller): Promise<ConsolePrices> => {
-    await dependencies.signedIn(caller);
-    if (dependencies.prices === null) throw new SluiceError("NOT_FOUND", { message: "This server runs no oracle" });
-    return dependencies.prices();
+  const read = (): ConsolePrices => {
+    if (prices === null) throw new SluiceError("NOT_FOUND", { message: "This server runs no oracle" });
+    return prices();
   };
   app.get("/api/v1/console/prices", async (context) => {
-    return context.json(await read(callerOf(context)), 200, { "Cache-Control": "no-store" });
+    await sessions.admit(context);
+    return context.json(read(), 200, { "Cache-Control": "no-store" });
   });
   app.get("/api/v1/console/prices/live", async (context) => {
-    const caller = callerOf(context);
-    await read(caller);
-    return liveStream(options, () => read(caller));
+    const { accountId } = await sessions.admit(context);
+    read();
+    return live.open({ holder: accountId, method: context.req.method }, async () => {
+      await sessions.admitAgain(context);
+      return read();
+    });
   });
 }

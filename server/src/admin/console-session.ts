@@ -1,9 +1,12 @@
 import { SluiceError } from "@sluice/contract/errors";
-import type { Clock } from "@sluice/lib";
+import type { Permission } from "@sluice/contract/tiers";
+import { type Clock, compileAddressSet } from "@sluice/lib";
 import type { Context } from "hono";
 import type { Access } from "../access/index.ts";
 import { bearerToken, type RestEnvironment } from "../http/index.ts";
+import { type Grant, grantOf } from "../keys/index.ts";
 import { hashSessionToken, type State } from "../state/index.ts";
+import { grantedOrThrow, takeRequest } from "./admin-access.ts";
 
 /** A request and the socket that it came over. */
 export interface ConsoleCaller {
@@ -15,13 +18,19 @@ export interface ConsoleCaller {
 export interface ConsoleViewer {
   readonly accountId: string;
   readonly operates: boolean;
+  /** False on a development machine, whose owner needs no session and so has none to end. */
+  readonly signedIn: boolean;
 }
 
 export interface ConsoleSessionDependencies {
-  readonly state: { readonly sessions: State["sessions"]; readonly keys: Pick<State["keys"], "get"> };
+  readonly state: {
+    readonly sessions: State["sessions"];
+    readonly keys: Pick<State["keys"], "get">;
+    readonly accounts: Pick<State["accounts"], "get">;
+  };
   readonly clock: Clock;
   /** Access to the network that the console shows. */
-  readonly access: Pick<Access, "admit" | "callerOf">;
+  readonly access: Pick<Access, "admit" | "admitted" | "callerOf" | "isOverTls" | "meter">;
   /**
    * The account that a browser on this machine sees without signing in; null where there is none. Only a development
    * server has one.
@@ -31,9 +40,14 @@ export interface ConsoleSessionDependencies {
 
 const cookieName = "sluice_session";
 const lifeMs = 7 * 24 * 3_600_000;
+/** What the console needs of a key. */
+const readPermission: readonly Permission[] = ["read"];
 const loopbackHosts = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+const loopbackAddresses = compileAddressSet(["127.0.0.0/8", "::1"]);
+/** What a proxy adds; a browser on this machine that comes by itself sends none of them. */
+const proxyHeaders = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"];
 
-/** Who looks at the console: by cookie, and on a development server by being on this machine. */
+/** Who looks at the console: by key, by cookie, and on a development server by being on this machine. */
 export class ConsoleSessions {
   readonly #dependencies: ConsoleSessionDependencies;
 
@@ -42,79 +56,106 @@ export class ConsoleSessions {
   }
 
   /**
-   * The account of this request: by a key in a header, as a program sends it, else by the session's cookie. Throws
-   * INVALID_API_KEY when neither opens an account.
+   * Who looks, by a key in a header, as a program sends it, else by the session's cookie; takes one request of the
+   * key's rate. A development machine's owner operates it, and has no rate.
+   *
+   * @throws {SluiceError} INVALID_API_KEY when neither opens an account, or the code that refuses the key
    */
-  async accountOf(caller: ConsoleCaller): Promise<string> {
-    return (await this.#signedIn(caller)).accountId;
+  async admit(context: Context<RestEnvironment>): Promise<ConsoleViewer> {
+    const { viewer, grant } = await this.#look(context);
+    if (grant !== null) await takeRequest(this.#dependencies.access, context, grant);
+    return viewer;
   }
 
-  /**
-   * The same, and whether the key that opened the session holds `admin` now. A development machine's owner operates it.
-   */
-  async viewerOf(caller: ConsoleCaller): Promise<ConsoleViewer> {
-    const { accountId, keyId } = await this.#signedIn(caller);
-    const key = keyId === null ? null : await this.#dependencies.state.keys.get(keyId);
-    return { accountId, operates: keyId === null || key?.permissions.includes("admin") === true };
+  /** The same without taking from the rate: for streams, which ask again at each message. */
+  async admitAgain(context: Context<RestEnvironment>): Promise<ConsoleViewer> {
+    return (await this.#look(context)).viewer;
   }
 
-  /** Without a key where none was asked for. */
-  async #signedIn(caller: ConsoleCaller): Promise<{ accountId: string; keyId: string | null }> {
-    const { request } = caller;
-    const key = request.headers.get("x-api-key") ?? bearerToken(request.headers.get("authorization"));
-    if (key !== null && key !== "") {
-      return await this.#identify(key, caller);
-    }
-    const token = cookieOf(request.headers.get("cookie"));
+  /** Without a grant where no key was asked for. */
+  async #look(context: Context<RestEnvironment>): Promise<{ viewer: ConsoleViewer; grant: Grant | null }> {
+    const caller = callerOf(context);
+    const { headers } = caller.request;
+    const key = headers.get("x-api-key") ?? bearerToken(headers.get("authorization"));
+    if (key !== null && key !== "") return looking(await this.#identify(key, context));
+    const token = cookieOf(headers.get("cookie"));
     if (token !== null) {
       const session = await this.#dependencies.state.sessions.find(hashSessionToken(token));
-      if (session !== null && (await this.#isKeyInUse(session.keyId))) return session;
+      const grant = session === null ? null : await this.#grantOf(session, context);
+      if (grant !== null) return looking(grant);
     }
     const open = this.#dependencies.openAccount();
-    if (open !== null && isLocalBrowser(request)) return { accountId: open, keyId: null };
+    if (open !== null && isLocalBrowser(caller)) {
+      return { viewer: { accountId: open, operates: true, signedIn: false }, grant: null };
+    }
     throw new SluiceError("INVALID_API_KEY", { message: "Sign in with an API key" });
   }
 
-  /** The account and key that a presented API key opens. Throws the code that refuses it, its restrictions included. */
-  async #identify(
-    key: string,
-    { request, socketAddress }: ConsoleCaller,
-  ): Promise<{ accountId: string; keyId: string }> {
+  /** What a presented API key may do. Throws the code that refuses it, its restrictions included. */
+  async #identify(key: string, context: Context<RestEnvironment>): Promise<Grant> {
     const { access } = this.#dependencies;
-    const grant = await access.admit(key, access.callerOf(request.headers, socketAddress));
-    if (!grant.ok) throw new SluiceError(grant.code);
-    return grant;
+    const { request, socketAddress } = callerOf(context);
+    const outcome = await access.admit(key, access.callerOf(request.headers, socketAddress), readPermission);
+    return await grantedOrThrow(access, context, { outcome, oneOf: readPermission });
   }
 
-  /** A session lives no longer than the key that opened it. */
-  async #isKeyInUse(keyId: string | null): Promise<boolean> {
-    if (keyId === null) return true;
-    const key = await this.#dependencies.state.keys.get(keyId);
-    if (key === null || key.status !== "active") return false;
-    return key.expiresAt === null || key.expiresAt > this.#dependencies.clock.now();
+  /**
+   * What the key that opened a session may do now, as if it were presented; null when it is no longer in use. A session
+   * lives no longer than its key, and opens nothing while its account is disabled.
+   */
+  async #grantOf(
+    { keyId, accountId }: { readonly keyId: string | null; readonly accountId: string },
+    context: Context<RestEnvironment>,
+  ): Promise<Grant | null> {
+    const { access, clock, state } = this.#dependencies;
+    const [key, account] = await Promise.all([
+      keyId === null ? null : state.keys.get(keyId),
+      state.accounts.get(accountId),
+    ]);
+    if (key?.status !== "active" || account === null || account.disabledAt !== null) return null;
+    if (key.expiresAt !== null && key.expiresAt <= clock.now()) return null;
+    const { request, socketAddress } = callerOf(context);
+    const caller = access.callerOf(request.headers, socketAddress);
+    const outcome = access.admitted(grantOf(key, account), caller, readPermission);
+    return await grantedOrThrow(access, context, { outcome, oneOf: readPermission });
   }
 
-  /** Opens a session for a valid key. Throws the code that refuses the key. */
-  async signIn(caller: ConsoleCaller, key: string): Promise<{ accountId: string; expiresAt: number; cookie: string }> {
-    const { request } = caller;
-    requireSameOrigin(request);
-    const { accountId, keyId } = await this.#identify(key, caller);
+  /** Opens a session for a valid key, for one request of its rate. Throws the code that refuses the key. */
+  async signIn(
+    context: Context<RestEnvironment>,
+    key: string,
+  ): Promise<{ accountId: string; expiresAt: number; cookie: string }> {
+    const caller = callerOf(context);
+    requireSameOrigin(caller.request);
+    const grant = await this.#identify(key, context);
+    await takeRequest(this.#dependencies.access, context, grant);
+    const { accountId, keyId } = grant;
     const expiresAt = this.#dependencies.clock.now() + lifeMs;
     const { token } = await this.#dependencies.state.sessions.create({ accountId, keyId, expiresAt });
-    return { accountId, expiresAt, cookie: cookieText(request, token, lifeMs / 1_000) };
+    return { accountId, expiresAt, cookie: this.#cookie(caller, token, lifeMs / 1_000) };
   }
 
   /** Ends the session, wherever else its cookie was copied to. */
-  async signOut(request: Request): Promise<{ cookie: string }> {
-    requireSameOrigin(request);
-    const token = cookieOf(request.headers.get("cookie"));
+  async signOut(context: Context<RestEnvironment>): Promise<{ cookie: string }> {
+    const caller = callerOf(context);
+    requireSameOrigin(caller.request);
+    const token = cookieOf(caller.request.headers.get("cookie"));
     if (token !== null) await this.#dependencies.state.sessions.delete(hashSessionToken(token));
-    return { cookie: cookieText(request, "", 0) };
+    return { cookie: this.#cookie(caller, "", 0) };
+  }
+
+  #cookie({ request, socketAddress }: ConsoleCaller, token: string, maxAgeSeconds: number): string {
+    const secure = this.#dependencies.access.isOverTls(request.headers, socketAddress) ? "; Secure" : "";
+    return `${cookieName}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}${secure}`;
   }
 }
 
-/** Who asks, as a route's handler finds it. */
-export function callerOf(context: Context<RestEnvironment>): ConsoleCaller {
+const looking = (grant: Grant) => ({
+  viewer: { accountId: grant.accountId, operates: grant.permissions.includes("admin"), signedIn: true },
+  grant,
+});
+
+function callerOf(context: Context<RestEnvironment>): ConsoleCaller {
   // Without a second argument to fetch there is no env at all, whatever its type says.
   const env = context.env as RestEnvironment["Bindings"] | undefined;
   return { request: context.req.raw, socketAddress: env?.socketAddress ?? "" };
@@ -124,11 +165,6 @@ function cookieOf(header: string | null): string | null {
   const found = header?.split(/; */).find((part) => part.startsWith(`${cookieName}=`));
   const token = found?.slice(cookieName.length + 1) ?? "";
   return token === "" || token.length > 200 ? null : token;
-}
-
-function cookieText(request: Request, token: string, maxAgeSeconds: number): string {
-  const secure = new URL(request.url).protocol === "https:" ? "; Secure" : "";
-  return `${cookieName}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}${secure}`;
 }
 
 /** A change needs an Origin that is this very host, so that no other page can make it (decisions: All doors). */
@@ -141,13 +177,16 @@ function requireSameOrigin(request: Request): void {
 }
 
 /**
- * A page of another site can send requests here too, and can point its host name at this machine: the first is detected
- * by Sec-Fetch-Site, the second by the Host header.
+ * A browser on this machine that comes by itself. A proxy on this machine can bring requests from anywhere: it is
+ * detected by what it adds, unless it adds nothing. A page of another site can send requests here too, and can point
+ * its host name at this machine: the first is detected by Sec-Fetch-Site, the second by the Host header.
  */
-function isLocalBrowser(request: Request): boolean {
-  const site = request.headers.get("sec-fetch-site");
+function isLocalBrowser({ request: { headers }, socketAddress }: ConsoleCaller): boolean {
+  const site = headers.get("sec-fetch-site");
   return (
-    loopbackHosts.test(request.headers.get("host") ?? "") &&
+    loopbackAddresses.contains(socketAddress) &&
+    !proxyHeaders.some((name) => headers.has(name)) &&
+    loopbackHosts.test(headers.get("host") ?? "") &&
     (site === null || site === "same-origin" || site === "none")
   );
 }

@@ -11,21 +11,23 @@ import { type Network, platformTierLimits } from "@sluice/contract/tiers";
 import type { Clock, Log } from "@sluice/lib";
 import type { Hono } from "hono";
 import { createRestApp, type RestEnvironment, readInput } from "../http/index.ts";
-import type { AccountRecord, State } from "../state/index.ts";
+import type { AccountRecord } from "../state/index.ts";
 import { addBundlesRoutes, type ConsoleBundlesDependencies } from "./console-bundles.ts";
 import { addNamesRoute, type ConsoleResolver } from "./console-names.ts";
 import { addPricesRoutes } from "./console-prices.ts";
-import { type ConsoleCaller, type ConsoleSessionDependencies, ConsoleSessions, callerOf } from "./console-session.ts";
-import { liveStream } from "./live-stream.ts";
+import { type ConsoleSessionDependencies, ConsoleSessions, type ConsoleViewer } from "./console-session.ts";
+import { LiveStreams } from "./live-stream.ts";
 import { type ChainPosition, ChainPulse } from "./pulse.ts";
 import { isoTime } from "./records.ts";
 
 export interface ConsoleDependencies extends ConsoleSessionDependencies {
-  readonly state: ConsoleSessionDependencies["state"] & Pick<State, "accounts">;
+  readonly state: ConsoleSessionDependencies["state"];
   readonly clock: Clock;
   readonly requestId: () => string;
   readonly log: Pick<Log, "error">;
-  readonly endpoints: () => readonly ConsoleEndpoint[];
+  /** The endpoints that a viewer is shown. */
+  readonly endpoints: (viewer: ConsoleViewer) => readonly ConsoleEndpoint[];
+  /** The nodes of all networks. */
   readonly upstreams: () => readonly ConsoleUpstream[];
   /** Asks a node of the default network, uncharged; rejects when none answers. */
   readonly chainPosition: () => Promise<ChainPosition>;
@@ -57,44 +59,41 @@ export function createConsole(options: ConsoleOptions, dependencies: ConsoleDepe
   const app = createRestApp({ cors: "none" }, dependencies);
   const sessions = new ConsoleSessions(dependencies);
   const overviews = new Overviews(options, dependencies);
-  const live = { clock: dependencies.clock, everyMs: options.liveEveryMs ?? 1_000, closing: options.closing };
+  const { clock, names, prices, bundles } = dependencies;
+  const live = new LiveStreams({ clock, everyMs: options.liveEveryMs ?? 1_000, closing: options.closing });
   const account = async (id: string): Promise<AccountRecord> => {
     const found = await dependencies.state.accounts.get(id);
     if (found === null) throw new SluiceError("INVALID_API_KEY", { message: "The account is gone" });
     return found;
   };
+  const overview = async (viewer: ConsoleViewer) => await overviews.of(viewer, await account(viewer.accountId));
 
   app.post("/api/v1/console/session", async (context) => {
     const { key } = await readInput(context.req.raw, schemas.consoleSessionCreate, bodyBounds);
-    const { accountId, expiresAt, cookie } = await sessions.signIn(callerOf(context), key);
+    const { accountId, expiresAt, cookie } = await sessions.signIn(context, key);
     const { name, tiers } = await account(accountId);
     context.header("Set-Cookie", cookie);
     return context.json({ account: { name, tier: tiers.platform }, expires_at: isoTime(expiresAt) });
   });
   app.delete("/api/v1/console/session", async (context) => {
-    const { cookie } = await sessions.signOut(context.req.raw);
+    const { cookie } = await sessions.signOut(context);
     context.header("Set-Cookie", cookie);
     return context.body(null, 204);
   });
   app.get("/api/v1/console/overview", async (context) => {
-    const id = await sessions.accountOf(callerOf(context));
-    return context.json(await overviews.of(await account(id)), 200, { "Cache-Control": "no-store" });
+    return context.json(await overview(await sessions.admit(context)), 200, { "Cache-Control": "no-store" });
   });
   app.get("/api/v1/console/live", async (context) => {
-    const caller = callerOf(context);
-    await account(await sessions.accountOf(caller));
-    return liveStream(
-      live,
-      // Who looks is asked again each time: a changed tier shows, and a revoked key or a removed account ends the
-      // stream.
-      async () => await overviews.of(await account(await sessions.accountOf(caller))),
-    );
+    const viewer = await sessions.admit(context);
+    await account(viewer.accountId);
+    // Who looks is asked again each time: a changed tier shows, and a revoked key or a removed account ends the
+    // stream.
+    const read = async () => await overview(await sessions.admitAgain(context));
+    return live.open({ holder: viewer.accountId, method: context.req.method }, read);
   });
-  const signedIn = (caller: ConsoleCaller) => sessions.accountOf(caller);
-  addPricesRoutes(app, live, { prices: dependencies.prices, signedIn });
-  const viewer = (caller: ConsoleCaller) => sessions.viewerOf(caller);
-  addBundlesRoutes(app, live, { bundles: dependencies.bundles, viewer });
-  addNamesRoute(app, { names: dependencies.names, signedIn });
+  addPricesRoutes(app, { prices, sessions, live });
+  addBundlesRoutes(app, { bundles, sessions, live });
+  addNamesRoute(app, { names, sessions });
   return app;
 }
 
@@ -112,8 +111,9 @@ class Overviews {
     this.#startedAtMs = dependencies.clock.monotonic();
   }
 
-  async of(account: AccountRecord): Promise<ConsoleOverview> {
-    const { clock, creditsUsed, endpoints, upstreams } = this.#dependencies;
+  async of(viewer: ConsoleViewer, account: AccountRecord): Promise<ConsoleOverview> {
+    const { clock, creditsUsed, endpoints } = this.#dependencies;
+    const upstreams = this.#dependencies.upstreams();
     const [pulse, lastHour, credits] = await Promise.all([
       this.#pulse.now(),
       this.#lastHour(account.id),
@@ -122,12 +122,13 @@ class Overviews {
     const monthly = account.creditsMonthly ?? platformTierLimits[account.tiers.platform].creditsMonthly;
     return {
       network: this.#options.network,
+      networkState: stateOf(upstreams.filter(({ network }) => network === this.#options.network)),
       // Slots and heights stay far below 2^53 within the life of a chain (contract: count).
       slot: pulse.slot === null ? null : Number(pulse.slot),
       blockHeight: pulse.blockHeight === null ? null : Number(pulse.blockHeight),
       transactionsPerSecond: pulse.transactionsPerSecond,
-      doors: [...endpoints()],
-      upstreams: [...upstreams()],
+      doors: [...endpoints(viewer)],
+      upstreams: viewer.operates ? [...upstreams] : null,
       lastHour,
       account: {
         name: account.name,
@@ -135,6 +136,7 @@ class Overviews {
         creditsUsed: String(credits.used),
         creditsMonthly: monthly === null ? null : String(monthly),
       },
+      signedIn: viewer.signedIn,
       version: this.#options.version,
       uptimeSeconds: Math.floor((clock.monotonic() - this.#startedAtMs) / 1_000),
       observedAt: isoTime(clock.now()),
@@ -151,4 +153,10 @@ class Overviews {
     this.#usage.set(accountId, { untilMs: nowMs + usageKeptMs, usage });
     return usage;
   }
+}
+
+/** What a customer is told of a network: whether calls are served, and whether by a node that keeps up. */
+function stateOf(nodes: readonly ConsoleUpstream[]): ConsoleOverview["networkState"] {
+  if (nodes.some(({ health }) => health === "healthy")) return "operational";
+  return nodes.some(({ health }) => health === "cordoned") ? "degraded" : "unavailable";
 }

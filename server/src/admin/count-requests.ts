@@ -23,6 +23,8 @@ export interface CountDependencies {
 /** Every route, as metrics name it. What is none of these is counted under one name by observe. */
 export const administrationMethods = [
   "GET /api/v1/usage",
+  "GET /api/v1/requests",
+  "GET /api/v1/requests/:id",
   "GET /api/v1/sent-transactions",
   "GET /api/v1/admin/accounts",
   "POST /api/v1/admin/accounts",

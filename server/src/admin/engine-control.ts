@@ -20,7 +20,7 @@ export function engineControl(service: EngineService | null): EngineControl {
       if (engine === null) return null;
       const { pool } = engine;
       const slot = engine.service.currentSlot();
-      const { floor, average24h, utilization } = engine.service.tipFloor();
+      const { floor, average24h, utilization, bundleShare } = engine.service.tipFloor();
       return {
         status: engine.status().status,
         // Slots stay far below 2^53 within the life of a chain (contract: count).
@@ -30,7 +30,7 @@ export function engineControl(service: EngineService | null): EngineControl {
           identity,
           next_slots: slots.map(Number),
         })),
-        tip_floor: { floor: String(floor), average_24h: String(average24h), utilization },
+        tip_floor: { floor: String(floor), average_24h: String(average24h), utilization, bundle_share: bundleShare },
       };
     },
     refreshSwitches: async () => {

@@ -12,7 +12,7 @@ const figures: EngineFigures = {
   slot: 7,
   bundles_live: 2,
   validators: [{ identity: pubkey, next_slots: [8, 9] }],
-  tip_floor: { floor: "1000", average_24h: "1000", utilization: 0.5 },
+  tip_floor: { floor: "1000", average_24h: "1000", utilization: 0.5, bundle_share: 0.25 },
 };
 
 let stand: Stand;
@@ -187,10 +187,17 @@ test("the management socket does the same, in the name of the operator", async (
       invalidateKey: () => undefined,
       invalidateAccount: (id) => void forgotten.push(id),
       engine: { figures: () => running, standsBy: () => false, refreshSwitches: async () => void followed.push("now") },
+      developmentKeys: "refuse",
       creditsUsed: unused,
-      usage: unused,
+      flushUsage: unused,
+      readUsage: unused,
+      servedRequests: unused,
+      recordedRequests: unused,
+      requests: { flush: unused, find: unused, search: unused },
+      lastHour: unused,
       reload: unused,
       migrations: unused,
+      server: null,
     },
   );
   const ask = async (method: string, path: string, body?: object) => {
@@ -201,11 +208,12 @@ test("the management socket does the same, in the name of the operator", async (
     };
     return (await app.fetch(new Request(`http://sluice${path}`, init))).status;
   };
-  expect(await ask("PUT", "/engine/maintenance", { on: true })).toBe(200);
-  expect(await ask("POST", "/searchers", { pubkey, account_id: accountId })).toBe(201);
-  expect(await ask("PUT", `/searchers/limits/${accountId}`, { bundles_per_second: 5, burst: 5 })).toBe(200);
-  expect(await ask("DELETE", `/searchers/${pubkey}`)).toBe(204);
-  expect(await ask("GET", "/engine")).toBe(200);
+  const root = "/api/v1/admin";
+  expect(await ask("PUT", `${root}/engine/maintenance`, { on: true })).toBe(200);
+  expect(await ask("POST", `${root}/searchers`, { pubkey, account_id: accountId })).toBe(201);
+  expect(await ask("PUT", `${root}/searchers/limits/${accountId}`, { bundles_per_second: 5, burst: 5 })).toBe(200);
+  expect(await ask("DELETE", `${root}/searchers/${pubkey}`)).toBe(204);
+  expect(await ask("GET", `${root}/engine`)).toBe(200);
   expect([followed, forgotten]).toEqual([["now"], [accountId, accountId]]);
   expect((await trail()).map(({ actor, action }) => `${actor} ${action}`)).toEqual([
     "operator engine.maintenance",

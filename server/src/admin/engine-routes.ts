@@ -3,13 +3,14 @@ import * as schemas from "@sluice/contract/schemas";
 import type { Context, Hono } from "hono";
 import { parseInput, type RestEnvironment, readInput } from "../http/index.ts";
 import { engineSwitches, type PageRequest } from "../state/index.ts";
-import type { AdminAccess } from "./admin-access.ts";
+import type { Admission } from "./admin-access.ts";
 import { EngineChanges, type EngineChangesDependencies } from "./engine-changes.ts";
 
 export interface EngineRouteDependencies extends EngineChangesDependencies {
-  readonly adminAccess: AdminAccess;
+  readonly adminAccess: Admission;
 }
 
+const adminRoot = "/api/v1/admin";
 const bodyBounds = { limitBytes: limits.restBodyBytes, timeoutMs: 10_000 } as const;
 
 /** Who changes something, or the refusal that is thrown. */
@@ -17,33 +18,24 @@ type Actor = (context: Context<RestEnvironment>) => Promise<string>;
 
 /** The block engine's switches, its searchers' public keys and their limits; for operators. */
 export function addEngineRoutes(app: Hono<RestEnvironment>, dependencies: EngineRouteDependencies): void {
-  const admitted: Actor = async (context) => (await dependencies.adminAccess.admit(context, "admin")).keyId;
-  addEngineManagement(app, { root: "/api/v1/admin", actor: admitted, changes: new EngineChanges(dependencies) });
-}
-
-/** The same under another root, for an endpoint that has decided who its caller is. */
-export function addEngineManagement(
-  app: Hono<RestEnvironment>,
-  management: { readonly root: string; readonly actor: Actor; readonly changes: EngineChanges },
-): void {
-  const { root, actor, changes } = management;
-  app.get(`${root}/engine`, async (context) => {
+  const actor: Actor = async (context) => (await dependencies.adminAccess.admit(context, "admin")).actor;
+  const changes = new EngineChanges(dependencies);
+  app.get(`${adminRoot}/engine`, async (context) => {
     await actor(context);
     return context.json(await changes.present(), 200, { "Cache-Control": "no-store" });
   });
   for (const name of engineSwitches) {
-    app.put(`${root}/engine/${name}`, async (context) => {
+    app.put(`${adminRoot}/engine/${name}`, async (context) => {
       const by = await actor(context);
       const { on } = await readInput(context.req.raw, schemas.engineSwitchChange, bodyBounds);
       return context.json(await changes.turn(name, on, by));
     });
   }
-  addSearchers(app, management);
+  addSearchers(app, actor, changes);
 }
 
-function addSearchers(app: Hono<RestEnvironment>, management: Parameters<typeof addEngineManagement>[1]): void {
-  const { actor, changes } = management;
-  const root = `${management.root}/searchers`;
+function addSearchers(app: Hono<RestEnvironment>, actor: Actor, changes: EngineChanges): void {
+  const root = `${adminRoot}/searchers`;
   app.get(root, async (context) => {
     await actor(context);
     const accountId = context.req.query("account_id");

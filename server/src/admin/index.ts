@@ -8,6 +8,7 @@ export {
   administrationPaths,
   createAdministration,
 } from "./administration.ts";
+export { ApiDocs } from "./api-docs.ts";
 export { consoleBundleStory, consoleBundles } from "./bundle-figures.ts";
 export { createConsole } from "./console.ts";
 export { chainPosition, consolePrices, consoleUpstreams, consoleUsage } from "./console-figures.ts";
@@ -16,5 +17,5 @@ export { ConsolePages, pagePaths } from "./console-pages.ts";
 export { administrationMethods } from "./count-requests.ts";
 export { type EngineControl, engineControl } from "./engine-control.ts";
 export { issueKey } from "./issue-key.ts";
-export { createManagement } from "./management.ts";
+export { createManagement, type RunningServer } from "./management.ts";
 export { listMigrations } from "./migrations.ts";

@@ -11,6 +11,7 @@ export interface KeyRequest {
   readonly environment: KeyEnvironment;
   readonly restrictions: { readonly networks: Network[]; readonly domains: string[]; readonly ipRanges: string[] };
   readonly permissions: Permission[];
+  readonly methods: readonly string[];
   readonly enhanced: boolean;
   readonly enhancedRequestsPerSecond: number | null;
   readonly requestsPerSecond: number | null;

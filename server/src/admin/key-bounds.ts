@@ -1,3 +1,4 @@
+import { coversMethod } from "@sluice/contract/permissions";
 import { compileAddressSet } from "@sluice/lib";
 import type { KeyRecord } from "../state/index.ts";
 
@@ -7,6 +8,7 @@ export type KeyPowers = Pick<
   | "environment"
   | "restrictions"
   | "permissions"
+  | "methods"
   | "enhanced"
   | "enhancedRequestsPerSecond"
   | "requestsPerSecond"
@@ -25,6 +27,7 @@ export function excessOf(granting: KeyPowers, requested: KeyPowers): keyof KeyPo
     return "permissions";
   if (granting.environment === "dev" && requested.environment !== "dev") return "environment";
   if (!isWithinRestrictions(granting.restrictions, requested.restrictions)) return "restrictions";
+  if (!isCovered(granting.methods, requested.methods, coversMethod)) return "methods";
   if (!isWithin(granting.expiresAt, requested.expiresAt)) return "expiresAt";
   if (!isWithin(granting.requestsPerSecond, requested.requestsPerSecond)) return "requestsPerSecond";
   if (!requested.enhanced) return null;

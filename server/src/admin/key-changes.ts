@@ -1,5 +1,6 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { AdminKeyCreate, KeyChange } from "@sluice/contract/schemas";
+import { permissionsDefault } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
 import type { ChangingStores, KeyChanges, KeyRecord, State } from "../state/index.ts";
 import type { AdminCaller } from "./admin-access.ts";
@@ -13,6 +14,8 @@ export interface KeyAdministrationDependencies {
   readonly random: Random;
   /** Makes every cache of every replica forget the key with this hash at once. */
   readonly invalidateKey: (hash: string) => void;
+  /** Whether this server takes development keys; where it does not, none is made. */
+  readonly developmentKeys: "accept" | "refuse";
 }
 
 type Stores = ChangingStores;
@@ -31,31 +34,37 @@ export class KeyAdministration {
   /** The record, and the key itself, which is nowhere afterwards. */
   async create(caller: AdminCaller, wish: AdminKeyCreate): Promise<{ key: string; record: KeyRecord }> {
     const { clock, random, state } = this.#dependencies;
+    const expiresAt = expiryOf(wish.expires_at, clock.now());
     return await state.change(async (stores) => {
       const own = await this.#own(stores, caller);
       const accountId = wish.account_id ?? caller.accountId;
+      if (accountId === null) throw invalid("account_id", "must name an account");
       if (accountId !== caller.accountId && !caller.isOperator) throw noSuch("account");
       if ((await stores.accounts.get(accountId)) === null) throw noSuch("account");
       const nowhere = { networks: [], domains: [], ipRanges: [] };
-      const { networks, domains, ipRanges } = wish.restrictions ?? (caller.isOperator ? nowhere : own.restrictions);
+      const isFree = caller.isOperator || own === null;
+      const { networks, domains, ipRanges } = wish.restrictions ?? (isFree ? nowhere : own.restrictions);
+      const granted = permissionsDefault.filter((name) => isFree || own.permissions.includes(name));
       const { key, record } = issueKey(
         {
           accountId,
           name: wish.name,
-          environment: wish.environment ?? own.environment,
+          environment: wish.environment ?? own?.environment ?? "live",
           restrictions: { networks: [...networks], domains: [...domains], ipRanges: [...ipRanges] },
-          permissions: wish.permissions,
+          permissions: wish.permissions ?? granted,
+          methods: wish.methods ?? (isFree ? [] : own.methods),
           enhanced: wish.enhanced,
           enhancedRequestsPerSecond: wish.enhanced_requests_per_second,
           requestsPerSecond: wish.requests_per_second,
-          expiresAt: timeOf(wish.expires_at),
+          expiresAt,
         },
         { clock, random },
       );
+      this.#requireUsable(record);
       requireWithin(own, record);
       await stores.keys.insert(record);
       await stores.audit.append({
-        actor: caller.keyId,
+        actor: caller.actor,
         action: "key.create",
         subject: record.id,
         detail: { after: keyBody(record) },
@@ -65,18 +74,18 @@ export class KeyAdministration {
   }
 
   async change(caller: AdminCaller, id: string, wish: KeyChange): Promise<KeyRecord> {
-    const changes = changesOf(wish);
+    const changes = changesOf(wish, this.#dependencies.clock.now());
     const { hash, after } = await this.#dependencies.state.change(async (stores) => {
       const { own, before } = await this.#target(stores, caller, id);
       if (before.status === "revoked") throw new SluiceError("CONFLICT", { message: "A deleted key stays deleted" });
       const requested = { ...before, ...changes, status: wish.status ?? before.status };
       // An operator may put any key out of use; its powers are checked when it is to be used again.
       if (!caller.isOperator || requested.status === "active") requireWithin(own, requested);
-      await this.#requireAdminLeft(stores, before, requested);
+      await this.#requireAdminLeft(stores, caller, { before, after: requested });
       const changed = (await stores.keys.update(id, changes)) ?? before;
       const after = wish.status === undefined ? changed : ((await stores.keys.setStatus(id, wish.status)) ?? changed);
       await stores.audit.append({
-        actor: caller.keyId,
+        actor: caller.actor,
         action: "key.change",
         subject: id,
         detail: changedMembers(keyBody(before), keyBody(after)),
@@ -106,6 +115,7 @@ export class KeyAdministration {
           environment: before.environment,
           restrictions: { networks: [...networks], domains: [...domains], ipRanges: [...ipRanges] },
           permissions: [...before.permissions],
+          methods: before.methods,
           enhanced: before.enhanced,
           enhancedRequestsPerSecond: before.enhancedRequestsPerSecond,
           requestsPerSecond: before.requestsPerSecond,
@@ -116,7 +126,7 @@ export class KeyAdministration {
       await stores.keys.insert(record);
       await stores.keys.update(id, { expiresAt: endsAt });
       const { actor, detail } = {
-        actor: caller.keyId,
+        actor: caller.actor,
         detail: {
           before: { expires_at: keyBody(before).expires_at },
           after: { expires_at: isoTime(endsAt) },
@@ -138,10 +148,10 @@ export class KeyAdministration {
       const { own, before } = await this.#target(stores, caller, id);
       if (before.status === "revoked") return before.hash;
       if (!caller.isOperator) requireWithin(own, before);
-      await this.#requireAdminLeft(stores, before, { ...before, status: "revoked" });
+      await this.#requireAdminLeft(stores, caller, { before, after: { ...before, status: "revoked" } });
       await stores.keys.setStatus(id, "revoked");
       await stores.audit.append({
-        actor: caller.keyId,
+        actor: caller.actor,
         action: "key.delete",
         subject: id,
         detail: { before: { status: before.status }, after: { status: "revoked" } },
@@ -151,14 +161,19 @@ export class KeyAdministration {
     this.#dependencies.invalidateKey(hash);
   }
 
-  /** The key that asks, as it is now: what it was granted may be minutes old. */
-  async #own({ keys }: Stores, caller: AdminCaller): Promise<KeyRecord> {
+  /** The key that asks, as it is now: what it was granted may be minutes old. Null for an operator without a key. */
+  async #own({ keys }: Stores, caller: AdminCaller): Promise<KeyRecord | null> {
+    if (caller.keyId === null) return null;
     const own = await keys.get(caller.keyId);
     if (own?.status !== "active") throw new SluiceError("KEY_INACTIVE");
     return own;
   }
 
-  async #target(stores: Stores, caller: AdminCaller, id: string): Promise<{ own: KeyRecord; before: KeyRecord }> {
+  async #target(
+    stores: Stores,
+    caller: AdminCaller,
+    id: string,
+  ): Promise<{ own: KeyRecord | null; before: KeyRecord }> {
     const own = await this.#own(stores, caller);
     const before = await stores.keys.lock(id);
     if (before === null || (before.accountId !== caller.accountId && !caller.isOperator)) throw noSuch("key");
@@ -167,8 +182,21 @@ export class KeyAdministration {
     return { own, before };
   }
 
-  /** Over REST the last operator's key can be neither ended nor robbed of its permission, not even by itself. */
-  async #requireAdminLeft({ keys }: Stores, before: KeyRecord, after: KeyRecord): Promise<void> {
+  #requireUsable({ environment }: Pick<KeyRecord, "environment">): void {
+    if (environment === "live" || this.#dependencies.developmentKeys === "accept") return;
+    throw invalid("environment", "must be live: this server refuses development keys");
+  }
+
+  /**
+   * Over REST the last operator's key can be neither ended nor robbed of its permission, not even by itself. At the
+   * server's own machine another can always be made.
+   */
+  async #requireAdminLeft(
+    { keys }: Stores,
+    caller: AdminCaller,
+    { before, after }: { readonly before: KeyRecord; readonly after: KeyRecord },
+  ): Promise<void> {
+    if (caller.keyId === null) return;
     const nowMs = this.#dependencies.clock.now();
     const counts = (key: KeyRecord): boolean =>
       key.status === "active" && key.permissions.includes("admin") && (key.expiresAt === null || key.expiresAt > nowMs);
@@ -182,8 +210,12 @@ function noSuch(what: string): SluiceError {
   return new SluiceError("NOT_FOUND", { message: `There is no such ${what}` });
 }
 
-function requireWithin(own: KeyPowers, requested: KeyPowers): void {
-  const excess = excessOf(own, requested);
+const invalid = (path: string, message: string): SluiceError =>
+  new SluiceError("INVALID_INPUT", { message: `${path} ${message}`, details: { errors: [{ path, message }] } });
+
+/** An operator without a key is bound by none. */
+function requireWithin(own: KeyPowers | null, requested: KeyPowers): void {
+  const excess = own === null ? null : excessOf(own, requested);
   if (excess === null) return;
   const member = excess.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   throw new SluiceError("PERMISSION_DENIED", {
@@ -192,18 +224,25 @@ function requireWithin(own: KeyPowers, requested: KeyPowers): void {
   });
 }
 
-const timeOf = (text: string | null): number | null => (text === null ? null : Date.parse(text));
+/** When a key ends, in Unix milliseconds. @throws {SluiceError} INVALID_INPUT for a time that is over */
+function expiryOf(text: string | null, nowMs: number): number | null {
+  if (text === null) return null;
+  const expiresAt = Date.parse(text);
+  if (expiresAt > nowMs) return expiresAt;
+  throw invalid("expires_at", `must be in the future; it is ${isoTime(nowMs)} now`);
+}
 
-function changesOf(wish: KeyChange): KeyChanges {
-  const { name, restrictions, permissions, enhanced } = wish;
+function changesOf(wish: KeyChange, nowMs: number): KeyChanges {
+  const { name, restrictions, permissions, methods, enhanced } = wish;
   const { enhanced_requests_per_second: enhancedRate, requests_per_second: rate, expires_at: expires } = wish;
   return {
     ...(name === undefined ? {} : { name }),
     ...(restrictions === undefined ? {} : { restrictions }),
     ...(permissions === undefined ? {} : { permissions }),
+    ...(methods === undefined ? {} : { methods }),
     ...(enhanced === undefined ? {} : { enhanced }),
     ...(enhancedRate === undefined ? {} : { enhancedRequestsPerSecond: enhancedRate }),
     ...(rate === undefined ? {} : { requestsPerSecond: rate }),
-    ...(expires === undefined ? {} : { expiresAt: timeOf(expires) }),
+    ...(expires === undefined ? {} : { expiresAt: expiryOf(expires, nowMs) }),
   };
 }

@@ -4,13 +4,13 @@ import * as schemas from "@sluice/contract/schemas";
 import type { Hono } from "hono";
 import { parseInput, type RestEnvironment, readInput } from "../http/index.ts";
 import type { State } from "../state/index.ts";
-import type { AdminAccess } from "./admin-access.ts";
+import type { Admission } from "./admin-access.ts";
 import { KeyAdministration, type KeyAdministrationDependencies } from "./key-changes.ts";
 import { isoTime, keyBody } from "./records.ts";
 
 export interface KeyRouteDependencies extends KeyAdministrationDependencies {
   readonly state: KeyAdministrationDependencies["state"] & { readonly keys: Pick<State["keys"], "get" | "list"> };
-  readonly adminAccess: AdminAccess;
+  readonly adminAccess: Admission;
 }
 
 const bodyBounds = { limitBytes: limits.restBodyBytes, timeoutMs: 10_000 } as const;
@@ -32,7 +32,7 @@ export function addKeyRoutes(app: Hono<RestEnvironment>, dependencies: KeyRouteD
     const caller = await adminAccess.admit(context, "keys:write");
     const { limit, cursor } = parseInput(schemas.pageQuery, context.req.query());
     const requested = context.req.query("account_id");
-    const accountId = caller.isOperator ? requested : caller.accountId;
+    const accountId = caller.isOperator ? requested : (caller.accountId ?? "");
     if (requested !== undefined && requested !== accountId) {
       throw new SluiceError("PERMISSION_DENIED", { message: "Keys of other accounts are for operators" });
     }

@@ -8,6 +8,7 @@ export function accountBody(account: AccountRecord): AccountBody {
   return {
     id: account.id,
     name: account.name,
+    status: account.disabledAt === null ? "active" : "disabled",
     created_at: isoTime(account.createdAt),
     tiers: account.tiers,
     requests_per_second: account.requestsPerSecond,
@@ -30,6 +31,7 @@ export function keyBody(key: KeyRecord): KeyBody {
       ipRanges: [...key.restrictions.ipRanges],
     },
     permissions: [...key.permissions],
+    methods: [...key.methods],
     enhanced: key.enhanced,
     enhanced_requests_per_second: key.enhancedRequestsPerSecond,
     requests_per_second: key.requestsPerSecond,

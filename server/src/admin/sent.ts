@@ -6,7 +6,7 @@ import type { Hono } from "hono";
 import { parseInput, type RestEnvironment } from "../http/index.ts";
 import type { SentPlace } from "../rpc/index.ts";
 import type { State } from "../state/index.ts";
-import type { AdminAccess } from "./admin-access.ts";
+import type { Admission } from "./admin-access.ts";
 import { isoTime } from "./records.ts";
 
 /** A transaction that went out through the gateway; rpc's has this shape. */
@@ -22,7 +22,7 @@ export interface Sent {
 
 export interface SentDependencies {
   readonly state: { readonly keys: Pick<State["keys"], "get"> };
-  readonly adminAccess: AdminAccess;
+  readonly adminAccess: Admission;
   /** What a key has sent, newest first, after a place in that order. */
   readonly sentBy: (keyId: string, most: number, after: SentPlace | null) => Promise<readonly Sent[]>;
 }
@@ -33,6 +33,9 @@ export function addSentRoute(app: Hono<RestEnvironment>, { state, adminAccess, s
     const caller = await adminAccess.admit(context, "read");
     const query = parseInput(schemas.sentTransactionsQuery, context.req.query());
     const keyId = query.key_id ?? caller.keyId;
+    if (keyId === null) {
+      throw new SluiceError("INVALID_INPUT", { details: { errors: [{ path: "key_id", message: "must name a key" }] } });
+    }
     if (keyId !== caller.keyId && !caller.isOperator) {
       const key = await state.keys.get(keyId);
       if (key?.accountId !== caller.accountId) {

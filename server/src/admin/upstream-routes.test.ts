@@ -18,6 +18,8 @@ const node = (changes: Partial<UpstreamBody> = {}): UpstreamBody => ({
   order: "open",
   serving: true,
   out: null,
+  rests_until: null,
+  refuses: [],
   slot: 7,
   slot_lag: 0,
   latency_ms: 1.5,

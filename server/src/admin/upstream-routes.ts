@@ -8,13 +8,13 @@ import type { Context, Hono } from "hono";
 import { type RestEnvironment, readInput } from "../http/index.ts";
 import type { State, UpstreamOrder } from "../state/index.ts";
 import type { UpstreamAdmin } from "../upstreams/index.ts";
-import type { AdminAccess } from "./admin-access.ts";
-import { liveStream } from "./live-stream.ts";
+import type { Admission } from "./admin-access.ts";
+import { LiveStreams } from "./live-stream.ts";
 
 export interface UpstreamRouteDependencies {
   readonly clock: Clock;
   readonly state: Pick<State, "change">;
-  readonly adminAccess: AdminAccess;
+  readonly adminAccess: Admission;
   readonly upstreams: Pick<UpstreamAdmin, "list" | "prepare" | "remove" | "follow">;
   /** Aborted when the server drains: live streams end then. */
   readonly closing: AbortSignal;
@@ -33,14 +33,15 @@ const orders: Readonly<Record<string, UpstreamOrder | "open">> = {
 /** Nodes at run time: what they are and how they are, and what operators order for them. */
 export function addUpstreamRoutes(app: Hono<RestEnvironment>, dependencies: UpstreamRouteDependencies): void {
   const { adminAccess, upstreams, clock, closing, liveEveryMs = 1_000 } = dependencies;
+  const live = new LiveStreams({ clock, everyMs: liveEveryMs, closing });
 
   app.get(root, async (context) => {
     await adminAccess.admit(context, "admin");
     return context.json({ items: upstreams.list() }, 200, { "Cache-Control": "no-store" });
   });
   app.get(`${root}/live`, async (context) => {
-    await adminAccess.admit(context, "admin");
-    return liveStream({ clock, everyMs: liveEveryMs, closing }, async () => {
+    const { accountId, actor } = await adminAccess.admit(context, "admin");
+    return live.open({ holder: accountId ?? actor, method: context.req.method }, async () => {
       await adminAccess.admitAgain(context, "admin");
       return { items: upstreams.list() };
     });
@@ -68,7 +69,7 @@ async function add(context: Asked, { adminAccess, upstreams, state }: UpstreamRo
   const detail = { after: prepared.shown };
   await state.change(async ({ upstreamNodes, audit }) => {
     if (!(await upstreamNodes.add(prepared.node))) throw taken;
-    await audit.append({ actor: caller.keyId, action: "upstream.add", subject: `${network}/${label}`, detail });
+    await audit.append({ actor: caller.actor, action: "upstream.add", subject: `${network}/${label}`, detail });
   });
   await upstreams.follow();
   return context.json(bodyOf(upstreams, network, label), 201);
@@ -83,7 +84,7 @@ async function order(context: Asked, action: string, dependencies: UpstreamRoute
     if (requested === "open") await upstreamOrders.clear(network, label);
     else await upstreamOrders.set({ network, label, order: requested });
     const detail = { before: { order: before.order }, after: { order: requested } };
-    await audit.append({ actor: caller.keyId, action: `upstream.${action}`, subject: `${network}/${label}`, detail });
+    await audit.append({ actor: caller.actor, action: `upstream.${action}`, subject: `${network}/${label}`, detail });
   });
   await upstreams.follow();
   return context.json(bodyOf(upstreams, network, label));
@@ -114,7 +115,7 @@ async function remove(context: Asked, dependencies: UpstreamRouteDependencies): 
       await upstreamOrders.set({ network, label, order: "drained" });
     }
     const detail = { before: { order: before.order, in_flight: before.in_flight }, forced: force === "true" };
-    await audit.append({ actor: caller.keyId, action: "upstream.remove", subject: `${network}/${label}`, detail });
+    await audit.append({ actor: caller.actor, action: "upstream.remove", subject: `${network}/${label}`, detail });
   });
   await upstreams.remove(network, label);
   await upstreams.follow();

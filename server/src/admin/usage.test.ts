@@ -18,15 +18,35 @@ let stand: Stand;
 let questions: UsageQuestion[];
 let usage: Usage;
 let own: { id: string; key: string };
+/** Requests by month: served, and recorded; and what was asked for. */
+let served: Record<string, bigint>;
+let recorded: Record<string, bigint>;
+let ranges: object[];
+let counted: string[];
+let onFlush: () => void;
 let accountId: string;
 
 beforeEach(async () => {
   questions = [];
   usage = { rows: [], more: false, total: figures };
+  served = {};
+  recorded = {};
+  ranges = [];
+  counted = [];
+  onFlush = () => undefined;
   stand = await openStand(({ clock }) => ({
     readUsage: async (question) => {
       questions.push(question);
       return usage;
+    },
+    flushUsage: async () => onFlush(),
+    servedRequests: async (_accountId, month) => {
+      counted.push(month);
+      return served[month] ?? 0n;
+    },
+    recordedRequests: async (range) => {
+      ranges.push(range);
+      return new Map(Object.entries(recorded));
     },
     creditsUsed: async () => ({ month: new Date(clock.now()).toISOString().slice(0, 7), used: 1_000n }),
     sentBy: async (keyId, most, after) =>
@@ -85,6 +105,29 @@ describe("GET /api/v1/usage", () => {
       remaining: "29999000",
       resets_at: "2026-12-01T00:00:00.000Z",
     });
+  });
+
+  test("200 with the requests of each month of the range that were served and have no record", async () => {
+    served = { "2026-09": 10n, "2026-10": 400n, "2026-11": 7n };
+    recorded = { "2026-09": 10n, "2026-10": 200n, "2026-11": 9n };
+    const { body } = await stand.ask("GET", "/api/v1/usage?from=2026-09-15&to=2026-11-10", own.key);
+    // More records than were counted are no loss: the count began later than the records.
+    expect(body.missing).toEqual([{ month: "2026-10", requests: 200 }]);
+    expect(ranges).toEqual([{ accountId, fromMs: Date.UTC(2026, 8, 1), untilMs: Date.UTC(2026, 11, 1) }]);
+    expect(counted).toEqual(["2026-09", "2026-10", "2026-11"]);
+    const overNewYear = await stand.ask("GET", "/api/v1/usage?from=2025-12-31&to=2026-01-01", own.key);
+    expect([overNewYear.body.missing, counted.slice(3)]).toEqual([[], ["2025-12", "2026-01"]]);
+  });
+
+  test("200: what is served while the report is made is not told to be missing", async () => {
+    served = { "2026-11": 5n };
+    recorded = { "2026-11": 5n };
+    onFlush = () => {
+      served = { "2026-11": 6n };
+      recorded = { "2026-11": 6n };
+    };
+    const { body } = await stand.ask("GET", "/api/v1/usage", own.key);
+    expect(body.missing).toEqual([]);
   });
 
   test("200: a day is final a quarter of an hour after its end in UTC, and not a millisecond before", async () => {

@@ -5,18 +5,22 @@ import { platformTierLimits } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { Hono } from "hono";
 import { parseInput, type RestEnvironment } from "../http/index.ts";
-import type { UsageSums as LedgerFigures, Usage, UsageQuestion } from "../ledger/index.ts";
+import type { UsageSums as LedgerFigures, Usage, UsageQuestion, UsageRange } from "../ledger/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
-import type { AdminAccess, AdminCaller } from "./admin-access.ts";
+import type { AdminCaller, Admission } from "./admin-access.ts";
 import { isoTime } from "./records.ts";
 
 export interface UsageDependencies {
   readonly state: { readonly accounts: Pick<State["accounts"], "get"> };
   readonly clock: Clock;
-  readonly adminAccess: AdminAccess;
+  readonly adminAccess: Admission;
   /** Writes what this process still holds, so that what was answered a moment ago is counted; may fail. */
   readonly flushUsage: () => Promise<void>;
   readonly readUsage: (question: UsageQuestion) => Promise<Usage>;
+  /** Requests of an account that were served in a month, recorded or not. */
+  readonly servedRequests: (accountId: string, month: string) => Promise<bigint>;
+  /** Requests of an account that are recorded, by month. */
+  readonly recordedRequests: (range: UsageRange) => Promise<ReadonlyMap<string, bigint>>;
   readonly creditsUsed: (accountId: string) => Promise<{ month: string; used: bigint }>;
 }
 
@@ -34,10 +38,14 @@ export function addUsageRoute(app: Hono<RestEnvironment>, dependencies: UsageDep
     const caller = await dependencies.adminAccess.admit(context, "read");
     const query = readQuery(context.req.query(), dependencies.clock.now());
     const account = await accountOf(caller, query.account_id, dependencies.state);
+    const range = monthsOf(query);
+    // Before the records are read: what is served meanwhile is not missing.
+    const served = await Promise.all(range.months.map((month) => dependencies.servedRequests(account.id, month)));
     await dependencies.flushUsage().catch(() => undefined);
-    const [{ items, nextCursor, total }, month] = await Promise.all([
+    const [{ items, nextCursor, total }, month, recorded] = await Promise.all([
       readPage(account.id, query, dependencies),
       monthOf(account, dependencies),
+      dependencies.recordedRequests({ accountId: account.id, fromMs: range.fromMs, untilMs: range.untilMs }),
     ]);
     const report: UsageReport = {
       account_id: account.id,
@@ -47,6 +55,7 @@ export function addUsageRoute(app: Hono<RestEnvironment>, dependencies: UsageDep
       items,
       next_cursor: nextCursor,
       total,
+      missing: missingOf(range.months, served, recorded),
       month,
     };
     return context.json(report, 200, { "Cache-Control": "no-store" });
@@ -75,6 +84,7 @@ async function accountOf(
   state: UsageDependencies["state"],
 ): Promise<AccountRecord> {
   const id = requested ?? caller.accountId;
+  if (id === null) throw invalid("account_id", "must name an account");
   if (id !== caller.accountId && !caller.isOperator) {
     throw new SluiceError("PERMISSION_DENIED", { message: "Usage of other accounts is for operators" });
   }
@@ -135,6 +145,31 @@ async function monthOf(account: AccountRecord, { creditsUsed }: UsageDependencie
     remaining: allowance === null ? null : String(allowance > used ? allowance - used : 0n),
     resets_at: isoTime(Date.UTC(year, number, 1)),
   };
+}
+
+/** The calendar months, in UTC, that a range of days touches. */
+function monthsOf({ fromMs, untilMs }: Query): { fromMs: number; untilMs: number; months: string[] } {
+  const first = new Date(fromMs);
+  const [year, month] = [first.getUTCFullYear(), first.getUTCMonth()];
+  const months: string[] = [];
+  let endMs = Date.UTC(year, month, 1);
+  for (let index = 0; endMs < untilMs; index += 1) {
+    months.push(dayOf(endMs).slice(0, 7));
+    endMs = Date.UTC(year, month + index + 1, 1);
+  }
+  return { fromMs: Date.UTC(year, month, 1), untilMs: endMs, months };
+}
+
+/** What was served in a month and has no record; months without such are left out. */
+function missingOf(
+  months: readonly string[],
+  served: readonly bigint[],
+  recorded: ReadonlyMap<string, bigint>,
+): UsageReport["missing"] {
+  return months.flatMap((month, index) => {
+    const missing = (served[index] ?? 0n) - (recorded.get(month) ?? 0n);
+    return missing > 0n ? [{ month, requests: Number(missing) }] : [];
+  });
 }
 
 const dayOf = (ms: number): string => isoTime(ms).slice(0, 10);

@@ -1,26 +1,17 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { wholeNumber, wholeNumberOrTier } from "./arguments.ts";
-import { buildProgram } from "./program.ts";
+import { limitOf, wholeNumber, wholeNumberOrTier } from "./arguments.ts";
+import { runProgram } from "./testing/run-program.ts";
 
 /** What a command line is refused with before any store is opened. */
 async function refusalOf(...args: string[]): Promise<string> {
-  const said: string[] = [];
-  const program = buildProgram({ out: (text) => void said.push(text), error: (text) => void said.push(text) });
-  for (const command of [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)]) {
-    command.exitOverride();
-  }
   const directory = mkdtempSync(join(tmpdir(), "sluice-arguments-"));
-  try {
-    await program.parseAsync([...args, "--data-dir", directory], { from: "user" });
-    return `nothing was refused: ${said.join("\n")}`;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  const { ok, text } = await runProgram(...args, "--data-dir", directory);
+  expect(existsSync(join(directory, "state"))).toBe(false);
+  rmSync(directory, { recursive: true, force: true });
+  return ok ? `nothing was refused: ${text}` : text;
 }
 
 test("a limit that is no number is refused by its name, and never taken for no limit", async () => {
@@ -34,10 +25,49 @@ test("a limit that is no number is refused by its name, and never taken for no l
   }
   expect(wholeNumber("250")).toBe(250);
   expect(wholeNumber("0")).toBe(0);
-  expect(wholeNumberOrTier("tier")).toBeNull();
+  expect(limitOf(wholeNumberOrTier("tier"))).toBeNull();
+  expect(limitOf(wholeNumberOrTier("7"))).toBe(7);
 });
 
 test("limits are set by at least one option, and a mode is one that exists", async () => {
   expect(await refusalOf("accounts", "set-limits", "acct_x")).toContain("--credits-monthly");
   expect(await refusalOf("config", "check", "--mode", "production")).toContain("--mode");
+});
+
+const create = ["keys", "create", "--account", "acct_x"];
+
+test.each([
+  [[...create, "--permission", "sudo"], "--permission", "keys:write"],
+  [[...create, "--method", "get-slot"], "--method", "getToken*"],
+  [[...create, "--ip", "1.2.3"], "--ip", "203.0.113.0/24"],
+  [[...create, "--domain", "https://a.example/x"], "--domain", "*.example.com"],
+  [[...create, "--network", "mars"], "--network", "mainnet"],
+  [[...create, "--expires", "tomorrow"], "--expires", "2027-06-30"],
+  [[...create, "--environment", "prod"], "--environment", "live"],
+  [["keys", "rotate", "key_x", "--overlap", "a day"], "--overlap", "12h"],
+  [["keys", "update", "key_x"], "--name", "--ip"],
+  [["accounts", "create", "--name", "a", "--tier", "gold"], "--tier", "business"],
+  [["accounts", "create", "--name", "a", "--oracle-tier", "gold"], "--oracle-tier", "ultra"],
+  [["accounts", "create", "--name", "a", "--oracle-v2-tier", "ultra"], "--oracle-v2-tier", "enterprise"],
+  [["accounts", "set-tier", "acct_x", "ultra"], "<tier>", "business"],
+  [["accounts", "set-limits", "acct_x", "--credits-monthly", "many"], "--credits-monthly", "5000000"],
+  [["usage", "acct_x", "--from", "yesterday"], "--from", "2026-11-20"],
+  [["audit", "--limit", "all"], "--limit", "50"],
+  [["upstreams", "add", "devnet", "a", "http://a", "--header", "token"], "--header", "X-Token"],
+])("what is mistyped is refused in the words of the command line, with an example: %p", async (args, flag, example) => {
+  const refusal = await refusalOf(...args);
+  expect(refusal).toContain(flag);
+  expect(refusal).toContain(example);
+  for (const leaked of ["ipRanges", "expires_at", "Invalid", "permissions.0"]) expect(refusal).not.toContain(leaked);
+});
+
+test("config check reads the configuration of serve unless it is told otherwise, and says which", async () => {
+  const serve = await runProgram("config", "check");
+  expect(serve).toMatchObject({ ok: false });
+  expect(serve.text).toContain("'sluice serve'");
+  expect(serve.text).toContain("MASTER_KEY");
+  const dev = await runProgram("config", "check", "--mode", "dev");
+  expect(dev).toMatchObject({ ok: true });
+  expect(dev.text).toContain("mode dev");
+  expect((await runProgram("config", "check", "--oracle", "market", "--roles", "oracle")).text).toContain("ORACLE");
 });

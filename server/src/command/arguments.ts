@@ -1,15 +1,105 @@
+import { methodPattern } from "@sluice/contract/permissions";
+import { isAddressRange } from "@sluice/lib";
 import { InvalidArgumentError } from "commander";
 
 /**
- * Reads a whole number that an operator typed. What is none is refused by the option's name: `Number` would make NaN of
- * it, which JSON writes as null, and null means "no limit" to the server.
+ * Readers of what an operator typed. What does not fit is refused by the option's own name, with an example, before any
+ * server is asked.
  */
+
+/** `Number` would make NaN of other text, which JSON writes as null, and null means "no limit" to the server. */
 export function wholeNumber(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("It must be a whole number, such as 50.");
   return Number(text);
 }
 
-/** A whole number, or null for the word `tier`: the limit is the tier's own. */
-export function wholeNumberOrTier(text: string): number | null {
-  return text === "tier" ? null : wholeNumber(text);
+/** A whole number, or the word `tier`: the limit is the tier's own. An option that is read as null would be empty. */
+export function wholeNumberOrTier(text: string): number | "tier" {
+  return text === "tier" ? text : wholeNumber(text);
+}
+
+/** What the server is asked for: null where the limit is the tier's own. */
+export function limitOf<T>(given: T | "tier"): T | null {
+  return given === "tier" ? null : given;
+}
+
+/** A whole number as decimal text, which may pass 2^53, or the word `tier`. */
+export function amountOrTier(text: string): string {
+  if (text === "tier") return text;
+  if (!/^(0|[1-9]\d{0,18})$/.test(text)) {
+    throw new InvalidArgumentError("It must be a whole number, such as 5000000, or the word tier.");
+  }
+  return text;
+}
+
+/** One of the words. */
+export function oneOf<const T extends string>(words: readonly T[]): (text: string) => T {
+  return (text) => {
+    const found = words.find((word) => word === text.toLowerCase());
+    if (found === undefined) throw new InvalidArgumentError(`It must be one of ${words.join(", ")}.`);
+    return found;
+  };
+}
+
+/** A host, or `*.` and a host. */
+export function domainName(text: string): string {
+  const label = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
+  if (text.length > 253 || !new RegExp(`^(\\*\\.)?${label}(\\.${label})*$`, "i").test(text)) {
+    throw new InvalidArgumentError(
+      "It must be a host without scheme, port and path, such as app.example.com or *.example.com.",
+    );
+  }
+  return text.toLowerCase();
+}
+
+/** An address, or a range in CIDR form. */
+export function addressRange(text: string): string {
+  if (!isAddressRange(text)) {
+    throw new InvalidArgumentError(
+      "It must be an address or a range, such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32.",
+    );
+  }
+  return text;
+}
+
+/** A method of JSON-RPC, or the beginning of several and `*`. */
+export function methodName(text: string): string {
+  if (!methodPattern.test(text)) {
+    throw new InvalidArgumentError("It must be a method such as getBalance, or the beginning of several as getToken*.");
+  }
+  return text;
+}
+
+/** A day or a moment in ISO 8601, given back in UTC with milliseconds. */
+export function moment(text: string): string {
+  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) {
+    throw new InvalidArgumentError("It must be a day or a time, such as 2027-06-30 or 2027-06-30T12:00:00Z.");
+  }
+  return new Date(time).toISOString();
+}
+
+/** The same, or the word `never`. */
+export function momentOrNever(text: string): string {
+  return text === "never" ? text : moment(text);
+}
+
+/** A day in UTC. */
+export function day(text: string): string {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) throw new InvalidArgumentError("It must be a day, such as 2026-11-20.");
+  return text;
+}
+
+const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** Seconds of a duration such as `90s`, `15m`, `12h` or `7d`. */
+export function duration(text: string): number {
+  const [, number, unit = ""] = /^(\d{1,7})([smhd])$/.exec(text) ?? [];
+  if (number === undefined) throw new InvalidArgumentError("It must be a duration, such as 90s, 15m, 12h or 7d.");
+  return Number(number) * (secondsOf[unit] ?? 1);
+}
+
+/** Reads an option that may be repeated, each occurrence by `read`. */
+export function listOf<T>(read: (text: string) => T): (text: string, before?: readonly T[]) => readonly T[] {
+  return (text, before = []) => [...before, read(text)];
 }

@@ -12,12 +12,28 @@ import { CommandFailure, type Terminal } from "./terminal.ts";
 
 type Options = Readonly<Record<string, unknown>>;
 
+export interface ManagementCall {
+  /** GET when absent. */
+  readonly method?: ManagementMethod;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly migrates?: boolean;
+}
+
+/** Where commands run; this process's variables and working directory when absent. */
+export interface Environment {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly directory?: string;
+}
+
 /** What every command shares: its configuration, the way to the server, and how an answer is printed. */
 export class CommandContext {
   readonly terminal: Terminal;
+  readonly #environment: Environment;
 
-  constructor(terminal: Terminal) {
+  constructor(terminal: Terminal, environment: Environment = {}) {
     this.terminal = terminal;
+    this.#environment = environment;
   }
 
   /** A command with the options that all of them have. */
@@ -25,22 +41,26 @@ export class CommandContext {
     return parent
       .command(name)
       .description(description)
-      .option("--config <file>", "a TOML file of settings")
+      .option("--config <file>", "a TOML file of settings; ./sluice.toml where there is one")
       .option("--data-dir <directory>", "the directory of the embedded stores")
       .option("--json", "print JSON");
   }
 
+  /** @throws {CommandFailure} with all faults of the configuration */
   config(options: Options, mode: Mode = "dev"): Config {
-    return configOrFail(mode, flagsOf(options));
+    const outcome = this.readConfig(options, mode);
+    if (!outcome.ok) throw new CommandFailure(formatFaults(outcome.faults));
+    return outcome.config;
   }
 
   /** What the command's configuration says now. */
   readConfig(options: Options, mode: Mode = "dev"): ConfigOutcome {
-    return loadConfigFromProcess({ mode, flags: flagsOf(options) });
+    return loadConfigFromProcess({ ...this.#environment, mode, flags: flagsOf(options) });
   }
 
-  async manage(options: Options, method: ManagementMethod, path: string, body?: unknown): Promise<unknown> {
-    await using client = await openManagement(this.config(options));
+  /** Asks the running server, or the stores when none runs. */
+  async manage(options: Options, { method = "GET", path, body, migrates = false }: ManagementCall): Promise<unknown> {
+    await using client = await openManagement(this.config(options), { migrates, flagOf });
     return await client.call(method, path, body);
   }
 
@@ -49,20 +69,34 @@ export class CommandContext {
   }
 }
 
+/** The options by which members of bodies and queries are typed. */
+const flags: Readonly<Record<string, string>> = {
+  account_id: "--account",
+  "tiers.platform": "--tier",
+  "tiers.oracle": "--oracle-tier",
+  "tiers.oracle-v2": "--oracle-v2-tier",
+  permissions: "--permission",
+  "restrictions.networks": "--network",
+  "restrictions.domains": "--domain",
+  "restrictions.ipRanges": "--ip",
+  expires_at: "--expires",
+  overlap_seconds: "--overlap",
+  group_by: "--by",
+};
+
+/** The option of a member such as `restrictions.ipRanges.0`; other members are named as their option is. */
+function flagOf(member: string): string {
+  const whole = member.replace(/\.\d+$/, "");
+  return flags[whole] ?? (whole === "" ? "" : `--${whole.replaceAll(/[._]/g, "-")}`);
+}
+
 /** The options that are settings, by the names that config knows. */
 const settings = ["config", "dataDir", "portOffset", "bind", "logLevel", "roles", "oracle"] as const;
 
-export function flagsOf(options: Options): FlagValues {
+function flagsOf(options: Options): FlagValues {
   const given = settings.flatMap((name): [string, string][] => {
     const value = options[name];
     return typeof value === "string" ? [[name, value]] : [];
   });
   return Object.fromEntries(given);
-}
-
-/** @throws {CommandFailure} with all faults of the configuration */
-function configOrFail(mode: Mode, flags: FlagValues): Config {
-  const outcome = loadConfigFromProcess({ mode, flags });
-  if (!outcome.ok) throw new CommandFailure(formatFaults(outcome.faults));
-  return outcome.config;
 }

@@ -13,7 +13,7 @@ import type { AccountRecord, State } from "../state/index.ts";
 
 export type DevKeys = Readonly<Record<PlatformTier, string>>;
 
-const everyDay: Permission[] = ["read", "bundles:write", "webhooks:write", "keys:write"];
+const everyDay: Permission[] = ["read", "transactions:write", "bundles:write", "webhooks:write", "keys:write"];
 
 /**
  * One development account for each platform tier, the oracle's tiers going along in the same order, and a key for each.
@@ -53,6 +53,7 @@ export async function ensureDevAccounts(
         environment: "dev",
         restrictions: { networks: [], domains: [], ipRanges: [] },
         permissions: tier === "enterprise" ? [...permissions] : everyDay,
+        methods: [],
         enhanced: true,
         enhancedRequestsPerSecond: null,
         requestsPerSecond: null,

@@ -7,6 +7,8 @@ import { type SupervisedChild, superviseChild } from "../processes/index.ts";
 export interface ChainAddress {
   readonly rpc: string;
   readonly ws: string;
+  /** Where the devnet_* methods are answered. */
+  readonly admin: string;
   /** The pools of its genesis by name, the side that is priced first. */
   readonly pools: Readonly<Record<string, readonly PoolSide[]>>;
 }
@@ -27,13 +29,19 @@ export interface DevChainGenesis {
   readonly clone?: readonly string[];
   /** `<address>=<file.so>` each. */
   readonly program?: readonly string[];
+  /** `<address>=<file.json>` each. */
+  readonly account?: readonly string[];
+  /** Directories of account files. */
+  readonly accountDir?: readonly string[];
 }
 
-function genesisFlags({ genesis, clone, program }: DevChainGenesis): string[] {
+function genesisFlags({ genesis, clone, program, account, accountDir }: DevChainGenesis): string[] {
   return [
     ...(genesis === undefined ? [] : ["--genesis", genesis]),
     ...(clone ?? []).flatMap((source) => ["--clone", source]),
     ...(program ?? []).flatMap((source) => ["--program", source]),
+    ...(account ?? []).flatMap((source) => ["--account", source]),
+    ...(accountDir ?? []).flatMap((directory) => ["--account-dir", directory]),
   ];
 }
 
@@ -50,8 +58,8 @@ export async function startDevChain(
     log: Pick<Log, "info" | "warn">;
   },
 ): Promise<SupervisedChild<ChainAddress>> {
-  const [rpcPort, pubsubPort] = await freePorts(2);
-  const ports = ["--rpc-port", String(rpcPort), "--pubsub-port", String(pubsubPort)];
+  const [rpcPort, pubsubPort, adminPort] = await freePorts(3);
+  const ports = ["--rpc-port", `${rpcPort}`, "--pubsub-port", `${pubsubPort}`, "--admin-port", `${adminPort}`];
   const pace = [
     "--slot-ms",
     String(options.slotMs),
@@ -76,8 +84,10 @@ export async function startDevChain(
 
 function readChainReady(line: string): ChainAddress | null {
   if (!line.startsWith("{")) return null;
-  const said: { ready?: unknown; rpc?: unknown; ws?: unknown; pools?: ChainAddress["pools"] } = JSON.parse(line);
-  return said.ready === true && typeof said.rpc === "string" && typeof said.ws === "string"
-    ? { rpc: said.rpc, ws: said.ws, pools: said.pools ?? {} }
+  const said: { ready?: unknown; rpc?: unknown; ws?: unknown; admin?: unknown; pools?: ChainAddress["pools"] } =
+    JSON.parse(line);
+  const { rpc, ws, admin } = said;
+  return said.ready === true && typeof rpc === "string" && typeof ws === "string" && typeof admin === "string"
+    ? { rpc, ws, admin, pools: said.pools ?? {} }
     : null;
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { platformTiers } from "@sluice/contract/tiers";
 import type { DevKeys } from "./dev-accounts.ts";
+import { CommandFailure } from "./terminal.ts";
 
 /** Every endpoint that a development server may have. */
 export const devEndpoints = [
@@ -24,6 +25,8 @@ export interface DevFile {
   readonly key: string;
   readonly keys: DevKeys;
   readonly doors: Readonly<Record<DevEndpoint, string | null>>;
+  /** Where the devnet_* methods of the development chain are answered; null without one. */
+  readonly chainAdmin: string | null;
   /** Where faults of the development market are set; null without one. */
   readonly marketAdmin: string | null;
   /** The process that wrote the file. */
@@ -32,17 +35,33 @@ export interface DevFile {
 
 const pathIn = (directory: string): string => join(directory, "dev.json");
 
-/** The keys of the file of an earlier run; none when it is absent or damaged. */
+/**
+ * The keys of the file of an earlier run; none when it is absent.
+ * @throws {CommandFailure} when it is damaged: new keys in its place would shut out every client without a word
+ */
 export function readDevKeys(directory: string): Partial<DevKeys> {
+  const path = pathIn(directory);
+  if (!existsSync(path)) return {};
+  const file = keysIn(readFileSync(path, "utf8"));
+  if (file === null) {
+    throw new CommandFailure(
+      `${path} is damaged: it holds no keys in JSON. Remove it to have new keys made for the same accounts, ` +
+        "or start over with --fresh.",
+    );
+  }
+  const keys = platformTiers.flatMap((tier): [string, string][] => {
+    const key: unknown = Reflect.get(file, tier);
+    return typeof key === "string" ? [[tier, key]] : [];
+  });
+  return Object.fromEntries(keys);
+}
+
+function keysIn(text: string): object | null {
   try {
-    const file: { keys?: Record<string, unknown> } = JSON.parse(readFileSync(pathIn(directory), "utf8"));
-    const keys = platformTiers.flatMap((tier): [string, string][] => {
-      const key = file.keys?.[tier];
-      return typeof key === "string" ? [[tier, key]] : [];
-    });
-    return Object.fromEntries(keys);
+    const keys: unknown = JSON.parse(text)?.keys;
+    return typeof keys === "object" && keys !== null ? keys : null;
   } catch {
-    return {};
+    return null;
   }
 }
 

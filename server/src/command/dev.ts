@@ -45,6 +45,7 @@ export async function runDev(
     await requireUnused(config);
     forgetEverything(directory, storeParts);
   }
+  const known = readDevKeys(directory);
   const log = createLog({ level: config.logLevel, destination: "stderr", pretty: process.stderr.isTTY === true });
   const ownChain = config.upstreams.devnet.length === 0;
   await using resources = new AsyncDisposableStack();
@@ -66,14 +67,15 @@ export async function runDev(
     return outcome.ok ? { ok: true, config: withChildren(outcome.config) } : outcome;
   };
   const sluice = resources.use(await compose(effective, { log, readConfig: reread }).catch(explainStartFault));
-  const { keys, consoleAccountId } = await ensureDevAccounts(readDevKeys(directory), {
+  const { keys, consoleAccountId } = await ensureDevAccounts(known, {
     ...dependencies,
     state: sluice.state,
   });
   // A browser needs no session only where other machines cannot reach the endpoint; elsewhere it signs in with a key.
   if (isLoopback(effective.bind)) sluice.openConsoleAs(consoleAccountId);
   const marketAdmin = market?.ready().admin ?? null;
-  const file = { key: keys.enterprise, keys, doors: endpointUrls(sluice), marketAdmin, pid: process.pid };
+  const chainAdmin = chain?.ready().admin ?? null;
+  const file = { key: keys.enterprise, keys, doors: endpointUrls(sluice), chainAdmin, marketAdmin, pid: process.pid };
   writeDevFile(directory, file);
   terminal.out(
     renderBanner({
@@ -81,7 +83,7 @@ export async function runDev(
       directory,
       version,
       consoleUrl: sluice.consoleUrl,
-      chain: chain === null ? "as configured" : describeChain(slotMs, traffic),
+      chain: chainAdmin === null ? "as configured" : describeChain(slotMs, traffic, chainAdmin),
       prices: describePrices(effective, marketAdmin),
       startedInMs: systemClock.monotonic() - startedAt,
     }),
@@ -167,9 +169,9 @@ function readTraffic(text: string | undefined): number {
   throw new CommandFailure("--traffic expects whole transactions a second from 0 to 1000");
 }
 
-function describeChain(slotMs: number, traffic: number): string {
+function describeChain(slotMs: number, traffic: number, admin: string): string {
   const generated = traffic === 0 ? "" : `, ${traffic} generated transactions a second (--traffic 0 for none)`;
-  return `development chain, a slot every ${slotMs} ms${generated}`;
+  return `development chain, a slot every ${slotMs} ms${generated}; forks and faults at ${admin} (sluice chain --help)`;
 }
 
 function describePrices({ oracle, roles }: Config, marketAdmin: string | null): string {

@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { composeManagement, managementSocketPath } from "../compose.ts";
 import type { Config } from "../config/index.ts";
-import { explainStartFault } from "./start-fault.ts";
+import { StateError } from "../state/index.ts";
+import { explainStartFault, isStoreAbsent } from "./start-fault.ts";
 import { CommandFailure } from "./terminal.ts";
 
-export type ManagementMethod = "GET" | "POST" | "PUT" | "DELETE";
+export type ManagementMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** The management API: of the running server, or over the stores that this command opens. */
 export interface ManagementClient extends AsyncDisposable {
@@ -12,20 +14,46 @@ export interface ManagementClient extends AsyncDisposable {
   call(method: ManagementMethod, path: string, body?: unknown): Promise<unknown>;
 }
 
+export interface ManagementOptions {
+  /** Whether an empty PostgreSQL database gets its tables; otherwise no command makes a store. */
+  readonly migrates?: boolean;
+  /** The option by which the operator gave a member of a body or of a query, for the server's refusals. */
+  readonly flagOf?: (member: string) => string;
+}
+
 type Send = (path: string, init: RequestInit) => Promise<Response>;
 
-export async function openManagement(config: Config): Promise<ManagementClient> {
+/** @throws {CommandFailure} when no server runs and there is no store, or the stores cannot be opened */
+export async function openManagement(config: Config, options: ManagementOptions = {}): Promise<ManagementClient> {
+  const { migrates = false, flagOf = (member) => member } = options;
   const socket = managementSocketPath(config);
+  const client = (send: Send, close: () => Promise<void>): ManagementClient => ({
+    call: (method, path, body) => call(send, { method, path, body }, flagOf),
+    [Symbol.asyncDispose]: close,
+  });
   if (await serverIsAt(socket)) {
-    const send: Send = (path, init) => fetch(`http://sluice${path}`, { ...init, unix: socket });
-    return { call: (method, path, body) => call(send, method, path, body), [Symbol.asyncDispose]: async () => {} };
+    return client(
+      (path, init) => fetch(`http://sluice${path}`, { ...init, unix: socket }),
+      async () => {},
+    );
   }
-  const management = await composeManagement(config).catch(explainStartFault);
-  const send: Send = async (path, init) => await management.fetch(new Request(`http://sluice${path}`, init));
-  return {
-    call: (method, path, body) => call(send, method, path, body),
-    [Symbol.asyncDispose]: () => management[Symbol.asyncDispose](),
-  };
+  const management = await composeManagement(config, { migrates }).catch((error: unknown) => {
+    if (isStoreAbsent(error)) throw new CommandFailure(nothingAt(config, error));
+    explainStartFault(error);
+  });
+  return client(
+    async (path, init) => await management.fetch(new Request(`http://sluice${path}`, init)),
+    async () => await management[Symbol.asyncDispose](),
+  );
+}
+
+function nothingAt({ stores }: Config, error: unknown): string {
+  const ofDatabase = stores.databaseUrl !== null && error instanceof StateError;
+  const store = ofDatabase ? "no store in the database of DATABASE_URL" : "no store";
+  return (
+    `no server and ${store} at ${resolve(stores.directory)}; ` +
+    "start it (npx sluice serve, npm start), or pass --data-dir or --config"
+  );
 }
 
 /** After kill -9 a socket file stays without a server; it counts as no server. */
@@ -37,7 +65,13 @@ export async function serverIsAt(socket: string): Promise<boolean> {
   );
 }
 
-async function call(send: Send, method: string, path: string, body: unknown): Promise<unknown> {
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+}
+
+async function call(send: Send, { method, path, body }: Call, flagOf: (member: string) => string): Promise<unknown> {
   const response = await send(path, {
     method,
     headers: { "content-type": "application/json" },
@@ -45,15 +79,17 @@ async function call(send: Send, method: string, path: string, body: unknown): Pr
   });
   const text = await response.text();
   if (response.ok) return text === "" ? null : JSON.parse(text);
-  throw new CommandFailure(explain(response.status, text));
+  throw new CommandFailure(explain(response.status, text, flagOf));
 }
 
-function explain(status: number, text: string): string {
+function explain(status: number, text: string, flagOf: (member: string) => string): string {
+  let problem: { detail?: string; title?: string; errors?: { path: string; message: string }[] };
   try {
-    const problem: { detail?: string; title?: string; errors?: { path: string; message: string }[] } = JSON.parse(text);
-    const errors = (problem.errors ?? []).map((error) => `${error.path}: ${error.message}`);
-    return [problem.detail ?? problem.title ?? `status ${status}`, ...errors].join("; ");
+    problem = JSON.parse(text);
   } catch {
     return `the server answered with status ${status}`;
   }
+  const errors = (problem.errors ?? []).map(({ path, message }) => `${flagOf(path)}: ${message}`.replace(/^: /, ""));
+  // With a list of faults the sentence above it says no more.
+  return errors.length > 0 ? errors.join("; ") : (problem.detail ?? problem.title ?? `status ${status}`);
 }

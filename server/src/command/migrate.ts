@@ -14,12 +14,15 @@ interface Migrations {
   }[];
 }
 
-/** Applies missing migrations, as a server does when it starts, and lists all of them. */
+/**
+ * Applies missing migrations, as a server does when it starts, and lists all of them. An empty PostgreSQL database gets
+ * its tables; an embedded store is made by a server alone.
+ */
 export function addMigrateCommand(program: Command, context: CommandContext): void {
   context
     .command(program, "migrate", "apply missing migrations of the stores and list them")
     .action(async (options) => {
-      const found = (await context.manage(options, "GET", "/migrations")) as Migrations;
+      const found = (await context.manage(options, { path: "/migrations", migrates: true })) as Migrations;
       context.print(options, found, () =>
         table(
           ["STORE", "DRIVER", "MIGRATION", "NAME", "APPLIED"],

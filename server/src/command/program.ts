@@ -1,21 +1,26 @@
 import type { ReloadOutcome } from "@sluice/contract/schemas";
 import { Command, Option } from "commander";
 import { version } from "../compose.ts";
-import { describeConfig, formatFaults, loadConfigFromProcess } from "../config/index.ts";
+import { describeConfig, formatFaults } from "../config/index.ts";
 import { addAccountCommands } from "./accounts.ts";
-import { CommandContext, flagsOf } from "./context.ts";
+import { addChainCommands } from "./chain.ts";
+import { CommandContext, type Environment } from "./context.ts";
 import { runDev } from "./dev.ts";
 import { addEngineCommands } from "./engine.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addOracleCommands } from "./oracle.ts";
+import { addReportCommands } from "./reports.ts";
+import { addRequestCommands } from "./requests.ts";
 import { addSearcherCommands } from "./searchers.ts";
 import { runServe } from "./serve.ts";
+import { explainStartFault } from "./start-fault.ts";
 import { CommandFailure, type Terminal } from "./terminal.ts";
+import { addUpstreamCommands } from "./upstreams.ts";
 
 /** All commands of `sluice`. `dev` and `serve` resolve when their server has ended. */
-export function buildProgram(terminal: Terminal): Command {
-  const context = new CommandContext(terminal);
+export function buildProgram(terminal: Terminal, environment: Environment = {}): Command {
+  const context = new CommandContext(terminal, environment);
   const program = new Command("sluice")
     .description("Everything between a Solana-VM chain and the programs that use it.")
     .version(version)
@@ -27,10 +32,14 @@ export function buildProgram(terminal: Terminal): Command {
   addServerCommands(program, context);
   addAccountCommands(program, context);
   addKeyCommands(program, context);
+  addUpstreamCommands(program, context);
+  addReportCommands(program, context);
+  addRequestCommands(program, context);
   addMigrateCommand(program, context);
   addOracleCommands(program, context);
   addEngineCommands(program, context);
   addSearcherCommands(program, context);
+  addChainCommands(program, context);
   addConfigCommand(program, context);
   addReloadCommand(program, context);
   program
@@ -61,19 +70,15 @@ function addServerCommands(program: Command, context: CommandContext): void {
     .option("--genesis <file>", "what the development chain begins with, in place of what ships with it")
     .option("--clone <url=address,...>", "accounts to copy from a running chain; may be repeated", collect)
     .option("--program <address=file.so>", "a program that the development chain runs; may be repeated", collect)
+    .option("--account <address=file.json>", "an account to begin with, as `solana account` writes it", collect)
+    .option("--account-dir <directory>", "a directory of such files; may be repeated", collect)
     .action(async (options) => {
-      await runDev(context.config(options), options, context.terminal, () => context.readConfig(options));
+      const read = () => context.readConfig(options);
+      await runDev(context.config(options), options, context.terminal, read).catch(explainStartFault);
     });
-  context
-    .command(program, "serve", "run the server in production")
-    .option("--roles <roles>", "the parts to run, separated by commas; all of them by default")
-    .option("--oracle <prices>", "live or off: where prices come from")
-    .option("--port-offset <n>", "added to the port of every endpoint")
-    .option("--bind <host>", "the address that the endpoints listen on")
-    .option("--log-level <level>", "debug, info, warn, error, silent")
-    .action(async (options) => {
-      await runServe(context.config(options, "serve"), context.terminal, () => context.readConfig(options, "serve"));
-    });
+  withServeFlags(context.command(program, "serve", "run the server in production")).action(async (options) => {
+    await runServe(context.config(options, "serve"), context.terminal, () => context.readConfig(options, "serve"));
+  });
   context
     .command(program, "resolver", "run the name resolver alone: one endpoint, one node (CHAIN_RPC_URL), no store")
     .option("--port-offset <n>", "added to the port of the endpoint")
@@ -84,11 +89,24 @@ function addServerCommands(program: Command, context: CommandContext): void {
     });
 }
 
+/** What `serve` takes besides the options of all commands. */
+function withServeFlags(command: Command): Command {
+  return command
+    .option("--roles <roles>", "the parts to run, separated by commas; all of them by default")
+    .option("--oracle <prices>", "live or off: where prices come from")
+    .option("--port-offset <n>", "added to the port of every endpoint")
+    .option("--bind <host>", "the address that the endpoints listen on")
+    .option("--log-level <level>", "debug, info, warn, error, silent");
+}
+
 function addReloadCommand(program: Command, context: CommandContext): void {
   context
     .command(program, "reload", "have the running server read its configuration again, without dropping a connection")
     .action(async (options) => {
-      const outcome = (await context.manage(options, "POST", "/reload")) as ReloadOutcome;
+      const outcome = (await context.manage(options, {
+        method: "POST",
+        path: "/api/v1/admin/reload",
+      })) as ReloadOutcome;
       const line = (what: string, keys: readonly string[]) =>
         `${what}: ${keys.length === 0 ? "nothing" : keys.join(", ")}`;
       context.print(options, outcome, () =>
@@ -99,13 +117,17 @@ function addReloadCommand(program: Command, context: CommandContext): void {
 
 function addConfigCommand(program: Command, context: CommandContext): void {
   const config = program.command("config").description("the configuration");
-  context
-    .command(config, "check", "read the configuration and report all of its faults")
-    .addOption(new Option("--mode <mode>", "what it is read for").choices(["dev", "serve"]).default("dev"))
+  const check = context.command(
+    config,
+    "check",
+    "read the configuration as 'sluice serve' does, and report all of its faults (--mode dev: as 'sluice dev')",
+  );
+  withServeFlags(check)
+    .addOption(new Option("--mode <mode>", "which of the two").choices(["dev", "serve"]).default("serve"))
     .action((options) => {
-      const mode = options.mode === "serve" ? "serve" : "dev";
-      const outcome = loadConfigFromProcess({ mode, flags: flagsOf(options) });
-      if (!outcome.ok) throw new CommandFailure(formatFaults(outcome.faults));
+      const mode = options.mode === "dev" ? "dev" : "serve";
+      const outcome = context.readConfig(options, mode);
+      if (!outcome.ok) throw new CommandFailure(`for 'sluice ${mode}': ${formatFaults(outcome.faults)}`);
       context.print(options, outcome.config.settings, () => describeConfig(outcome.config).trimEnd());
     });
 }

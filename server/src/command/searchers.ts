@@ -1,10 +1,12 @@
 import { searcherTierLimits } from "@sluice/contract/engine";
 import type { Page, SearcherLimitBody, SearcherLinkBody } from "@sluice/contract/schemas";
 import type { Command } from "commander";
-import { wholeNumber, wholeNumberOrTier } from "./arguments.ts";
+import { limitOf, wholeNumber, wholeNumberOrTier } from "./arguments.ts";
 import type { CommandContext } from "./context.ts";
+import { moreLine, type PageOptions, pageQuery, withPages } from "./paging.ts";
 import { table } from "./terminal.ts";
 
+const root = "/api/v1/admin/searchers";
 const linkHead = ["PUBLIC KEY", "ACCOUNT", "LINKED"];
 const linkRow = (link: SearcherLinkBody) => [link.pubkey, link.account_id, link.linked_at];
 const limitHead = ["SEARCHER", "BUNDLES/S", "BURST", "SET"];
@@ -20,26 +22,22 @@ export function addSearcherCommands(program: Command, context: CommandContext): 
     .argument("<pubkey>", "the public key, in base58")
     .argument("<account>", "the account's id")
     .action(async (pubkey, account, options) => {
-      const link = await context.manage(options, "POST", "/searchers", { pubkey, account_id: account });
+      const link = await context.manage(options, { method: "POST", path: root, body: { pubkey, account_id: account } });
       context.print(options, link, () => table(linkHead, [linkRow(link as SearcherLinkBody)]));
     });
   context
     .command(searchers, "unlink", "have a public key stand for itself again")
     .argument("<pubkey>", "the public key, in base58")
     .action(async (pubkey, options) => {
-      await context.manage(options, "DELETE", `/searchers/${encodeURIComponent(pubkey)}`);
+      await context.manage(options, { method: "DELETE", path: `${root}/${encodeURIComponent(pubkey)}` });
       context.print(options, { unlinked: pubkey }, () => `${pubkey} is linked to no account`);
     });
-  context
-    .command(searchers, "list", "list linked public keys")
+  withPages(context.command(searchers, "list", "list linked public keys"))
     .option("--account <id>", "of this account only")
-    .option("--limit <n>", "how many at most", "50")
-    .option("--cursor <cursor>", "where the page before ended")
-    .action(async (options) => {
-      const query = pageQuery(options);
-      if (options.account !== undefined) query.set("account_id", options.account);
-      const page = (await context.manage(options, "GET", `/searchers?${query}`)) as Page<SearcherLinkBody>;
-      context.print(options, page, () => table(linkHead, page.items.map(linkRow)));
+    .action(async (options: PageOptions & { readonly account?: string }) => {
+      const path = `${root}?${pageQuery(options, { account_id: options.account })}`;
+      const page = (await context.manage({ ...options }, { path })) as Page<SearcherLinkBody>;
+      context.print({ ...options }, page, () => table(linkHead, page.items.map(linkRow)) + moreLine(page.next_cursor));
     });
   addLimits(searchers, context);
 }
@@ -48,30 +46,29 @@ function addLimits(searchers: Command, context: CommandContext): void {
   context
     .command(searchers, "limit", "set the limit of a searcher; 'tier' restores that of its tier")
     .argument("<searcher>", "an account's id, or pubkey: and a public key")
-    .argument("<bundles-per-second>", "a whole number, or 'tier'", wholeNumberOrTier)
+    .argument("<bundles-per-second>", "a whole number, 0 to stop the searcher, or 'tier'", wholeNumberOrTier)
     .option("--burst <n>", "bundles that may come at once; twice the rate by default", wholeNumber)
-    .action(async (searcher: string, rate: number | null, options) => {
-      const path = `/searchers/limits/${encodeURIComponent(searcher)}`;
+    .action(async (searcher: string, given: number | "tier", options) => {
+      const rate = limitOf(given);
+      const path = `${root}/limits/${encodeURIComponent(searcher)}`;
       if (rate === null) {
-        await context.manage(options, "DELETE", path);
+        await context.manage(options, { method: "DELETE", path });
         context.print(options, { searcher_id: searcher, limit: null }, () => `${searcher} has its tier's limit`);
         return;
       }
       const body = { bundles_per_second: rate, burst: options.burst ?? rate * burstFactor };
-      const limit = await context.manage(options, "PUT", path, body);
+      const limit = await context.manage(options, { method: "PUT", path, body });
       context.print(options, limit, () => table(limitHead, [limitRow(limit as SearcherLimitBody)]));
     });
-  context
-    .command(searchers, "limits", "list the limits that were set")
-    .option("--limit <n>", "how many at most", "50")
-    .option("--cursor <cursor>", "where the page before ended")
-    .action(async (options) => {
-      const path = `/searchers/limits?${pageQuery(options)}`;
-      const page = (await context.manage(options, "GET", path)) as Page<SearcherLimitBody>;
-      context.print(options, page, () => table(limitHead, page.items.map(limitRow)));
-    });
-}
-
-function pageQuery({ limit, cursor }: { readonly limit: string; readonly cursor?: string }): URLSearchParams {
-  return new URLSearchParams({ limit, ...(cursor !== undefined && { cursor }) });
+  withPages(context.command(searchers, "limits", "list the limits that were set")).action(
+    async (options: PageOptions) => {
+      const path = `${root}/limits?${pageQuery(options)}`;
+      const page = (await context.manage({ ...options }, { path })) as Page<SearcherLimitBody>;
+      context.print(
+        { ...options },
+        page,
+        () => table(limitHead, page.items.map(limitRow)) + moreLine(page.next_cursor),
+      );
+    },
+  );
 }

@@ -6,12 +6,11 @@ import { CommandFailure, type Terminal } from "./terminal.ts";
 import { onHangUp, untilSignal } from "./until-signal.ts";
 
 interface Started extends AsyncDisposable {
-  readonly endpoints: readonly { readonly name: string; readonly url: string }[];
   /** Absent where the configuration cannot be changed while it runs. */
   readonly reload?: () => Promise<unknown>;
 }
 
-/** Runs the server until SIGTERM or SIGINT, then drains it. */
+/** Runs the server until SIGTERM or SIGINT, then drains it. Its standard output holds log records only. */
 export async function runServe(config: Config, terminal: Terminal, readConfig: () => ConfigOutcome): Promise<void> {
   const stop = untilSignal(systemClock);
   const start: Promise<Started> = isResolverAlone(config.roles)
@@ -19,7 +18,6 @@ export async function runServe(config: Config, terminal: Terminal, readConfig: (
     : compose(config, { readConfig });
   const sluice = await start.catch(explainStartFault);
   if (sluice.reload !== undefined) onHangUp(sluice.reload, terminal);
-  for (const { name, url } of sluice.endpoints) terminal.out(`${name} ${url}`);
   await stop;
   await sluice[Symbol.asyncDispose]();
 }

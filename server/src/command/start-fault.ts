@@ -1,13 +1,33 @@
+import { fileFaultOf } from "@sluice/lib";
 import { LedgerOpenError } from "../ledger/index.ts";
 import { ListenError } from "../net/index.ts";
 import { StateError } from "../state/index.ts";
 import { CommandFailure } from "./terminal.ts";
 
-/** Turns an error that an operator can correct into one sentence; any other error is rethrown unchanged. */
+/** Turns an error that an operator can correct into one message; any other error is rethrown unchanged. */
 export function explainStartFault(error: unknown): never {
   if (error instanceof ListenError) throw new CommandFailure(explainListening(error));
-  if (error instanceof StateError || error instanceof LedgerOpenError) throw new CommandFailure(error.message);
-  throw error;
+  const store = storeFaultOf(error);
+  if (store !== null) throw new CommandFailure(store.message);
+  const fault = fileFaultOf(error);
+  if (fault === null || !(error instanceof Error)) throw error;
+  const path = "path" in error ? String(error.path) : error.message;
+  throw new CommandFailure(`${path}: ${fault.cause}. ${fault.remedy}`);
+}
+
+/** What a store said, also where a failed read of it came as the cause of another error. */
+function storeFaultOf(error: unknown): Error | null {
+  for (let depth = 0, at = error; depth < causesMax && at instanceof Error; depth += 1, at = at.cause) {
+    if (at instanceof StateError || at instanceof LedgerOpenError) return at;
+  }
+  return null;
+}
+
+const causesMax = 8;
+
+/** Whether a store was to be opened and is not there. */
+export function isStoreAbsent(error: unknown): boolean {
+  return (error instanceof StateError || error instanceof LedgerOpenError) && error.code === "ABSENT";
 }
 
 function explainListening({ details: { endpoint, port }, cause }: ListenError): string {

@@ -3,6 +3,7 @@ import { SluiceError } from "@sluice/contract/errors";
 import type { ConsoleEndpoint } from "@sluice/contract/schemas";
 import { SingleFlight } from "@sluice/lib";
 import {
+  ApiDocs,
   ConsolePages,
   chainPosition,
   consoleBundleStory,
@@ -38,7 +39,7 @@ interface ConsoleDependencies extends Dependencies {
 export interface Console {
   /** The REST of the console. */
   readonly rest: AppMount;
-  /** The pages, under all other paths. */
+  /** The pages and the descriptions of the interface, under all other paths. */
   readonly pages: AppMount;
   /** Builds the pages, so that the first visitor does not wait. Reports a failure; the next visit builds again. */
   buildPages(): void;
@@ -63,9 +64,11 @@ export function openConsole(config: Config, dependencies: ConsoleDependencies): 
         story: (viewer, id) => consoleBundleStory(requireActive(engine), viewer, { id, nowMs: clock.now() }),
       },
       access: gateway.access.on(config.networkDefault),
-      endpoints: (): ConsoleEndpoint[] =>
-        endpointsOf(config).map(({ name, url, protocol }) => ({ name, address: url, protocol, status: "open" })),
-      upstreams: () => consoleUpstreams(gateway.upstreams),
+      endpoints: ({ operates }): ConsoleEndpoint[] =>
+        endpointsOf(config)
+          .filter(({ forOperators }) => operates || forOperators !== true)
+          .map(({ name, url, protocol }) => ({ name, address: url, protocol, status: "open" })),
+      upstreams: () => consoleUpstreams(gateway.upstreams, clock.now()),
       chainPosition: () => chainPosition(gateway.upstreams, config.networkDefault),
       usage: async (accountId) => consoleUsage(await stores.ledger.requests.lastHour(accountId)),
       creditsUsed: (accountId) => gateway.credits.spent(accountId),
@@ -91,6 +94,7 @@ function openPages(
   { stores }: Config,
   { closing, events }: ConsoleDependencies,
 ): Pick<Console, "pages" | "buildPages"> {
+  const docs = new ApiDocs();
   let pages: ConsolePages | null = null;
   const build = new SingleFlight(async () => {
     pages = new ConsolePages({ directory: await buildConsoleFiles(stores.directory, closing), pages: pagePaths });
@@ -100,7 +104,9 @@ function openPages(
     pages: {
       prefix: "/",
       fetch: async (request, { requestId }) =>
-        (pages ?? (await build.run())).answer(request) ?? problemResponse("NOT_FOUND", { requestId }),
+        docs.answer(request) ??
+        (pages ?? (await build.run())).answer(request) ??
+        problemResponse("NOT_FOUND", { requestId }),
     },
     buildPages: () =>
       void build.run().catch((error: unknown) => closing.aborted || events.internalError("console", error)),

@@ -6,6 +6,8 @@ export interface Endpoint {
   readonly url: string;
   /** The protocol in a word or two, for people. */
   readonly protocol: string;
+  /** Absent for an endpoint of customers. */
+  readonly forOperators?: true;
 }
 
 /** Longest time, once the server ends, for the requests in flight of the engine's and of the oracle's endpoints. */
@@ -57,6 +59,10 @@ const engineEndpoints = (config: Config): Endpoint[] => {
   ];
 };
 
+/** The addresses of endpoints by their names. */
+export const addressesOf = (endpoints: readonly Endpoint[]): Record<string, string> =>
+  Object.fromEntries(endpoints.map(({ name, url }) => [name, url]));
+
 /** All endpoints that a server with this configuration opens. */
 export function endpointsOf(config: Config): Endpoint[] {
   const { metrics, ports } = config;
@@ -68,6 +74,11 @@ export function endpointsOf(config: Config): Endpoint[] {
       : []),
     ...(opensEngine(config) ? engineEndpoints(config) : []),
     { name: "pubsub", url: url(config, "pubsub", "ws"), protocol: "Solana PubSub" },
-    { name: "metrics", url: `http://${shownHost(metrics.host)}:${ports.metrics}/metrics`, protocol: "Prometheus" },
+    {
+      name: "metrics",
+      url: `http://${shownHost(metrics.host)}:${ports.metrics}/metrics`,
+      protocol: "Prometheus",
+      forOperators: true,
+    },
   ];
 }

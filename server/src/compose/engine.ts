@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { ApiDocs } from "../admin/index.ts";
 import type { Config } from "../config/index.ts";
 import { createEngineEvents, type EngineService, openEngineService, upstreamChain } from "../engine/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
@@ -47,6 +48,7 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
         ledger: stores.ledger,
         access,
         limits,
+        served: gateway.served,
         requestId,
         events: createEngineEvents(dependencies),
       },
@@ -65,15 +67,16 @@ async function openEndpoints(config: Config, engine: EngineService, dependencies
   const opened: { stop(deadlineMs: number): Promise<void> }[] = [];
   const drainMs = drainMsOf(config);
   resources.defer(async () => void (await Promise.all(opened.map((each) => each.stop(drainMs)))));
+  const docs = new ApiDocs();
   const rest = listening(
     "engineRest",
     engineRest,
     () =>
       new AppListener(
-        { hostname, port: engineRest, gatewayPort: config.ports.gateway },
+        { hostname, port: engineRest, page: { title: "block engine", version, gatewayPort: config.ports.gateway } },
         {
           clock: dependencies.clock,
-          fetch: (request, bindings) => engine.fetch(request, bindings),
+          fetch: (request, bindings) => docs.own("engine", request) ?? engine.fetch(request, bindings),
           sockets: engine.sockets,
           requestId: gateway.requestId,
           events,

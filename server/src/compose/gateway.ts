@@ -8,8 +8,8 @@ import { createGatewayEvents, factRecorder, GatewayServer, PubSubEndpoint } from
 import { createRequestIds } from "../http/index.ts";
 import { createKeys, createKeysEvents, type RevocationFeed } from "../keys/index.ts";
 import { createLimits, createLimitsEvents, createSharedLimits } from "../limits/index.ts";
-import { type AppMount, listening } from "../net/index.ts";
-import { createTracing } from "../observe/index.ts";
+import { type AppMount, ConnectionLimit, createConnectionEvents, listening } from "../net/index.ts";
+import { createTracing, type Metrics, processDescriptors, type RootLog } from "../observe/index.ts";
 import {
   createRpcEvents,
   createSharedHistory,
@@ -25,8 +25,10 @@ import {
   reportHealth,
   SlotNotices,
   type UpstreamOutcome,
+  type UpstreamsOptions,
 } from "../upstreams/index.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { openFactKeeper } from "./served.ts";
 import { openMeter, type Stores } from "./stores.ts";
 
 interface GatewayParts extends Dependencies {
@@ -44,28 +46,27 @@ export function wireGateway(config: Config, dependencies: GatewayParts) {
   const tracing = installed.enabled ? installed : null;
   const keys = wireKeys(config, dependencies);
   const credits = openMeter(config, { meter: "credits", store: stores.state.credits }, dependencies);
+  const facts = openFactKeeper(config, dependencies);
   const limits = wireLimits(dependencies);
   const trustedProxies = replaceableAddressSet(config.trustedProxies);
   const access = new Access({ trustedProxies }, { keys, limits, credits });
   const slots = new SlotNotices();
   const upstreams = resources.use(
-    createUpstreams(
-      {
-        networks: config.upstreams,
-        deadlineMs: config.upstreamTimeoutMs,
-        slotLagMax: BigInt(config.cordonSlots),
+    createUpstreams(upstreamsOptions(config), {
+      clock,
+      random,
+      events: upstreamEvents,
+      tracing,
+      chainStore: stores.state.chains,
+      onNewChain: (network) => {
+        cache.forget(network);
+        rpc.forget(network);
       },
-      {
-        clock,
-        random,
-        events: upstreamEvents,
-        tracing,
-        onSlot: (network, commitment, slot) => {
-          cache.slotMoved(network, commitment);
-          slots.notify(network, commitment, slot);
-        },
+      onSlot: (network, commitment, slot) => {
+        cache.slotMoved(network, commitment);
+        slots.notify(network, commitment, slot);
       },
-    ),
+    }),
   );
   resources.use(reportHealth(upstreams, { clock, events: upstreamEvents }));
   const cache = new AnswerCache<NodeAnswer, UpstreamOutcome>(
@@ -90,7 +91,8 @@ export function wireGateway(config: Config, dependencies: GatewayParts) {
     sent,
     upstreams,
     slots,
-    served: factRecorder(events, stores.ledger.requests),
+    facts,
+    served: factRecorder(events, facts),
     events,
     tracing,
     requestId: createRequestIds({ random }),
@@ -99,12 +101,27 @@ export function wireGateway(config: Config, dependencies: GatewayParts) {
   };
 }
 
-function wireKeys({ mode }: Config, dependencies: GatewayParts) {
+/** Development keys are for development: production refuses them, and makes none. */
+export const acceptedKeys = ({ mode }: Config): "accept" | "refuse" => (mode === "dev" ? "accept" : "refuse");
+
+const upstreamsOptions = (config: Config): UpstreamsOptions => ({
+  networks: config.upstreams,
+  deadlineMs: config.upstreamTimeoutMs,
+  callBytesMax: config.nodeBodyBytesMax,
+  slotLagMax: BigInt(config.cordonSlots),
+  chains: {
+    genesis: config.genesis.hashes,
+    allowUnknown: config.genesis.allowUnknown,
+    followsNodes: config.mode === "dev",
+  },
+});
+
+function wireKeys(config: Config, dependencies: GatewayParts) {
   const { clock, log } = dependencies;
   const { keys } = dependencies.stores.state;
   return dependencies.resources.use(
     createKeys(
-      { developmentKeys: mode === "dev" ? "accept" : "refuse" },
+      { developmentKeys: acceptedKeys(config) },
       {
         clock,
         log,
@@ -136,6 +153,13 @@ function openSharedHistory(config: Config, dependencies: GatewayParts): SharedHi
   return createSharedHistory(new SharedAnswers({}, { clock, store: stores.hot, events }));
 }
 
+/** More than a process serves well; the rest is for other replicas. */
+const connectionsMaxDefault = 65_536;
+
+/** Three quarters of the process's descriptors: the rest is for nodes, stores, files and the other endpoints. */
+const connectionsMaxOf = (descriptorLimit: number | null): number =>
+  Math.min(connectionsMaxDefault, Math.floor((descriptorLimit ?? connectionsMaxDefault) * 0.75));
+
 /** Opens the gateway's ports: JSON-RPC, PubSub, health and the mounted applications. */
 export function openGatewayListener(
   config: Config,
@@ -144,20 +168,30 @@ export function openGatewayListener(
     readonly revocations: Pick<RevocationFeed, "subscribe">;
     readonly apps: readonly AppMount[];
     readonly health: () => HealthRecord;
+    readonly metrics: Metrics;
+    readonly log: RootLog;
   },
 ): GatewayServer {
   const { revocations, apps, health } = dependencies;
   const shared = { networkDefault: config.networkDefault, trustedProxies: gateway.trustedProxies };
-  const pubsub = new PubSubEndpoint(shared, {
-    ...gateway,
-    target: (network, lost) => gateway.upstreams.pool(network)?.pubsubNode(lost) ?? null,
-    isServing: (network, label) => gateway.upstreams.pool(network)?.isIn(label) ?? false,
-  });
+  const allowUnknownMethods = config.unknownMethods === "pass";
+  const pubsub = new PubSubEndpoint(
+    { ...shared, allowUnknownMethods },
+    {
+      ...gateway,
+      target: (network, lost) => gateway.upstreams.pool(network)?.pubsubNode(lost) ?? null,
+      isServing: (network, label) => gateway.upstreams.pool(network)?.mayNotify(label) ?? false,
+    },
+  );
   revocations.subscribe(() => pubsub.recheck());
+  const connectionLimit = new ConnectionLimit(
+    { connectionsMax: config.connectionsMax ?? connectionsMaxOf(processDescriptors().limit) },
+    { clock: gateway.clock, events: createConnectionEvents(dependencies) },
+  );
   const open = (): GatewayServer =>
     new GatewayServer(
       { ...shared, hostname: config.bind, port: config.ports.gateway, pubsubPort: config.ports.pubsub },
-      { ...gateway, apps, sockets: [pubsub], pubsub, health },
+      { ...gateway, apps, sockets: [pubsub], pubsub, health, connectionLimit },
     );
   return listening("gateway", config.ports.gateway, open);
 }

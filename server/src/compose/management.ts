@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { SluiceError } from "@sluice/contract/errors";
 import { systemClock, systemRandom } from "@sluice/lib";
 import {
@@ -7,19 +9,20 @@ import {
   type EngineControl,
   engineControl,
   listMigrations,
+  type RunningServer,
 } from "../admin/index.ts";
 import type { Config, Reload } from "../config/index.ts";
 import { type Credits, createCredits, tallyInMemory } from "../credits/index.ts";
 import { createRequestIds } from "../http/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
-import { LedgerUnavailableError } from "../ledger/index.ts";
+import { LedgerUnavailableError, type RequestSearch, type UsageQuestion, type UsageRange } from "../ledger/index.ts";
 import type { AppMount } from "../net/index.ts";
 import { createLog, createMetrics, createServerEvents } from "../observe/index.ts";
 import type { SentQuery } from "../rpc/index.ts";
 import type { UpstreamAdmin } from "../upstreams/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Gateway } from "./gateway.ts";
-import { openStores, type Stores } from "./stores.ts";
+import { openStores, requireLedger, type Stores } from "./stores.ts";
 
 interface ManagementDependencies extends Dependencies {
   readonly stores: Stores;
@@ -27,6 +30,9 @@ interface ManagementDependencies extends Dependencies {
   readonly revocations: Pick<RevocationFeed, "invalidateKey" | "invalidateAccount">;
   readonly engineControl: EngineControl;
   readonly reload: Reload;
+  readonly developmentKeys: "accept" | "refuse";
+  /** Requests of an account that were served in a month, recorded or not. */
+  readonly servedRequests: (accountId: string, month: string) => Promise<bigint>;
 }
 
 interface AdministrationDependencies extends ManagementDependencies {
@@ -37,12 +43,27 @@ interface AdministrationDependencies extends ManagementDependencies {
 }
 
 /** The dependencies that administration and management share. */
-const changes = ({ revocations, engineControl, reload, credits }: ManagementDependencies) => ({
+const shared = ({ stores, revocations, engineControl, reload, credits, ...rest }: ManagementDependencies) => ({
+  state: stores.state,
+  clock: rest.clock,
+  random: rest.random,
+  log: rest.log,
+  developmentKeys: rest.developmentKeys,
   invalidateKey: (hash: string) => revocations.invalidateKey(hash),
   invalidateAccount: (accountId: string) => revocations.invalidateAccount(accountId),
   engine: engineControl,
   reload,
   creditsUsed: (accountId: string) => credits.spent(accountId),
+  flushUsage: () => stores.ledger.requests.flush(),
+  readUsage: (question: UsageQuestion) => stores.ledger.requests.usage(question).catch(overloadedWhileAway),
+  servedRequests: rest.servedRequests,
+  recordedRequests: (range: UsageRange) => stores.ledger.requests.recorded(range).catch(overloadedWhileAway),
+  requests: {
+    flush: () => stores.ledger.requests.flush(),
+    find: (requestId: string, accountId: string | null) =>
+      stores.ledger.requests.find(requestId, accountId).catch(overloadedWhileAway),
+    search: (search: RequestSearch) => stores.ledger.requests.search(search).catch(overloadedWhileAway),
+  },
 });
 
 /** A ledger that restarts is available again shortly; any other error is internal. */
@@ -53,22 +74,15 @@ function overloadedWhileAway(error: unknown): never {
 
 /** Usage and administration, mounted under their paths on the gateway's port. */
 export function mountAdministration(dependencies: AdministrationDependencies): AppMount[] {
-  const { clock, random, log, events, stores, gateway, sentBy, upstreamAdmin, closing } = dependencies;
-  const { requests } = stores.ledger;
+  const { events, gateway, sentBy, upstreamAdmin, closing } = dependencies;
   const app = createAdministration({
-    ...changes(dependencies),
-    state: stores.state,
-    clock,
-    random,
-    log,
+    ...shared(dependencies),
     events: {
       requestServed: (fact) => events.requestServed("admin", fact),
       requestRefused: (code) => events.requestRefused("admin", code),
     },
     requestId: gateway.requestId,
     access: gateway.access,
-    flushUsage: () => requests.flush(),
-    readUsage: (question) => requests.usage(question).catch(overloadedWhileAway),
     sentBy,
     upstreams: upstreamAdmin,
     closing,
@@ -77,23 +91,20 @@ export function mountAdministration(dependencies: AdministrationDependencies): A
 }
 
 /** The management application; a server and a command that opened the stores itself serve the same one. */
-export function wireManagement(dependencies: ManagementDependencies) {
-  const { clock, random, log, stores } = dependencies;
+export function wireManagement(dependencies: ManagementDependencies, server: RunningServer | null) {
+  const { random, stores } = dependencies;
   const { state, ledger } = stores;
   return createManagement(
     { actor: "operator" },
     {
-      ...changes(dependencies),
-      state,
-      clock,
-      random,
+      ...shared(dependencies),
       requestId: createRequestIds({ random }),
-      log,
-      usage: async (accountId) => {
+      lastHour: async (accountId) => {
         await ledger.requests.flush();
         return await ledger.requests.lastHour(accountId);
       },
       migrations: () => listMigrations(state, ledger),
+      server,
     },
   );
 }
@@ -102,29 +113,44 @@ export interface OfflineManagement extends AsyncDisposable {
   fetch(request: Request): Response | Promise<Response>;
 }
 
-/** The management application over stores that this process opens itself, for commands while no server runs. */
-export async function composeManagement(config: Config): Promise<OfflineManagement> {
+/**
+ * The management application over stores that this process opens itself, for commands while no server runs. It makes no
+ * store: one that is absent is refused. Only an empty PostgreSQL database gets its tables, when `migrates` says so.
+ * @throws {StateError} ABSENT, and other codes of a store that cannot be opened
+ * @throws {LedgerOpenError} likewise
+ */
+export async function composeManagement(
+  config: Config,
+  { migrates = false }: { readonly migrates?: boolean } = {},
+): Promise<OfflineManagement> {
   const clock = systemClock;
   const random = systemRandom;
   // A command prints its answer; only warnings of the stores are shown beside it.
   const log = createLog({ level: "warn", destination: "stderr" });
+  // Before the database is touched, so that nothing is done by halves.
+  requireLedger(config);
   await using opening = new AsyncDisposableStack();
   const metrics = opening.use(createMetrics({}, { clock }));
-  const shared = { clock, random, log, metrics, events: createServerEvents({ log, metrics }), resources: opening };
-  const stores = await openStores(config, shared);
+  const opened = { clock, random, log, metrics, events: createServerEvents({ log, metrics }), resources: opening };
+  const createsState = migrates && config.stores.databaseUrl !== null;
+  const stores = await openStores(config, opened, { createsState });
   // Credits are only read here, so no tally is kept.
   const credits = opening.use(
     createCredits({ sweepIntervalMs: null }, { clock, log, store: stores.state.credits, tally: tallyInMemory("", 0) }),
   );
-  const management = wireManagement({
-    ...shared,
+  const parts: ManagementDependencies = {
+    ...opened,
     stores,
     credits,
     engineControl: engineControl(null),
     reload: async () => ({ kind: "unavailable" }),
+    servedRequests: (accountId, month) => stores.state.served.used(accountId, month),
     // No server runs that could have cached a key.
     revocations: { invalidateKey: () => {}, invalidateAccount: () => {} },
-  });
+    // The stores of a development server have its file beside them.
+    developmentKeys: existsSync(join(config.stores.directory, "dev.json")) ? "accept" : "refuse",
+  };
+  const management = wireManagement(parts, null);
   const resources = opening.move();
   return {
     fetch: (request) => management.fetch(request),

@@ -10,6 +10,7 @@ import { createKeysEvents, keyMetrics } from "../keys/index.ts";
 import { createLedgerEvents, ledgerMetrics } from "../ledger/index.ts";
 import { createLimitsEvents, limitMetrics } from "../limits/index.ts";
 import { createNamesEvents, namesMetrics } from "../names/index.ts";
+import { createConnectionEvents, netMetrics } from "../net/index.ts";
 import {
   baseMetrics,
   createLog,
@@ -27,6 +28,7 @@ import { metricTable } from "./metric-table.ts";
 /** Each room with metrics: their definitions and the function that creates the events which feed them. */
 const rooms: Record<string, { readonly metrics: object; readonly create: (observe: Observe) => object }> = {
   observe: { metrics: { ...requestMetrics, ...serverMetrics, ...baseMetrics }, create: createServerEvents },
+  net: { metrics: netMetrics, create: createConnectionEvents },
   gateway: { metrics: gatewayMetrics, create: createGatewayEvents },
   keys: { metrics: keyMetrics, create: createKeysEvents },
   limits: { metrics: limitMetrics, create: createLimitsEvents },
@@ -51,6 +53,7 @@ function observed() {
   const events = {
     ...createOracleEvents(observe, { requestServed: () => {}, requestRefused: () => {} }),
     ...createServerEvents(observe),
+    ...createConnectionEvents(observe),
     ...createGatewayEvents(observe),
     ...createKeysEvents(observe),
     ...createLimitsEvents(observe),
@@ -136,6 +139,15 @@ test("only an internal error is logged as an error", async () => {
   events.upstreamCalled("devnet", "a", "timeout", 30_000);
   events.extraCall("devnet", "a", "hedge");
   events.floorMissed("devnet");
+  events.beliefRestarted("devnet", "processed", "unreached");
+  events.chainChanged("devnet", "11111111111111111111111111111111");
+  events.chainUnread("devnet", new Error("away"));
+  for (const chain of ["joined", "unverified", "other-chain"] as const) events.membershipChanged("devnet", "a", chain);
+  events.beliefObserved({
+    network: "devnet",
+    slots: { processed: 1n, confirmed: 1n, finalized: null },
+    isDisputed: true,
+  });
   events.transactionSettled("devnet", "finalized");
   events.cacheOutcome("devnet", "slot", "hit");
   events.cacheOpened(() => 10);
@@ -146,8 +158,9 @@ test("only an internal error is logged as an error", async () => {
   events.largeAnswerEnded("devnet", "cut");
   events.pubsubOpened("pubsub", "devnet");
   events.pubsubMoved("pubsub", "devnet");
+  events.pubsubWaited("pubsub", "devnet");
   events.pubsubClosed("pubsub", "devnet", 1000);
-  events.serverStarted({ version: "0.1.0", mode: "dev", startMs: 1500 });
+  events.serverStarted({ version: "0.1.0", mode: "dev", startMs: 1500, endpoints: {} });
   events.serverStopping("SIGTERM");
   events.serverStopped();
   expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
@@ -170,9 +183,25 @@ test("what a dead process held is counted by meter: what came back, and what sta
   await metrics[Symbol.asyncDispose]();
 });
 
+test("a node that becomes implausible, and two nodes that contradict each other, are logged once for as long as it lasts", async () => {
+  const { events, metrics, lines } = observed();
+  const state = { network: "devnet", upstream: "a", slotLag: 0, health: "cordoned" } as const;
+  for (const reason of ["failing", "on-trial", "implausible", "implausible", "failing"] as const) {
+    events.upstreamObserved({ ...state, reason });
+  }
+  const slots = { processed: 7n, confirmed: null, finalized: null };
+  for (const isDisputed of [true, true, false, true]) events.beliefObserved({ network: "devnet", slots, isDisputed });
+  const logged = lines.map((line) => JSON.parse(line));
+  expect(logged.map(({ reason }) => reason)).toEqual(["failing", "implausible", "failing", undefined, undefined]);
+  const text = await metrics.render();
+  expect(text).toContain('sluice_believed_slot{network="devnet",commitment="processed"} 7\n');
+  expect(text).not.toContain('sluice_believed_slot{network="devnet",commitment="confirmed"}');
+  await metrics[Symbol.asyncDispose]();
+});
+
 test("a node's health is logged when it changes, not on every probe", async () => {
   const { events, metrics, lines } = observed();
-  const state = { network: "devnet", upstream: "a", slotLag: 0 } as const;
+  const state = { network: "devnet", upstream: "a", slotLag: 0, reason: null } as const;
   for (const health of ["healthy", "healthy", "down", "down", "healthy"] as const) {
     events.upstreamObserved({ ...state, health });
   }

@@ -6,6 +6,7 @@ import { keyMetrics } from "../keys/index.ts";
 import { ledgerMetrics } from "../ledger/index.ts";
 import { limitMetrics } from "../limits/index.ts";
 import { namesMetrics } from "../names/index.ts";
+import { netMetrics } from "../net/index.ts";
 import { baseMetrics, type MetricDefinition, requestMetrics, serverMetrics } from "../observe/index.ts";
 import { oracleMetrics } from "../oracle/index.ts";
 import { rpcMetrics } from "../rpc/index.ts";
@@ -15,6 +16,7 @@ import { upstreamMetrics } from "../upstreams/index.ts";
 export const metricTable: readonly MetricDefinition[] = [
   requestMetrics,
   serverMetrics,
+  netMetrics,
   gatewayMetrics,
   keyMetrics,
   limitMetrics,

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { ApiDocs } from "../admin/index.ts";
 import type { Config } from "../config/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
 import { AppListener, listening } from "../net/index.ts";
@@ -10,7 +11,7 @@ import {
   type OracleRequestEvents,
   startExchanges,
 } from "../oracle/index.ts";
-import type { Dependencies } from "./dependencies.ts";
+import { type Dependencies, version } from "./dependencies.ts";
 import { drainMsOf, opensOracle } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
 import { openMeter, type Stores } from "./stores.ts";
@@ -61,11 +62,12 @@ export function openOracle(config: Config, dependencies: OracleParts): Oracle | 
   );
   revocations.subscribe(() => oracle.stream.recheck());
   const port = config.ports.oracle;
+  const docs = new ApiDocs();
   const open = (): AppListener =>
     new AppListener(
-      { hostname: config.bind, port, gatewayPort: config.ports.gateway },
+      { hostname: config.bind, port, page: { title: "price oracle", version, gatewayPort: config.ports.gateway } },
       {
-        fetch: (request, bindings) => oracle.fetch(request, bindings),
+        fetch: (request, bindings) => docs.own("oracle", request) ?? oracle.fetch(request, bindings),
         sockets: [oracle.stream],
         clock,
         requestId,
@@ -98,11 +100,11 @@ function poolOf({ symbol, quote, base, quoted, depthMin }: Config["oracle"]["poo
 }
 
 /** Requests of the oracle, as the metrics and the ledger of all endpoints take them. */
-function requestEvents({ events, stores }: OracleParts): OracleRequestEvents {
+function requestEvents({ events, gateway }: OracleParts): OracleRequestEvents {
   return {
     requestServed: (fact) => {
       events.requestServed("oracle", fact);
-      stores.ledger.requests.append(fact);
+      gateway.facts.append(fact);
     },
     requestRefused: (code) => events.requestRefused("oracle", code),
   };

@@ -3,8 +3,8 @@ import type { Config } from "../config/index.ts";
 import { createNames, createNamesEvents, type Names } from "../names/index.ts";
 import { listening, PlainListener } from "../net/index.ts";
 import { createLog, createMetrics, createServerEvents } from "../observe/index.ts";
-import type { Dependencies } from "./dependencies.ts";
-import { type Endpoint, resolverEndpoint } from "./endpoints.ts";
+import { type Dependencies, version } from "./dependencies.ts";
+import { addressesOf, resolverEndpoint } from "./endpoints.ts";
 
 /**
  * Opens the resolver's endpoint and starts to look for its programs; it needs a node and no store. Null where this
@@ -29,16 +29,22 @@ export function openResolver(config: Config, dependencies: Dependencies): Names 
 /** The resolver by itself: one endpoint, one node, no store. */
 export async function composeResolver(
   config: Config & { readonly resolver: { readonly chainRpcUrl: string } },
-): Promise<AsyncDisposable & { readonly endpoints: readonly Endpoint[] }> {
-  const log = createLog({ level: config.logLevel, destination: "stderr" });
+): Promise<AsyncDisposable> {
+  const log = createLog({ level: config.logLevel });
   const clock = systemClock;
+  const startedAt = clock.monotonic();
   await using opening = new AsyncDisposableStack();
   const metrics = opening.use(createMetrics({}, { clock }));
   const events = createServerEvents({ log, metrics });
   openResolver(config, { clock, random: systemRandom, log, metrics, events, resources: opening });
   const resources = opening.move();
+  events.serverStarted({
+    version,
+    mode: config.mode,
+    startMs: Math.round(clock.monotonic() - startedAt),
+    endpoints: addressesOf([resolverEndpoint(config)]),
+  });
   return {
-    endpoints: [resolverEndpoint(config)],
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

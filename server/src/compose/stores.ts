@@ -1,9 +1,10 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Timer } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
 import { type Credits, createCreditsEvents, openCredits } from "../credits/index.ts";
 import { type Hot, openHot } from "../hot/index.ts";
-import { createLedgerEvents, type Ledger, openLedger } from "../ledger/index.ts";
+import { createLedgerEvents, type Ledger, LedgerOpenError, openLedger } from "../ledger/index.ts";
 import { type CreditStore, type MeteredProduct, openState, type State } from "../state/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 
@@ -21,20 +22,35 @@ export const storeParts = ["state", "ledger", "credits", "console", "sluice.sock
 export const stateOptions = (config: Config) => ({
   directory: join(config.stores.directory, "state"),
   databaseUrl: config.stores.databaseUrl,
+  beside: ["ledger", "credits"].map((part) => join(config.stores.directory, part)),
 });
+
+const ledgerDirectory = (config: Config): string => join(config.stores.directory, "ledger");
+
+/** @throws {LedgerOpenError} ABSENT where the embedded ledger has not been made yet */
+export function requireLedger(config: Config): void {
+  if (config.stores.clickhouseUrl !== null || existsSync(ledgerDirectory(config))) return;
+  throw new LedgerOpenError(`There is no ledger at ${ledgerDirectory(config)}`, "ABSENT");
+}
 
 /**
  * Opens all three stores and puts them on the stack. Rejects with the first store's error when one does not open,
  * having closed the others; state comes first, so that a directory that another server holds is reported as such.
  */
-export async function openStores(config: Config, dependencies: Dependencies): Promise<Stores> {
+export async function openStores(
+  config: Config,
+  dependencies: Dependencies,
+  { createsState = true }: { readonly createsState?: boolean } = {},
+): Promise<Stores> {
   const { clock, random, log, resources } = dependencies;
-  const state = resources.use(await openState(stateOptions(config), { clock, random, log }));
+  const state = resources.use(
+    await openState({ ...stateOptions(config), create: createsState }, { clock, random, log }),
+  );
   resources.use(sweepSessions(state, dependencies));
   const [ledger, hot] = await Promise.allSettled([
     openLedger(
       {
-        directory: join(config.stores.directory, "ledger"),
+        directory: ledgerDirectory(config),
         clickhouseUrl: config.stores.clickhouseUrl,
         cluster: config.stores.clickhouseCluster,
       },
@@ -58,14 +74,26 @@ function sweepSessions(state: State, { clock, log }: Dependencies): Timer {
   });
 }
 
+export interface MeterOptions {
+  readonly meter: "credits" | "served" | MeteredProduct;
+  readonly store: CreditStore;
+  /** How often what was counted is reported to the store; every second when absent. */
+  readonly sweepIntervalMs?: number;
+}
+
 /** Credits, or the requests of a product, over their store, with a tally in the data directory. */
 export function openMeter(
   config: Config,
-  { meter, store }: { readonly meter: "credits" | MeteredProduct; readonly store: CreditStore },
+  { meter, store, sweepIntervalMs }: MeterOptions,
   dependencies: Dependencies,
 ): Credits {
   const { clock, random, log, resources } = dependencies;
   const directory = join(config.stores.directory, "credits");
   const events = createCreditsEvents(dependencies);
-  return resources.use(openCredits({ directory, meter }, { clock, random, log, events, store }));
+  return resources.use(
+    openCredits(
+      { directory, meter, ...(sweepIntervalMs === undefined ? {} : { sweepIntervalMs }) },
+      { clock, random, log, events, store },
+    ),
+  );
 }

@@ -76,8 +76,16 @@ export interface Config {
   };
   readonly metrics: SocketAddress;
   readonly upstreams: Readonly<Record<Network, readonly UpstreamConfig[]>>;
+  readonly genesis: {
+    /** null leaves the choice to what is stored, else to the nodes. */
+    readonly hashes: Readonly<Record<Network, string | null>>;
+    /** Labels of nodes that need not tell theirs. */
+    readonly allowUnknown: readonly string[];
+  };
   readonly networkDefault: Network;
   readonly upstreamTimeoutMs: number;
+  /** Bytes of one call as it goes to a node. */
+  readonly nodeBodyBytesMax: number;
   readonly cordonSlots: number;
   readonly unknownMethods: "pass" | "refuse";
   readonly cacheBytes: number;
@@ -90,6 +98,8 @@ export interface Config {
   };
   /** Address ranges in CIDR form, or single addresses. */
   readonly trustedProxies: readonly string[];
+  /** Client connections of the gateway's ports together; null derives it from the process's limit of open files. */
+  readonly connectionsMax: number | null;
   readonly drain: {
     /** From the wish to end on; calls are still taken meanwhile. */
     readonly delayMs: number;

@@ -29,9 +29,10 @@ export function renderConfigurationReference(): string {
   const lines = [
     "# Configuration",
     "",
-    "A key is set in the environment, in a TOML file named by `SLUICE_CONFIG` or `--config`, or as a flag. A flag overrides",
-    "the environment, and the environment overrides the file. An empty value counts as none. `sluice config check` reads",
-    "the whole configuration without starting a server, and reports all of its faults.",
+    "A key is set in the environment, in a TOML file, or as a flag. The file is the one that `SLUICE_CONFIG` or `--config`",
+    "names, else `sluice.toml` of the working directory where there is one. A flag overrides the environment, and the",
+    "environment overrides the file. An empty value counts as none. `sluice config check` reads the whole configuration as",
+    "`sluice serve` does (`--mode dev`: as `sluice dev`) without starting a server, and reports all of its faults.",
     "",
   ];
   for (const section of new Set(keyNames.map((name) => keys[name].section))) {

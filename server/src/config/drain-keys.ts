@@ -10,7 +10,7 @@ export const drainKeys = {
     "server.drain_delay_ms",
     "0",
     integer(0, longestMs),
-    "Milliseconds from SIGTERM on in which `/health` says 503 and calls are still taken, so that balancers look elsewhere first.",
+    "Milliseconds from SIGTERM on in which `/ready` says 503 and calls are still taken, so that balancers look elsewhere first.",
   ),
   DRAIN_MS: always(
     "Server",

@@ -21,6 +21,22 @@ test("--config wins over SLUICE_CONFIG", () => {
   expect(loadConfigFromProcess({ mode: "dev", env, flags: { config: path } }).ok).toBe(true);
 });
 
+test("sluice.toml of the working directory is found by itself, and a file that is named wins", () => {
+  const found = loadConfigFromProcess({ mode: "dev", env: {}, directory });
+  expect(found).toMatchObject({ ok: true, config: { logLevel: "warn" } });
+  const shown = found.ok ? found.config.settings.find(({ name }) => name === "SLUICE_CONFIG") : null;
+  expect(shown).toMatchObject({ shown: path, source: "file" });
+  const other = join(directory, "other.toml");
+  writeFileSync(other, '[observe]\nlog_level = "error"\n');
+  for (const named of [{ env: { SLUICE_CONFIG: other } }, { env: {}, flags: { config: other } }]) {
+    expect(loadConfigFromProcess({ mode: "dev", directory, ...named })).toMatchObject({
+      config: { logLevel: "error" },
+    });
+  }
+  const elsewhere = loadConfigFromProcess({ mode: "dev", env: {}, directory: tmpdir() });
+  expect(elsewhere).toMatchObject({ config: { logLevel: "info" } });
+});
+
 test("a file that cannot be read is one fault among the others", () => {
   const outcome = loadConfigFromProcess({ mode: "dev", env: { SLUICE_CONFIG: directory, LOG_LEVEL: "loud" } });
   const absent = loadConfigFromProcess({ mode: "dev", env: { SLUICE_CONFIG: join(directory, "absent.toml") } });

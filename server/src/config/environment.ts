@@ -1,10 +1,13 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import type { ConfigFault } from "./faults.ts";
 import type { Mode } from "./keys.ts";
 import { type ConfigInput, type ConfigOutcome, loadConfig } from "./load.ts";
 import { show } from "./masking.ts";
 import type { FlagValues } from "./sources.ts";
 
+/** Read from the working directory when neither `--config` nor SLUICE_CONFIG names a file. */
+const usualFile = "sluice.toml";
 /** A file of settings that is larger than this is something else. */
 const fileBytesMax = 1024 * 1024;
 
@@ -26,13 +29,16 @@ function readSettingsFile(path: string): { readonly text: string } | { readonly 
 }
 
 /**
- * Reads the environment (this process's unless another is given), the file that `--config` or SLUICE_CONFIG names, and
- * the flags. A file that cannot be read is one fault among the others.
+ * Reads the environment (this process's unless another is given), the file that `--config` or SLUICE_CONFIG names, else
+ * `sluice.toml` of the working directory where there is one, and the flags. A file that cannot be read is one fault
+ * among the others.
  */
 export function loadConfigFromProcess(options: {
   readonly mode: Mode;
   readonly flags?: FlagValues;
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The working directory; that of this process when absent. */
+  readonly directory?: string;
 }): ConfigOutcome {
   const env = options.env ?? readEnvironment();
   const input: ConfigInput = {
@@ -40,10 +46,13 @@ export function loadConfigFromProcess(options: {
     env,
     ...(options.flags === undefined ? {} : { flags: options.flags }),
   };
-  const path = String(options.flags?.["config"] ?? env["SLUICE_CONFIG"] ?? "").trim();
+  const named = String(options.flags?.["config"] ?? env["SLUICE_CONFIG"] ?? "").trim();
+  const usual = join(options.directory ?? ".", usualFile);
+  const foundFile = named === "" && existsSync(usual) ? usual : null;
+  const path = foundFile ?? named;
   if (path === "") return loadConfig(input);
   const file = readSettingsFile(path);
-  if ("text" in file) return loadConfig({ ...input, tomlText: file.text });
+  if ("text" in file) return loadConfig({ ...input, tomlText: file.text, foundFile });
   const outcome = loadConfig(input);
   return { ok: false, faults: [file.fault, ...(outcome.ok ? [] : outcome.faults)] };
 }

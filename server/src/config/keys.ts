@@ -2,6 +2,7 @@ import { limits } from "@sluice/contract/limits";
 import { networks } from "@sluice/contract/tiers";
 import { drainKeys } from "./drain-keys.ts";
 import { engineKeys } from "./engine-keys.ts";
+import { genesisKeys } from "./genesis-keys.ts";
 import { type Always, always, optional, type Sometimes } from "./key-definition.ts";
 import {
   bareName,
@@ -62,6 +63,12 @@ export const keys = {
     cidrList,
     "Proxies whose `X-Forwarded-For` is believed. From any other address the header is ignored.",
   ),
+  MAX_CONNECTIONS: optional(
+    "Server",
+    "server.max_connections",
+    integer(1, 1_000_000),
+    "Client connections that the gateway's port and the PubSub port take together. One more ends the connection that waited longest for a request, or is answered 503. Unless set, three quarters of the process's limit of open files, at most 65,536.",
+  ),
   ...drainKeys,
   MASTER_KEY: optional(
     "Server",
@@ -83,6 +90,7 @@ export const keys = {
   UPSTREAMS_TESTNET: optional("Nodes", "upstreams.testnet", upstreamList, "The nodes of testnet.", {
     secrecy: "nodes",
   }),
+  ...genesisKeys,
   NETWORK_DEFAULT: always(
     "Nodes",
     "upstreams.network_default",
@@ -96,6 +104,13 @@ export const keys = {
     String(limits.gatewayTimeoutMs),
     integer(100, limits.gatewayTimeoutMs),
     "Milliseconds that a call to a node may take, retries included.",
+  ),
+  MAX_NODE_BODY: always(
+    "Nodes",
+    "upstreams.max_node_body",
+    "50KiB",
+    byteSize(4 * 1024, limits.rpcBodyBytes),
+    "The largest call that nodes take (Agave's own bound by default). A larger one is refused without asking a node.",
   ),
   CORDON_SLOTS: always(
     "Nodes",

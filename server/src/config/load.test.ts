@@ -10,6 +10,7 @@ const masterKey = "0123456789abcdef".repeat(4);
 /** That of X1, which is found by itself; any id would do. */
 const tokenProgram = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const nameProgram = "nameQyUhZQQgnirGbbJRR9ECWSdq1W7mMaNUZZTBvtq";
+const genesis = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
 
 function load(input: Partial<ConfigInput>): Config {
   const outcome = loadConfig({ mode: "dev", env: {}, ...input });
@@ -48,6 +49,7 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
     good: [["10.0.0.0/8, ::1", (c) => c.trustedProxies, ["10.0.0.0/8", "::1"]]],
     bad: ["10.0.0.0/33", "proxy.example.com", "10.0.0.0/8,,", "010.0.0.1"],
   },
+  MAX_CONNECTIONS: { good: [["400", (c) => c.connectionsMax, 400]], bad: ["0", "1e3", "1000001"] },
   DRAIN_DELAY_MS: { good: [["15000", (c) => c.drain.delayMs, 15_000]], bad: ["-1", "5s", "300001"] },
   DRAIN_MS: { good: [["0", (c) => c.drain.deadlineMs, 0]], bad: ["-1", "5s", "300001"] },
   MASTER_KEY: {
@@ -64,8 +66,16 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
   },
   UPSTREAMS_DEVNET: { good: [["b=http://b:8899", (c) => c.upstreams.devnet[0]?.label, "b"]], bad: ["b="] },
   UPSTREAMS_TESTNET: { good: [["c=http://c", (c) => c.upstreams.testnet[0]?.label, "c"]], bad: ["=http://c"] },
+  GENESIS_MAINNET: { good: [[genesis, (c) => c.genesis.hashes.mainnet, genesis]], bad: ["5eykt4", "0".repeat(44)] },
+  GENESIS_DEVNET: { good: [[` ${genesis} `, (c) => c.genesis.hashes.devnet, genesis]], bad: [`${genesis}1`] },
+  GENESIS_TESTNET: { good: [[genesis, (c) => c.genesis.hashes.testnet, genesis]], bad: ["none"] },
+  GENESIS_ALLOW_UNKNOWN: {
+    good: [["a, b.2", (c) => c.genesis.allowUnknown, ["a", "b.2"]]],
+    bad: ["a,,b", "-a", "a b"],
+  },
   NETWORK_DEFAULT: { good: [["Testnet", (c) => c.networkDefault, "testnet"]], bad: ["x1"] },
   UPSTREAM_TIMEOUT_MS: { good: [["5000", (c) => c.upstreamTimeoutMs, 5000]], bad: ["99", "30001", "5s"] },
+  MAX_NODE_BODY: { good: [["100KiB", (c) => c.nodeBodyBytesMax, 102_400]], bad: ["1KiB", "1MiB", "-1"] },
   CORDON_SLOTS: { good: [["10", (c) => c.cordonSlots, 10]], bad: ["0", "ten"] },
   UNKNOWN_METHODS: { good: [["pass", (c) => c.unknownMethods, "pass"]], bad: ["allow"] },
   CACHE_BYTES: {
@@ -320,6 +330,18 @@ describe("faults", () => {
     expect(faults).toMatchObject([{ key: "SLUICE_CONFIG", source: "file" }]);
     expect(faults[0]?.given).toMatch(/line 2/);
     expect(formatFaults(faults)).not.toContain("hunter2");
+  });
+
+  test.each([
+    ["[server\nbind = 1", "illegal character in key", "line 1"],
+    ["[server]\nbind = hunter2", "invalid value", "line 2"],
+    ["bind 1", "illegal character in key", "line 1"],
+    ["a = 1\na = 2", "trying to redefine", "line 2"],
+  ])("a file that is not TOML says which rule it breaks: %s", (tomlText, rule, place) => {
+    const [fault] = faultsOf({ tomlText });
+    expect(fault?.given).toContain(rule);
+    expect(fault?.given).toContain(place);
+    expect(fault?.given).not.toContain("hunter2");
   });
 
   test("a table or a date in place of a value is a fault", () => {

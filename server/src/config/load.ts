@@ -16,8 +16,10 @@ import { showUpstreams } from "./upstreams.ts";
 export interface ConfigInput {
   readonly mode: Mode;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The content of the file that SLUICE_CONFIG names. */
+  /** The content of the file of settings. */
   readonly tomlText?: string;
+  /** Where that file was found, when nothing named it. */
+  readonly foundFile?: string | null;
   /** By flag name without dashes, `port-offset` or `portOffset`. */
   readonly flags?: FlagValues;
 }
@@ -110,8 +112,13 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
       devnet: values.UPSTREAMS_DEVNET ?? [],
       testnet: values.UPSTREAMS_TESTNET ?? [],
     },
+    genesis: {
+      hashes: { mainnet: values.GENESIS_MAINNET, devnet: values.GENESIS_DEVNET, testnet: values.GENESIS_TESTNET },
+      allowUnknown: values.GENESIS_ALLOW_UNKNOWN ?? [],
+    },
     networkDefault: values.NETWORK_DEFAULT,
     upstreamTimeoutMs: values.UPSTREAM_TIMEOUT_MS,
+    nodeBodyBytesMax: values.MAX_NODE_BODY,
     cordonSlots: values.CORDON_SLOTS,
     unknownMethods: values.UNKNOWN_METHODS,
     cacheBytes: values.CACHE_BYTES,
@@ -123,6 +130,7 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
       redisUrl: values.REDIS_URL,
     },
     trustedProxies: values.TRUSTED_PROXIES ?? [],
+    connectionsMax: values.MAX_CONNECTIONS,
     drain: { delayMs: values.DRAIN_DELAY_MS, deadlineMs: values.DRAIN_MS },
     masterKey: values.MASTER_KEY,
     logLevel: values.LOG_LEVEL,
@@ -150,6 +158,10 @@ function isComplete(values: Partial<KeyValues>): values is KeyValues {
 export function loadConfig(input: ConfigInput): ConfigOutcome {
   const faults: ConfigFault[] = [];
   const written: WrittenValues = new Map();
+  const { foundFile = null } = input;
+  if (foundFile !== null) {
+    written.set("SLUICE_CONFIG", { text: foundFile, source: "file", writtenAs: "SLUICE_CONFIG" });
+  }
   if (input.tomlText !== undefined) readTomlValues(input.tomlText, written, faults);
   readEnvironmentValues(input.env, written, faults);
   if (input.flags !== undefined) readFlagValues(input.flags, written, faults);

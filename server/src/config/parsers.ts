@@ -145,6 +145,18 @@ export const programId: Parser<Address> = parser(
   (text) => parseAddress(text) ?? undefined,
 );
 
+/** The hash of a chain's genesis. */
+export const genesisHash: Parser<string> = parser(
+  "a genesis hash: 32 bytes in base58, as getGenesisHash answers it",
+  (text) => parseAddress(text) ?? undefined,
+);
+
+/** Labels of nodes, as lists of nodes have them. */
+export const labelList: Parser<readonly string[]> = parser("labels of nodes separated by commas", (text) => {
+  const labels = text.split(",").map((label) => label.trim());
+  return labels.every((label) => /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$/.test(label)) ? labels : undefined;
+});
+
 /** A name that can stand in a statement without quotes. */
 export const addressList: Parser<readonly Address[]> = parser("base58 addresses separated by commas", (text) => {
   const addresses = text.split(",").map((each) => parseAddress(each.trim()));

@@ -74,21 +74,36 @@ function* leaves(table: Readonly<Record<string, unknown>>, path: string, depth: 
   }
 }
 
-/** The parser's message quotes the file, which may hold secrets, so only the place of the fault is reported. */
+/**
+ * The parser's message ends with the lines of the file around the fault, which may hold secrets: the place is reported,
+ * and the rule that was broken where that is one of the parser's own texts.
+ */
 function parseToml(text: string, faults: ConfigFault[]): Readonly<Record<string, unknown>> {
   try {
     return parse(text, { integersAsBigInt: "asNeeded" });
   } catch (error) {
-    const place = error instanceof TomlError ? `line ${error.line}, column ${error.column}` : "an unknown place";
     faults.push({
       key: "SLUICE_CONFIG",
       source: "file",
-      given: `a fault at ${place}`,
+      given: error instanceof TomlError ? describeTomlFault(error) : "a fault at an unknown place",
       expected: "a TOML 1.0 document",
       suggestion: null,
     });
     return {};
   }
+}
+
+/** The first words of the parser's own texts, none of which quotes the file. */
+const tomlRules: ReadonlySet<string> = new Set(
+  "control document each expected illegal incomplete integer invalid trying unexpected unfinished unrecognised".split(
+    " ",
+  ),
+);
+
+function describeTomlFault({ message, line, column }: TomlError): string {
+  const [first = ""] = message.split("\n");
+  const rule = first.replace(/^Invalid TOML document: /, "");
+  return `${tomlRules.has(rule.split(" ")[0] ?? "") ? rule : "a fault"} at line ${line}, column ${column}`;
 }
 
 export function readTomlValues(text: string, values: WrittenValues, faults: ConfigFault[]): void {

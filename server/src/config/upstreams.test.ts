@@ -87,4 +87,16 @@ describe("lists of upstreams", () => {
     expect(shown).toContain("b=http://b:1;");
     expect(showUpstreams("hunter2")).not.toContain("hunter2");
   });
+
+  test.each([
+    ["a=https://n.example/key,b=htps://m.example/key", "a=https://n.example/…, b=htps://m.example/…"],
+    ["a=http//n.example/key", "a=http//…"],
+    ["a=http://n;wieght=3;groups=read+writ", "a=http://n;wieght=3;groups=read+writ"],
+    ["a=http://u:token@n/?k=token;rps=0;header=X-Key token", "a=http://…@n/…;rps=0;header=(hidden, 11 characters)"],
+    ["a=http://n;ws=http://n/token;header=Host: token", "a=http://n;ws=http://n/…;header=host: (hidden)"],
+    ["http://n/?api-key=token", "(hidden, 23 characters)"],
+  ])("a list with a fault shows where it is, without its secrets: %s", (text, shown) => {
+    expect(upstreamList.parse(text).ok).toBe(false);
+    expect(showUpstreams(text)).toBe(shown);
+  });
 });

@@ -1,4 +1,5 @@
-import { hide, maskUrl } from "./masking.ts";
+import { nearestName } from "./faults.ts";
+import { hide, maskUrl, show } from "./masking.ts";
 import { integer, type Parsed, type Parser, readUrl } from "./parsers.ts";
 
 export const upstreamGroups = ["read", "archive", "send"] as const;
@@ -96,10 +97,15 @@ interface Options {
   rps?: number;
 }
 
-function readOption(text: string, options: Options, headers: Map<string, string>): void {
+/** The parts of `name=value`; an empty name without an equals sign. */
+function nameAndValue(text: string): readonly [string, string] {
   const equals = text.indexOf("=");
-  const name = text.slice(0, Math.max(0, equals)).trim().toLowerCase();
-  const value = text.slice(equals + 1).trim();
+  return [text.slice(0, Math.max(0, equals)).trim(), text.slice(equals + 1).trim()];
+}
+
+function readOption(text: string, options: Options, headers: Map<string, string>): void {
+  const [written, value] = nameAndValue(text);
+  const name = written.toLowerCase();
   if (name === "header") {
     const [header, content] = readHeader(value);
     demand(
@@ -136,13 +142,9 @@ function takeUser(url: URL, headers: Map<string, string>): void {
 
 function readEntry(text: string): UpstreamConfig {
   const [address = "", ...rest] = text.split(";");
-  const equals = address.indexOf("=");
-  const label = address.slice(0, Math.max(0, equals)).trim();
+  const [label, value] = nameAndValue(address);
   demand(labelPattern.test(label) ? label : undefined, "a label of letters, digits, dot, dash, underscore before =");
-  const url = demand(
-    readUrl(address.slice(equals + 1).trim(), ["http:", "https:"]),
-    "label=http://… or label=https://…",
-  );
+  const url = demand(readUrl(value, ["http:", "https:"]), "label=http://… or label=https://…");
   const options: Options = {};
   const headers = new Map<string, string>();
   for (const option of rest) if (option.trim() !== "") readOption(option, options, headers);
@@ -229,7 +231,7 @@ export const upstreamList: Parser<readonly UpstreamConfig[]> = {
 /** A list of nodes as it may be shown: labels, addresses without secrets, options; of headers only the names. */
 export function showUpstreams(text: string): string {
   const parsed = parseUpstreams(text);
-  if (!parsed.ok) return hide(text);
+  if (!parsed.ok) return showFaulty(text);
   return parsed.value
     .map(({ label, url, ws, groups, weight, requestsPerSecond, headers }) => {
       const rate = requestsPerSecond === null ? "" : `;rps=${requestsPerSecond}`;
@@ -237,4 +239,37 @@ export function showUpstreams(text: string): string {
       return `${label}=${maskUrl(url)};ws=${maskUrl(ws)};groups=${groups.join("+")};weight=${weight}${rate}${named.join("")}`;
     })
     .join(", ");
+}
+
+const optionNames = ["ws", "groups", "weight", "rps", "header"];
+
+/** A list with a fault: what has the form of a label, an address, an option, as far as it holds no secret. */
+function showFaulty(text: string): string {
+  const entries = text.split(",").filter((entry) => entry.trim() !== "");
+  if (entries.length > upstreamsMax) return hide(text);
+  return show(entries.map(showFaultyEntry).join(", "), "open");
+}
+
+function showFaultyEntry(entry: string): string {
+  const [address = "", ...options] = entry.split(";");
+  const [label, url] = nameAndValue(address);
+  // What comes before something else than an address may be a token in the wrong place.
+  const scheme = labelPattern.test(label) ? /^[a-z]{2,8}:?\/\//i.exec(url)?.[0] : undefined;
+  if (scheme === undefined) return hide(entry);
+  const shown = URL.canParse(url) && new URL(url).host !== "" ? maskUrl(url) : `${scheme}…`;
+  return [`${label}=${shown}`, ...options.filter((option) => option.trim() !== "").map(showFaultyOption)].join(";");
+}
+
+function showFaultyOption(option: string): string {
+  const [name, value] = nameAndValue(option);
+  if (nearestName(name, optionNames) === null) return hide(option);
+  if (name === "ws") return `ws=${maskUrl(value)}`;
+  const header = name === "header" ? /^([^:\s]{1,64}):/.exec(value)?.[1] : undefined;
+  if (header !== undefined && headerNamePattern.test(header)) return `header=${header.toLowerCase()}: (hidden)`;
+  return `${name}=${name !== "header" && isPlain(value) ? value : hide(value)}`;
+}
+
+/** Whether a value is a number or words of a list of groups: nothing that could be a token. */
+function isPlain(value: string): boolean {
+  return /^-?\d{0,9}$/.test(value) || value.split("+").every((word) => /^[a-z]{1,8}$/i.test(word));
 }

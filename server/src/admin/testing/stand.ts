@@ -11,7 +11,7 @@ import { createLimits } from "../../limits/index.ts";
 import { createLog } from "../../observe/index.ts";
 import { type KeyRecord, openState, type State } from "../../state/index.ts";
 import { type AdministrationDependencies, createAdministration } from "../administration.ts";
-import { issueKey } from "../issue-key.ts";
+import { insertKey } from "./insert-key.ts";
 
 export const noon = Date.UTC(2026, 10, 20, 12);
 export const host = "127.0.0.1:8899";
@@ -58,6 +58,7 @@ export async function openStand(extend: (parts: { state: State; clock: ManualClo
     events: { requestServed: () => undefined, requestRefused: () => undefined },
     requestId: () => "req-1",
     access: accessOfTests({ keys, limits: createLimits({}, { clock }) }),
+    developmentKeys: "accept",
     invalidateKey: (hash) => keys.invalidate(hash),
     invalidateAccount: (accountId) => keys.invalidateAccount(accountId),
     upstreams: { list: () => [], prepare: unused("a node"), remove: unused("a node"), follow: async () => undefined },
@@ -66,6 +67,9 @@ export async function openStand(extend: (parts: { state: State; clock: ManualClo
     closing: new AbortController().signal,
     flushUsage: async () => undefined,
     readUsage: unused("usage"),
+    requests: { flush: async () => undefined, find: unused("a request"), search: unused("requests") },
+    servedRequests: async () => 0n,
+    recordedRequests: async () => new Map(),
     creditsUsed: unused("credits"),
     sentBy: unused("what was sent"),
     ...extend({ state, clock }),
@@ -75,24 +79,8 @@ export async function openStand(extend: (parts: { state: State; clock: ManualClo
     clock,
     app,
     account: async (name, tiers = { platform: "business" }) => (await state.accounts.create({ name, tiers })).id,
-    key: async (accountId, permissions, changes = {}) => {
-      const { key, record } = issueKey(
-        {
-          accountId,
-          name: "key",
-          environment: "live",
-          restrictions: { networks: [], domains: [], ipRanges: [] },
-          permissions,
-          enhanced: true,
-          enhancedRequestsPerSecond: null,
-          requestsPerSecond: null,
-          expiresAt: null,
-        },
-        { clock, random },
-      );
-      await state.keys.insert({ ...record, ...changes });
-      return { id: record.id, key };
-    },
+    key: (accountId, permissions, changes = {}) =>
+      insertKey({ accountId, permissions, changes }, { state, clock, random }),
     opens: async (key) => {
       const grant = await keys.authenticate(key);
       return grant.ok ? "granted" : grant.code;

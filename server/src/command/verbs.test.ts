@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ManualClock, seededRandom } from "@sluice/lib";
+import { createManagement } from "../admin/index.ts";
+import { fact } from "../ledger/testing/ledger-directory.ts";
+import { openState, type State } from "../state/index.ts";
+import { runProgram } from "./testing/run-program.ts";
+
+/** Commands against a server's socket, behind which is its management application over a real state store. */
+
+const noon = Date.UTC(2026, 10, 20, 12);
+const directory = mkdtempSync(join(tmpdir(), "sluice-verbs-"));
+const resources = new AsyncDisposableStack();
+const forgotten: string[] = [];
+const asked: object[] = [];
+let state: State;
+
+const node = {
+  network: "devnet" as const,
+  label: "alpha",
+  url: "https://alpha.example/…",
+  ws: "wss://alpha.example/…",
+  groups: ["read"],
+  weight: 1,
+  requests_per_second: null,
+  headers: [],
+  origin: "run time" as const,
+  order: "open" as const,
+  serving: true,
+  out: null,
+  rests_until: null,
+  refuses: [],
+  slot: 7,
+  slot_lag: 0,
+  latency_ms: 1.25,
+  error_rate: 0,
+  in_flight: 0,
+};
+const figures = {
+  requests: 3,
+  errors: 1,
+  credits: 7n,
+  bytesIn: 1n,
+  bytesOut: 2n,
+  cacheHits: 1,
+  cacheMisses: 2,
+  latencyMs: { p50: 1, p95: 2, p99: 3 },
+};
+
+beforeAll(async () => {
+  const clock = new ManualClock(noon);
+  const random = seededRandom(5);
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  state = resources.use(
+    await openState({ directory: join(directory, "state"), databaseUrl: null }, { clock, random, log }),
+  );
+  const app = createManagement(
+    { actor: "operator" },
+    {
+      state,
+      clock,
+      random,
+      log,
+      requestId: () => "req-1",
+      developmentKeys: "refuse",
+      invalidateKey: (hash) => void forgotten.push(hash),
+      invalidateAccount: (id) => void forgotten.push(id),
+      engine: { figures: () => null, standsBy: () => false, refreshSwitches: async () => undefined },
+      creditsUsed: async () => ({ month: "2026-11", used: 7n }),
+      flushUsage: async () => undefined,
+      readUsage: async (question) => {
+        asked.push(question);
+        return { rows: [{ group: "getSlot", ...figures }], more: false, total: figures };
+      },
+      servedRequests: async () => 10n,
+      recordedRequests: async () => new Map([["2026-11", 3n]]),
+      requests: {
+        flush: async () => undefined,
+        find: async (id) => (id === "req_1" ? [fact({ requestId: "req_1", at: noon, rpcCode: -33429 })] : []),
+        search: async (search) => {
+          asked.push(search);
+          return { facts: [fact({ requestId: "req_1", at: noon })], next: { atMs: noon, requestId: "req_1", skip: 1 } };
+        },
+      },
+      lastHour: async () => ({ requests: 1, errors: 0, credits: 1 }),
+      reload: async () => ({ kind: "unavailable" }),
+      migrations: async () => ({ stores: [] }),
+      server: {
+        upstreams: {
+          list: () => [node],
+          prepare: () => ({ ok: false, reason: "taken" }),
+          remove: async () => undefined,
+          follow: async () => undefined,
+        },
+        closing: new AbortController().signal,
+        status: () => ({
+          status: "ok",
+          version: "0.1.0",
+          mode: "serve",
+          pid: 7,
+          uptime_seconds: 60,
+          roles: ["gateway"],
+          parts: { nodes: "ok" },
+          endpoints: [{ name: "rpc", url: "http://127.0.0.1:8899/rpc" }],
+          nodes: [{ network: "devnet", serving: 1, of: 2 }],
+        }),
+      },
+    },
+  );
+  const server = Bun.serve({ unix: join(directory, "sluice.sock"), fetch: (request) => app.fetch(request) });
+  resources.defer(() => server.stop(true));
+});
+afterAll(async () => {
+  await resources.disposeAsync();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** What a command prints. */
+async function say(...args: string[]): Promise<string> {
+  const { ok, text } = await runProgram(...args, "--data-dir", directory);
+  if (!ok) throw new Error(text);
+  return text;
+}
+const read = async (...args: string[]) => JSON.parse(await say(...args, "--json"));
+const account = async (): Promise<string> => (await read("accounts", "create", "--name", "Acme")).id;
+
+test("an account is created with all three tiers, shown, renamed, moved, limited, disabled and enabled", async () => {
+  const tiers = ["--tier", "business", "--oracle-tier", "ultra", "--oracle-v2-tier", "developer"];
+  const { id, ...created } = await read("accounts", "create", "--name", "Acme", ...tiers);
+  expect(created).toMatchObject({ tiers: { platform: "business", oracle: "ultra", "oracle-v2": "developer" } });
+  expect(await say("accounts", "show", id)).toContain("Acme");
+  expect(await read("accounts", "rename", id, "Acme Ltd")).toMatchObject({ id, name: "Acme Ltd" });
+  const moved = await read("accounts", "set-tier", id, "enterprise", "--product", "oracle-v2");
+  expect(moved.tiers).toEqual({ platform: "business", oracle: "ultra", "oracle-v2": "enterprise" });
+  const limited = await read("accounts", "set-limits", id, "--credits-monthly", "9007199254740993");
+  expect(limited).toMatchObject({ credits_monthly: "9007199254740993", requests_per_second: null });
+  expect(await read("accounts", "set-limits", id, "--credits-monthly", "tier")).toMatchObject({
+    credits_monthly: null,
+  });
+  forgotten.length = 0;
+  expect(await read("accounts", "disable", id)).toMatchObject({ status: "disabled" });
+  expect(forgotten).toEqual([id]);
+  expect(await read("accounts", "enable", id)).toMatchObject({ status: "active" });
+  await account();
+  expect(await say("accounts", "list", "--limit", "1")).toContain("--cursor");
+  expect(await say("accounts", "credits", id)).toContain("2026-11: 7 of");
+  expect(await say("accounts", "usage", id)).toContain("last hour: 1 requests");
+});
+
+test("a key is created, shown, updated, rotated, disabled, enabled and revoked", async () => {
+  const id = await account();
+  const made = await read("keys", "create", "--account", id, "--ip", "10.0.0.0/8", "--expires", "2027-01-01T00:00:00Z");
+  expect(made).toMatchObject({ environment: "live", expires_at: "2027-01-01T00:00:00.000Z" });
+  expect(await say("keys", "show", made.id)).toContain("10.0.0.0/8");
+  const narrowed = await read("keys", "update", made.id, "--name", "narrow", "--domain", "*.acme.example");
+  expect(narrowed).toMatchObject({
+    name: "narrow",
+    restrictions: { domains: ["*.acme.example"], ipRanges: ["10.0.0.0/8"] },
+  });
+  const moved = await read("keys", "update", made.id, "--unrestricted", "--network", "devnet", "--expires", "never");
+  expect(moved).toMatchObject({ expires_at: null, restrictions: { networks: ["devnet"], domains: [], ipRanges: [] } });
+  const rotated = await read("keys", "rotate", made.id, "--overlap", "2h");
+  expect(rotated).toMatchObject({ name: "narrow", replaces: { id: made.id, expires_at: "2026-11-20T14:00:00.000Z" } });
+  expect(rotated.key).not.toBe(made.key);
+  expect(await say("keys", "rotate", rotated.id)).toContain(`The old key ${rotated.id} works until 2026-11-21`);
+  expect(await read("keys", "disable", rotated.id)).toMatchObject({ status: "disabled" });
+  expect(await read("keys", "enable", rotated.id)).toMatchObject({ status: "active" });
+  expect(await read("keys", "revoke", rotated.id)).toMatchObject({ status: "revoked" });
+  expect((await read("keys", "list", "--account", id)).items).toHaveLength(3);
+});
+
+test("the methods that a key may call are named, shown, changed and freed, and a new key reads and sends", async () => {
+  const made = await read(
+    "keys",
+    "create",
+    "--account",
+    await account(),
+    "--method",
+    "getSlot",
+    "--method",
+    "getToken*",
+  );
+  expect(made).toMatchObject({ methods: ["getSlot", "getToken*"], permissions: ["read", "transactions:write"] });
+  expect(await say("keys", "show", made.id)).toMatch(/methods +getSlot, getToken\*/);
+  expect(await read("keys", "update", made.id, "--name", "app")).toMatchObject({ methods: ["getSlot", "getToken*"] });
+  expect(await read("keys", "update", made.id, "--method", "get*")).toMatchObject({ methods: ["get*"] });
+  expect(await read("keys", "update", made.id, "--all-methods")).toMatchObject({ methods: [] });
+  await expect(say("keys", "update", made.id, "--expires", "2020-01-01T00:00:00Z")).rejects.toThrow(
+    "--expires: must be in the future",
+  );
+});
+
+test("the only key with admin can be revoked here, where another can be made", async () => {
+  const made = await read("keys", "create", "--account", await account(), "--permission", "admin");
+  expect(await read("keys", "revoke", made.id)).toMatchObject({ status: "revoked" });
+});
+
+test("a development key is refused where the server would refuse it, in the words of the command line", async () => {
+  const id = await account();
+  await expect(say("keys", "create", "--account", id, "--environment", "dev")).rejects.toThrow(
+    "--environment: must be live: this server refuses development keys",
+  );
+  await expect(say("keys", "create", "--account", "acct_nobody")).rejects.toThrow("There is no such account");
+});
+
+test("the trail names who changed what, and is read for one subject", async () => {
+  const id = await account();
+  await say("accounts", "rename", id, "Other");
+  const { items } = await read("audit", "--subject", id);
+  expect(items.map(({ actor, action }: { actor: string; action: string }) => `${actor} ${action}`)).toEqual([
+    "operator account.change",
+    "operator account.create",
+  ]);
+  expect(await say("audit", "--subject", id)).toContain("account.change");
+});
+
+test("usage is asked for by days and groups, and refused in the words of the command line", async () => {
+  const id = await account();
+  const text = await say(
+    "usage",
+    id,
+    "--from",
+    "2026-11-01",
+    "--to",
+    "2026-11-19",
+    "--by",
+    "method",
+    "--network",
+    "devnet",
+  );
+  expect(text).toContain("getSlot");
+  expect(text).toContain("2026-11: 7 of");
+  expect(asked.at(-1)).toMatchObject({
+    accountId: id,
+    groupBy: "method",
+    network: "devnet",
+    fromMs: Date.UTC(2026, 10, 1),
+    untilMs: Date.UTC(2026, 10, 20),
+  });
+  expect(await say("usage", id)).toContain("2026-11: 7 requests were served and have no record");
+  await expect(say("usage", id, "--from", "2026-11-19", "--to", "2026-11-01")).rejects.toThrow(
+    "--from: must not be after",
+  );
+});
+
+test("nodes are listed, ordered about and not added twice, and the server tells how it does", async () => {
+  expect(await say("upstreams", "list")).toContain("alpha");
+  expect(await read("upstreams", "cordon", "devnet", "alpha")).toMatchObject({ label: "alpha" });
+  expect((await state.upstreamOrders.list())[0]).toMatchObject({ label: "alpha", order: "cordoned" });
+  await say("upstreams", "uncordon", "devnet", "alpha");
+  expect(await state.upstreamOrders.list()).toEqual([]);
+  await expect(say("upstreams", "add", "devnet", "alpha", "https://a.example")).rejects.toThrow(
+    "There is a node alpha",
+  );
+  await expect(say("upstreams", "remove", "devnet", "alpha")).rejects.toThrow("must be drained first");
+  expect(await say("upstreams", "remove", "devnet", "alpha", "--force")).toContain("devnet/alpha is removed");
+  const status = await say("status");
+  for (const part of ["ok: sluice 0.1.0 (serve), process 7", "1 of 2 nodes", "http://127.0.0.1:8899/rpc"]) {
+    expect(status).toContain(part);
+  }
+});
+
+test("a request is shown by its id with the name of its code, and listed by all that a list can be asked for", async () => {
+  const shown = await say("requests", "show", "req_1");
+  expect(shown).toMatch(/request_id +req_1/);
+  expect(shown).toMatch(/error +RATE_LIMIT_EXCEEDED/);
+  expect(shown).toMatch(/upstream +node-1/);
+  await expect(say("requests", "show", "req_2")).rejects.toThrow("without a valid key");
+  const filters = ["--account", "acct_1", "--key", "key_1", "--status", "429", "--code", "RATE_LIMIT_EXCEEDED"];
+  const more = ["--method", "getSlot", "--network", "devnet", "--since", "2026-11-19", "--limit", "7"];
+  const listed = await say("requests", "list", ...filters, ...more, "--until", "2026-11-20T12:00:00Z");
+  expect(listed).toContain("req_1");
+  expect(listed).toMatch(/More with --cursor \S+/);
+  expect(asked.at(-1)).toEqual({
+    accountId: "acct_1",
+    keyId: "key_1",
+    network: "devnet",
+    method: "getSlot",
+    status: 429,
+    rpcCode: -33429,
+    sinceMs: noon - 36 * 3_600_000,
+    untilMs: noon,
+    after: null,
+    limit: 7,
+  });
+  await expect(say("requests", "list", "--since", "tomorrow")).rejects.toThrow("--since");
+  await expect(say("requests", "list", "--code", "NO_SUCH_CODE")).rejects.toThrow("--code: is no code");
+});
