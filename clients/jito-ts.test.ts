@@ -99,7 +99,7 @@ describe("an unmodified jito-ts over TLS", () => {
     expect(both).toContainEqual({
       result: { bundleId: id, accepted: { slot: 101, validatorIdentity: addressOf(5) } },
     });
-    served.engine.change(id, { to: "included", slot: 101n as Slot, blockhash: "hash", tip: 1_000n });
+    served.engine.change(id, { to: "included", slot: 101n as Slot, blockhash: "hash", index: 0, tip: 1_000n });
     expect(await next()).toEqual({
       result: { bundleId: id, processed: { validatorIdentity: "", slot: 101, bundleIndex: 0 } },
     });

@@ -1,15 +1,20 @@
-/** `npm run campaign -- <name> --n N --seed S`: one large, seeded proof. Without a name: what there is. */
+/**
+ * `npm run campaign -- <name> --n N --seed S`: one large, seeded proof. Without a name: what there is. Some take
+ * `--only name,name` for a part of what they are about.
+ */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { root } from "./run-tests.ts";
 
 interface Campaign {
-  run(options: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }>;
+  run(options: { n: number; seed: number; only?: readonly string[] }): Promise<{ passed: boolean; summary: string }>;
 }
 
 async function findCampaigns(): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  for await (const path of new Bun.Glob("{contract,wire,lib,auction,svm,sdk,devnet,server}/**/*.campaign.ts").scan({
+  for await (const path of new Bun.Glob(
+    "{contract,wire,lib,auction,svm,sdk,devnet,server,scripts}/**/*.campaign.ts",
+  ).scan({
     cwd: root,
   })) {
     if (path.includes("node_modules")) continue;
@@ -20,7 +25,7 @@ async function findCampaigns(): Promise<Map<string, string>> {
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2),
-  options: { n: { type: "string", default: "1000" }, seed: { type: "string", default: "1" } },
+  options: { n: { type: "string", default: "1000" }, seed: { type: "string", default: "1" }, only: { type: "string" } },
   allowPositionals: true,
 });
 const campaigns = await findCampaigns();
@@ -33,7 +38,8 @@ if (path === undefined) {
 } else {
   const campaign: Campaign = await import(join(root, path));
   const started = performance.now();
-  const options = { n: Number(values.n), seed: Number(values.seed) };
+  const only = values.only === undefined ? {} : { only: values.only.split(",") };
+  const options = { n: Number(values.n), seed: Number(values.seed), ...only };
   const { passed, summary } = await campaign.run(options);
   const minutes = ((performance.now() - started) / 60_000).toFixed(2);
   console.log(

@@ -11,6 +11,7 @@ import { PerformanceSamples } from "../../devnet/chain/bank/performance.ts";
 import { createGenesis } from "../../devnet/chain/genesis/genesis.ts";
 import { History } from "../../devnet/chain/history/history.ts";
 import { defaultOptions } from "../../devnet/chain/options.ts";
+import { FaucetRequests } from "../../devnet/chain/rpc/faucet-requests.ts";
 import { answerBody, type Dispatch, dispatcher } from "../../devnet/chain/rpc/json-rpc.ts";
 import type { ChainView } from "../../devnet/chain/rpc/method.ts";
 import { rpcMethods } from "../../devnet/chain/rpc/table.ts";
@@ -78,7 +79,7 @@ function viewOf(chain: Chain, accounts: AccountStore, history: History, slot: bi
 function dispatchOf(view: ChainView): Dispatch {
   const endpoints = { rpc: "", pubsub: "" };
   const performance = new PerformanceSamples(view.at("finalized"));
-  const node = { chain: view, performance, faucet: { next: () => 0 }, endpoints, now: () => 1_800_000_000_000, log };
+  const node = { chain: view, performance, faucet: new FaucetRequests(), endpoints, now: () => 1_800_000_000_000, log };
   const methods = rpcMethods();
   return dispatcher(
     (name) => methods.get(name),

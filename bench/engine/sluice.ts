@@ -42,6 +42,7 @@ async function makeSearchers(directory: string, plans: readonly SearcherPlan[]):
         environment: "dev",
         restrictions: { networks: [], domains: [], ipRanges: [] },
         permissions: [...permissions],
+        methods: [],
         enhanced: false,
         enhancedRequestsPerSecond: null,
         requestsPerSecond: null,

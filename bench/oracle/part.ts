@@ -74,10 +74,12 @@ const grantOf = (accountId: string): Grant => ({
   tier: "free",
   tiers: { platform: "free", oracle: "ultra", "oracle-v2": "enterprise" },
   permissions: ["read"],
+  methods: null,
   restrictions: { networks: null, domains: null, addresses: null },
   buckets: {
     requests: [{ bucket: "requests", requestsPerSecond: 1, burst: 1 }],
     send: [{ bucket: "send", requestsPerSecond: 1, burst: 1 }],
+    messages: [{ bucket: "messages", requestsPerSecond: 1, burst: 1 }],
   },
   creditsMonthly: null,
   expiresAt: null,

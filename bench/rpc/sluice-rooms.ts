@@ -29,6 +29,7 @@ const account: AccountRecord = {
   tiers: { platform: "business", oracle: "community", "oracle-v2": "community" },
   requestsPerSecond,
   creditsMonthly: 1_000_000_000_000n,
+  disabledAt: null,
 };
 const keyOf = (hash: string): KeyRecord => ({
   id: "key_bench",
@@ -42,6 +43,7 @@ const keyOf = (hash: string): KeyRecord => ({
   enhanced: true,
   enhancedRequestsPerSecond: null,
   permissions: ["read"],
+  methods: [],
   requestsPerSecond: null,
   expiresAt: null,
   createdAt: 0,
@@ -109,6 +111,7 @@ const shared = {
     pubsubOpened: () => undefined,
     pubsubClosed: () => undefined,
     pubsubMoved: () => undefined,
+    pubsubWaited: () => undefined,
   },
 };
 const place = { networkDefault: "devnet", trustedProxies: compileAddressSet([]) } as const;

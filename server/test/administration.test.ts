@@ -48,6 +48,94 @@ async function ask(
 const slotBy = async (key: string, at = url): Promise<number> =>
   (await post(at, call("getSlot"), { "x-api-key": key })).status;
 
+describe("what a key may do", () => {
+  /** A key of a new account. */
+  async function keyWith(name: string, powers: object): Promise<string> {
+    const account = await ask("POST", "/admin/accounts", { name, tiers: { platform: "business" } });
+    const wish = { account_id: account.body.id, name, environment: "dev", ...powers };
+    return (await ask("POST", "/admin/keys", wish)).body.key;
+  }
+
+  /** The status of a read at each endpoint; of PubSub the code with which it closes, or 0 while it is open. */
+  async function readsOf(key: string): Promise<Record<string, number>> {
+    const { oracle, engineRest, pubsub } = network.dev.doors;
+    const headers = { "x-api-key": key };
+    const status = async (address: string): Promise<number> => (await fetch(address, { headers })).status;
+    const socket = new WebSocket(`${pubsub}/?api-key=${key}`);
+    const closed = new Promise<number>((resolve) => {
+      socket.onclose = (event) => resolve(event.code);
+      socket.onopen = () => socket.send(JSON.stringify(call("slotSubscribe")));
+      socket.onmessage = (event) => resolve(String(event.data).includes('"result"') ? 0 : 4403);
+    });
+    const reads = {
+      rpc: await slotBy(key),
+      pubsub: await closed,
+      usage: await status(`${origin}/api/v1/usage`),
+      console: await status(`${origin}/api/v1/console/overview`),
+      oracle: await status(`${oracle}/api/v1/price/BTC`),
+      engine: await status(`${engineRest}/api/v1/bundles/tip_floor`),
+      jito: (await post(`${engineRest}/api/v1/getTipAccounts`, call("getTipAccounts"), headers)).status,
+    };
+    socket.close();
+    return reads;
+  }
+
+  test("a key without read reads nowhere, one with admin alone everywhere", async () => {
+    await eventually("a price", async () => (await readsOf(network.dev.key))["oracle"] === 200);
+    const narrow = await keyWith("narrow", { permissions: ["bundles:write", "webhooks:write", "keys:write"] });
+    expect(await readsOf(narrow)).toEqual({
+      rpc: 403,
+      pubsub: 4403,
+      usage: 403,
+      console: 403,
+      oracle: 403,
+      engine: 403,
+      jito: 403,
+    });
+    const operator = await keyWith("operator", { permissions: ["admin"] });
+    expect(await readsOf(operator)).toEqual({
+      rpc: 200,
+      pubsub: 0,
+      usage: 200,
+      console: 200,
+      oracle: 200,
+      engine: 200,
+      jito: 200,
+    });
+  });
+
+  test("a key with a list of methods calls those alone, over HTTP, PubSub and the block engine's JSON-RPC", async () => {
+    const key = await keyWith("listed", { methods: ["getSl*", "accountSubscribe"] });
+    const reads = await readsOf(key);
+    expect([reads["rpc"], reads["pubsub"], reads["jito"], reads["oracle"]]).toEqual([200, 4403, 403, 200]);
+    const answer = await post(url, call("getBlockHeight"), { "x-api-key": key });
+    expect([answer.status, answer.body.error.code]).toEqual([403, -33_443]);
+  });
+
+  test("twenty live pages of an account are open at a time, and one that is left makes room", async () => {
+    const key = await keyWith("watcher", {});
+    const open = async () => {
+      const gone = new AbortController();
+      const { signal } = gone;
+      const answer = await fetch(`${origin}/api/v1/console/live`, { headers: { "x-api-key": key }, signal });
+      if (answer.ok) await answer.body?.getReader().read();
+      return { gone, status: answer.status };
+    };
+    const pages = await Promise.all(Array.from({ length: 20 }, open));
+    expect(pages.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect((await open()).status).toBe(429);
+    for (const { gone } of pages) gone.abort();
+    for (const { gone } of await eventually("room for all again", async () => {
+      const again = await Promise.all(Array.from({ length: 20 }, open));
+      if (again.every(({ status }) => status === 200)) return again;
+      for (const page of again) page.gone.abort();
+      return null;
+    })) {
+      gone.abort();
+    }
+  });
+});
+
 describe("administration over REST", () => {
   test("an account and a key made by REST serve at once, and their usage is what was asked", async () => {
     const account = await ask("POST", "/admin/accounts", { name: "by rest", tiers: { platform: "developer" } });
@@ -133,6 +221,9 @@ describe("administration over REST", () => {
   });
 });
 
+/** Of a chain of its own: a node serves once it has told its genesis. */
+const genesisHash = PublicKey.unique().toBase58();
+
 describe("reading the configuration again", () => {
   test("nodes, rates and levels change under a live WebSocket and a call in flight, and neither is dropped", async () => {
     const inFlight = Promise.withResolvers<void>();
@@ -142,11 +233,12 @@ describe("reading the configuration again", () => {
       hostname: "127.0.0.1",
       fetch: async (request) => {
         const { id, method } = (await request.json()) as { id: unknown; method: string };
-        if (method === "getGenesisHash") {
+        if (method === "getLatestBlockhash") {
           inFlight.resolve();
           await held;
         }
-        return Response.json({ jsonrpc: "2.0", id, result: method === "getSlot" ? 1 : "slow" });
+        const results: Readonly<Record<string, unknown>> = { getSlot: 1, getGenesisHash: genesisHash };
+        return Response.json({ jsonrpc: "2.0", id, result: results[method] ?? "slow" });
       },
     });
     writeFileSync(settings, `[upstreams]\ntestnet = "slow=http://127.0.0.1:${slow.port}"\n`);
@@ -161,7 +253,7 @@ describe("reading the configuration again", () => {
     });
     socket.send(JSON.stringify(call("slotSubscribe")));
     await eventually("a slot notice", () => messages.length > 1);
-    const answer = post(`${url}/testnet`, call("getGenesisHash"), { "x-api-key": network.dev.key });
+    const answer = post(`${url}/testnet`, call("getLatestBlockhash"), { "x-api-key": network.dev.key });
     await inFlight.promise;
     writeFileSync(settings, '[upstreams]\ncordon_slots = 40\n[observe]\nlog_level = "debug"\n[server]\nbind = "::1"\n');
     const { code, out } = await runSluice(["reload", "--json"], {

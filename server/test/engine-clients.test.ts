@@ -158,7 +158,8 @@ describe("an unmodified jito-ts over TLS", () => {
     expect(new Set(results.map(({ bundleId }) => bundleId))).toEqual(new Set([sent.value]));
     const [processed, ...more] = results.filter((each) => each["processed"] !== undefined);
     expect(more).toEqual([]);
-    expect(processed).toMatchObject({ processed: { slot } });
+    const [leader] = await chain.call("getSlotLeaders", slot, 1);
+    expect(processed).toMatchObject({ processed: { slot, validatorIdentity: leader, bundleIndex: 0 } });
     expect(results.indexOf(processed ?? {})).toBe(results.length - 2);
     expect((await chain.block(slot)).filter((each) => signatures.includes(each))).toEqual(signatures);
 
@@ -173,7 +174,9 @@ describe("an unmodified jito-ts over TLS", () => {
     const lost = reported.flatMap((each) => each["rejected"] ?? []);
     expect(lost).toMatchObject([{ stateAuctionBidRejected: { simulatedBidLamports: 1_234 } }]);
     const { auctionId } = (lost[0] as { stateAuctionBidRejected: { auctionId: string } }).stateAuctionBidRejected;
-    expect([...ids, outbid.value]).toContain(auctionId);
+    // It names no bundle, so that nobody finds by it whom he lost to.
+    expect(auctionId).toMatch(/^[0-9a-f]{64}$/);
+    expect([...ids, outbid.value]).not.toContain(auctionId);
   });
 });
 

@@ -6,7 +6,7 @@ import { protoFiles } from "@sluice/contract/proto";
 import { eventually } from "@sluice/lib/testing";
 import { type Ended, PlainClient } from "../src/net/grpc/testing/grpc-client.ts";
 import { type BrokenBundle, brokenBundles } from "./testing/broken-bundles.ts";
-import { signed, tip } from "./testing/bundles.ts";
+import { memo, signed, textOf, tip } from "./testing/bundles.ts";
 import { ChainReader } from "./testing/chain-reader.ts";
 import { type EngineNetwork, startEngineNetwork } from "./testing/engine-network.ts";
 
@@ -195,6 +195,29 @@ describe("one who asks too often", () => {
     for (const each of refused) expectProblem(each, { status: 429, code: "RATE_LIMIT_EXCEEDED" });
     expect(refused.length).toBeGreaterThan(0);
     await eventually("a token again", async () => (await searcher.post({ tip: 1_000 })).status === 400);
+  });
+
+  test("finds no way round the sends of its account: 60 at once pass as over the gateway, and are paid for", async () => {
+    const key = await world.account("sender", "read", "transactions:write", "bundles:write");
+    const [payer] = await chain.wallets(1);
+    const blockhash = await chain.blockhash();
+    const sender = new RestSearcher(world.rest, key);
+    const send = (at: number): Promise<RestAnswer> => {
+      const params = [textOf(signed(payer, blockhash, memo(`send ${at}`))), { encoding: "base64" }];
+      const body = JSON.stringify({ jsonrpc: "2.0", id: at, method: "sendTransaction", params });
+      return sender.ask("/transactions", { method: "POST", body });
+    };
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, at) => send(at)));
+    const passed = answers.filter(({ status }) => status === 200).length;
+    expect(answers.filter(({ status }) => status === 429).length).toBe(60 - passed);
+    // The burst of a Free account, and what flows in while 60 are answered on a busy machine.
+    expect(passed).toBeGreaterThanOrEqual(10);
+    expect(passed).toBeLessThan(30);
+    const usage = new URL("/api/v1/usage?group_by=method", `${world.network.dev.doors["rpc"]}`);
+    const report = await (await fetch(usage, { headers: { "x-api-key": key } })).json();
+    expect(Number(report.month.used)).toBe(10 * passed);
+    const item = report.items.find(({ group }: { readonly group: string }) => group === "sendTransaction");
+    expect([Number(item.credits), item.requests >= passed]).toEqual([10 * passed, true]);
   });
 
   test("is informed by gRPC with a RetryInfo, a searcher of bronze after ten at once", async () => {

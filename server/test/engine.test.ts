@@ -150,6 +150,14 @@ describe("a bundle", () => {
     expect(await value()).not.toBe(durable);
     const [again] = [signed(payer, durable, advance, tip(payer, 20_000))];
     expect((await searcher.submit([again])).status).toBe(400);
+    const next = await eventually("the next nonce", value);
+    // Two of one nonce in flight: what is for a later slot is still there when the other has spent it.
+    const targetSlot = (await chain.slot()) + 150;
+    const late = await searcher.submit([signed(payer, next, advance, tip(payer, 30_000))], { targetSlot });
+    expect(late.status).toBe(202);
+    await searcher.until(await searcher.accepted([signed(payer, next, advance, tip(payer, 20_000))]), "included");
+    const ended = await searcher.until(late.body.bundleId, "dropped");
+    expect(ended).toMatchObject({ status: "dropped", reason: "nonce_spent" });
   });
 
   test("that is encrypted lands in its slot, and what it holds is not shown before", async () => {

@@ -98,6 +98,8 @@ if (isRun) {
       REDIS_URL: `redis://127.0.0.1:${proxy.port}/${1 + Math.floor(Math.random() * 15)}`,
       MASTER_KEY: "5e".repeat(32),
       NETWORK_DEFAULT: "devnet",
+      // It answers every call alike.
+      GENESIS_ALLOW_UNKNOWN: "stub",
       UPSTREAMS_DEVNET: `stub=http://127.0.0.1:${node.port};ws=ws://127.0.0.1:${node.port}`,
     };
     for (const name of ["first", "second"] as const) {

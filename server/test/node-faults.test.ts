@@ -194,9 +194,9 @@ describe("one of two nodes lags", () => {
   const processed = async (node: FaultyChain) => ((await node.admin("devnet_info")) as { shownSlot: number }).shownSlot;
 
   test("calls go to the one that does not; when that is gone getHealth says so and the other one serves", async () => {
+    // It stands still until the other one is that far ahead, slot by slot: a jump of one node would not be believed.
     await far.admin("devnet_zombie", 200);
-    await Promise.all([near, far].map((node) => node.admin("devnet_advance", { slots: 200 })));
-    expect((await processed(near)) - (await processed(far))).toBeGreaterThan(100);
+    await eventually("one is far behind", async () => (await processed(near)) - (await processed(far)) > 110, 30_000);
     await eventually("calls go to the nearer node", async () => (await contextSlot()) > (await processed(far)) + 100);
     for (let calls = 0; calls < 10; calls += 1)
       expect(await contextSlot()).toBeGreaterThan((await processed(far)) + 100);

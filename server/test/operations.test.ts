@@ -6,7 +6,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { permissions } from "@sluice/contract/tiers";
+import { systemClock, systemRandom } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
+import { issueKey } from "../src/admin/index.ts";
+import { openState } from "../src/state/index.ts";
 import { type StubCall, StubNode } from "../src/upstreams/testing/stub-node.ts";
 import { type Gateway, sluice, startGateway } from "./testing/gateway.ts";
 import { post } from "./testing/network.ts";
@@ -22,8 +26,9 @@ let late: StubNode;
 let environment: Record<string, string> = {};
 let settings = "";
 let gateway: Gateway;
-let accountId = "";
 let key = "";
+/** A development key that came with the stores, as those of a machine that was a developer's before. */
+let developmentKey = "";
 
 /** Writes the file of settings: both nodes of devnet, and on testnet the late one when it is to be there. */
 function configure({ isLateIn }: { readonly isLateIn: boolean }): void {
@@ -48,10 +53,11 @@ beforeAll(async () => {
     DRAIN_DELAY_MS: "3000",
     UNKNOWN_METHODS: "pass",
   };
+  developmentKey = await plantDevelopmentKey(directory);
   gateway = await startGateway(directory, environment);
   const account = await sluice(gateway, environment, "accounts", "create", "--name", "operator", "--tier", "business");
-  accountId = account.id;
-  key = await keyOf("live");
+  const of = ["--account", account.id, "--permission", "admin"];
+  key = (await sluice(gateway, environment, "keys", "create", ...of)).key;
 }, 90_000);
 
 afterAll(async () => {
@@ -59,9 +65,31 @@ afterAll(async () => {
   await resources.disposeAsync();
 }, 30_000);
 
-async function keyOf(kind: "live" | "dev"): Promise<string> {
-  const of = ["--account", accountId, "--name", kind, "--environment", kind, "--permission", "admin"];
-  return (await sluice(gateway, environment, "keys", "create", ...of)).key;
+async function plantDevelopmentKey(directory: string): Promise<string> {
+  const dependencies = {
+    clock: systemClock,
+    random: systemRandom,
+    log: { info: () => undefined, warn: () => undefined },
+  };
+  await using state = await openState({ directory: join(directory, "state"), databaseUrl: null }, dependencies);
+  const { id: accountId } = await state.accounts.create({ name: "developer" });
+  const { key: planted, record } = issueKey(
+    {
+      accountId,
+      name: "development",
+      environment: "dev",
+      restrictions: { networks: [], domains: [], ipRanges: [] },
+      permissions: [...permissions],
+      methods: [],
+      enhanced: true,
+      enhancedRequestsPerSecond: null,
+      requestsPerSecond: null,
+      expiresAt: null,
+    },
+    dependencies,
+  );
+  await state.keys.insert(record);
+  return planted;
 }
 
 const call = (method: string) => ({ jsonrpc: "2.0", id: 1, method, params: [] });
@@ -107,8 +135,25 @@ async function subscribe() {
   return { socket, asked, received, closes, number: received[0]?.result };
 }
 
+test("serve writes records alone: when it is ready, with its addresses, and what to do while there is no account", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-first-start-"));
+  const fresh = await startGateway(directory, { ...environment, DRAIN_DELAY_MS: "0" });
+  await fresh.end();
+  rmSync(directory, { recursive: true, force: true });
+  const records = fresh
+    .said()
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as { msg: string; endpoints?: Record<string, string>; next?: string });
+  const ready = records.find(({ msg }) => msg === "server is ready");
+  expect(ready?.endpoints).toMatchObject({ rpc: `${fresh.url}/rpc`, console: `${fresh.url}/` });
+  expect(records.filter(({ msg }) => msg === "there is no account yet").map(({ next }) => next)).toEqual([
+    "sluice accounts create --name <name>; sluice keys create --account <id>",
+  ]);
+}, 60_000);
+
 test("a development key opens nothing, the socket for commands is the operator's alone, and unknown methods pass when the operator allows it", async () => {
-  const development = { "x-api-key": await keyOf("dev") };
+  const development = { "x-api-key": developmentKey };
   expect((await post(gateway.url, call("getSlot"), development)).status).toBe(401);
   expect((await post(`${gateway.url}/api/v1/admin/reload`, "", development)).status).toBe(401);
   expect(statSync(join(gateway.directory, "sluice.sock")).mode & 0o777).toBe(0o600);
@@ -180,9 +225,10 @@ test("SIGTERM notifies balancers first and goes on taking calls, then waits for 
   const answer = askAt("devnet");
   await inFlight.promise;
   const ending = gateway.end();
-  const health = () => fetch(`${gateway.url}/health`, { headers: { connection: "close" } });
-  await eventually("the end is reported", async () => (await health()).status === 503);
-  expect(((await (await health()).json()) as { status: string }).status).toBe("down");
+  const at = (path: string) => fetch(`${gateway.url}${path}`, { headers: { connection: "close" } });
+  await eventually("the end is reported", async () => (await at("/ready")).status === 503);
+  const health = await at("/health");
+  expect([health.status, await health.json()]).toMatchObject([200, { status: "down", parts: { server: "down" } }]);
   expect(await statusAt("mainnet")).toBe(200);
   letGo();
   expect([(await answer).body.result, await ending]).toEqual(["held", 0]);

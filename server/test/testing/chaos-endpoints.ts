@@ -200,12 +200,14 @@ export class ChaosSearcher implements Disposable {
     await Promise.allSettled(calls);
   }
 
-  /** Null where the id is unknown. Throws when the server does not answer. */
+  /** Null where the id is unknown to this searcher. Throws when the server does not answer. */
   async state(id: string): Promise<BundleStatus | null> {
     const response = await this.#fetch(`/bundles/${id}`, {});
     if (response.status === 404) return null;
     if (response.status !== 200) throw new Error(`the standing of ${id} is answered ${response.status}`);
-    return (await response.json()) as BundleStatus;
+    const status = (await response.json()) as BundleStatus;
+    // The ledger has the reason without the program's error.
+    return { ...status, reason: status.reason?.split(":", 1)[0] ?? null };
   }
 
   /** The newest key that bundles may be sealed with. Throws when the server does not answer. */

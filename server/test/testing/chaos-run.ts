@@ -236,7 +236,7 @@ export class ChaosRun implements Disposable {
       }
       // Nothing that is included now can be lost: the engine has seen what is final, or has bundles that have no end.
       for (let at = 0; at < open.length; at += statesAtATime) {
-        await Promise.all(open.slice(at, at + statesAtATime).map((story) => this.#state(story)));
+        await Promise.all(open.slice(at, at + statesAtATime).map((story) => this.#ask(story)));
       }
       const isBehind = open.some(({ state }) => state?.status === "accepted");
       if (!isBehind) return;
@@ -251,27 +251,33 @@ export class ChaosRun implements Disposable {
     for (const story of this.#stories.values()) {
       if (!isBehind(story)) continue;
       const caughtUp = eventually("the engine has seen a fork", async () => {
-        await this.#state(story);
+        await this.#ask(story);
         return !isBehind(story);
       });
       await caughtUp.catch(() => null);
     }
   }
 
-  async #state(story: BundleStory): Promise<void> {
-    const searcher = this.#stage.searchers[0];
-    story.state = await eventually("the standing of a bundle", async () => {
-      return { found: (await searcher?.state(story.id)) ?? null };
-    }).then(({ found }) => found);
+  async #ask(story: BundleStory): Promise<void> {
+    story.state = await this.#state(story);
+  }
+
+  /** As one of those sees it who submitted it; a searcher who only signs in has the operator's view. */
+  async #state({ id }: BundleStory): Promise<BundleStatus | null> {
+    const { found } = await eventually("the standing of a bundle", async () => {
+      for (const searcher of this.#stage.searchers) {
+        const found = await searcher.state(id);
+        if (found !== null) return { found };
+      }
+      return { found: await this.#stage.operatorsView(id) };
+    });
+    return found;
   }
 
   /** What streams that are open have reported to the end, what all streams ever reported, and what the ledger has. */
   async #verifyReports(): Promise<{ readonly faults: readonly string[]; readonly lostWithForks: number }> {
     const states = new Map<string, BundleStatus>();
-    for (const { id, state, handed } of this.#stories.values()) {
-      // Of one that several have handed in only the first receives the end.
-      if (state !== null && handed === 1) states.set(id, state);
-    }
+    for (const { id, state } of this.#stories.values()) if (state !== null) states.set(id, state);
     const unreported = (): string[] => this.#stage.searchers.flatMap((searcher) => [...searcher.unreported(states)]);
     await eventually("the last ends are reported", () => unreported().length === 0).catch(() => null);
     const late = unreported();

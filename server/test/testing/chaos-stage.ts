@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { eventually } from "@sluice/lib/testing";
 import { type FaultyChain, startQuietChain } from "./chain.ts";
 import { ChaosSearcher } from "./chaos-endpoints.ts";
+import type { BundleStatus } from "./chaos-status.ts";
 import { noStories, type ReportedStories } from "./chaos-streams.ts";
 import { type CutProxy, startCutProxy } from "./cut-proxy.ts";
 import { type LedgerOutcome, ledgerOutcomes } from "./ledger-outcomes.ts";
@@ -142,6 +143,16 @@ export class ChaosStage implements AsyncDisposable {
     await this.#starting;
   }
 
+  /** What an operator sees of a bundle in the console; null where the id is unknown. Throws as `fetch` does. */
+  async operatorsView(id: string): Promise<BundleStatus | null> {
+    const headers = { "x-api-key": this.#network.dev.key };
+    const response = await fetch(new URL(`/api/v1/console/bundles/${id}`, this.#network.rpcUrl), { headers });
+    if (response.status === 404) return null;
+    if (!response.ok) throw new Error(`the console's view of ${id} is answered ${response.status}`);
+    const { status, slot, signatures, reason } = (await response.json()) as BundleStatus;
+    return { status, slot, reason, signatures: status === "included" ? signatures : [] };
+  }
+
   /** What the ledger says became of bundles, once it has so many. Ends the server. */
   async outcomes(count: number): Promise<readonly LedgerOutcome[]> {
     let reported: readonly LedgerOutcome[] = [];
@@ -178,9 +189,9 @@ export class ChaosStage implements AsyncDisposable {
       if (!response.ok) throw new Error(`${method} ${path} is answered ${response.status}`);
       return await response.json();
     };
-    const { items } = (await ask("GET", "/accounts", null)) as { items: readonly { id: string }[] };
+    const { items } = (await ask("GET", "/api/v1/admin/accounts", null)) as { items: readonly { id: string }[] };
     const limit = { bundles_per_second: searcherRate, burst: 2 * searcherRate };
-    for (const { id } of items) await ask("PUT", `/searchers/limits/${encodeURIComponent(id)}`, limit);
+    for (const { id } of items) await ask("PUT", `/api/v1/admin/searchers/limits/${encodeURIComponent(id)}`, limit);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

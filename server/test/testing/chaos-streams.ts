@@ -105,9 +105,15 @@ export class ConfirmationStream {
     if (!this.#isOpen) return;
     const id = String(bundle_id);
     if (id === "") {
-      // It is too broken to have an id, or was not looked at: an answer to the oldest that waits.
+      // It is too broken to have an id: an answer to the oldest that waits.
       const [oldest] = this.#waiting.keys();
       if (oldest !== undefined) this.#answer(oldest, { said: "refused", reason: String(reason) });
+      return;
+    }
+    if (status === "dropped" && answers.has(String(reason))) {
+      // Of the submission alone: what is known of the bundle stands.
+      const said = reason === "claims_differ" ? "rejected" : "refused";
+      this.#answer(id, { said, reason: String(reason) });
       return;
     }
     // One that is not waited for any more is an answer all the same.
@@ -151,6 +157,9 @@ export class ConfirmationStream {
     for (const answered of waiting ?? []) answered(handed);
   }
 }
+
+/** Reasons for which a submission was not looked at, or does not fit the bundle that is known: they end no bundle. */
+const answers: ReadonlySet<string> = new Set(["rate_limited", "maintenance", "engine_overloaded", "claims_differ"]);
 
 const isEnd = (reported: string): boolean => reported === "dropped" || reported === "expired";
 

@@ -12,6 +12,7 @@ export interface DevFile {
   readonly key: string;
   readonly keys: Readonly<Record<"free" | "developer" | "business" | "professional" | "enterprise", string>>;
   readonly doors: Readonly<Record<string, string | null>>;
+  readonly chainAdmin: string | null;
   readonly marketAdmin: string | null;
 }
 

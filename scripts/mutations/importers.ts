@@ -1,0 +1,34 @@
+/** Which test files can notice a change of a file: those that import it, directly or through others. */
+import { readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { parseSync } from "oxc-parser";
+
+export class Importers {
+  readonly #importedBy = new Map<string, Set<string>>();
+
+  /** `files` are paths from `root`. Imports of workspaces by name are not followed: their own tests are beside them. */
+  constructor(root: string, files: readonly string[]) {
+    for (const path of files) {
+      const { module } = parseSync(path, readFileSync(join(root, path), "utf8"), { sourceType: "module" });
+      const named = [...module.staticImports, ...module.staticExports.flatMap(({ entries }) => entries)];
+      for (const { moduleRequest } of named) {
+        const specifier = moduleRequest?.value ?? "";
+        if (!specifier.startsWith(".")) continue;
+        const target = normalize(join(dirname(path), specifier));
+        const importers = this.#importedBy.get(target) ?? new Set();
+        this.#importedBy.set(target, importers.add(path));
+      }
+    }
+  }
+
+  /** The test files that reach `path`, nearest first. */
+  testsOf(path: string): string[] {
+    const seen = new Set([path]);
+    const tests: string[] = [];
+    for (const file of seen) {
+      if (/\.test\.tsx?$/.test(file)) tests.push(file);
+      for (const importer of this.#importedBy.get(file) ?? []) seen.add(importer);
+    }
+    return tests;
+  }
+}

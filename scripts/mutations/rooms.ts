@@ -1,0 +1,48 @@
+/** Whose sources are changed, and which tests must notice. */
+export interface Room {
+  readonly name: string;
+  readonly folder: string;
+  /** Folders whose tests are asked when the room's own notice nothing. */
+  readonly neighbours: readonly string[];
+  /** The share of changes that must be noticed. */
+  readonly goal: number;
+}
+
+/** Rooms in which a rule that no test holds costs money, data or isolation. */
+const strict = 0.9;
+const usual = 0.8;
+const server = (name: string, goal: number, ...neighbours: readonly string[]): Room => ({
+  name,
+  folder: `server/src/${name}`,
+  neighbours: neighbours.map((each) => `server/src/${each}/`),
+  goal,
+});
+
+export const rooms: readonly Room[] = [
+  server("limits", strict, "access", "gateway"),
+  server("credits", strict, "access", "gateway"),
+  server("keys", strict, "access", "gateway"),
+  server("cache", strict, "rpc", "gateway"),
+  server("rpc", strict, "gateway"),
+  server("access", strict, "gateway", "admin"),
+  { ...server("engine/pool", strict, "engine"), name: "pool" },
+  server("state", usual, "keys", "credits", "admin"),
+  server("hot", usual, "limits", "cache", "gateway"),
+  server("ledger", usual, "admin"),
+  server("upstreams", usual, "gateway"),
+  server("http", usual, "net", "gateway"),
+  server("net", usual, "gateway"),
+  server("gateway", usual, "compose"),
+  server("admin", usual, "gateway"),
+  server("config", usual, "compose"),
+  server("names", usual, "compose"),
+  server("oracle", usual),
+  server("engine", usual),
+  { name: "contract", folder: "contract", neighbours: ["server/src/"], goal: usual },
+  { name: "wire", folder: "wire", neighbours: [], goal: usual },
+  { name: "lib", folder: "lib", neighbours: [], goal: usual },
+  { name: "auction", folder: "auction", neighbours: [], goal: usual },
+  { name: "sdk", folder: "sdk", neighbours: [], goal: usual },
+  { name: "chain", folder: "devnet/chain", neighbours: [], goal: usual },
+  { name: "market", folder: "devnet/market", neighbours: [], goal: usual },
+];
