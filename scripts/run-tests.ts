@@ -15,6 +15,13 @@ export interface TestCount {
   readonly failed: number;
 }
 
+export interface RunOptions {
+  /** Prints only what failed. */
+  readonly quiet: boolean;
+  /** Runs files in which something failed a second time. */
+  readonly again?: boolean;
+}
+
 export const root = join(import.meta.dir, "..");
 
 const architecture = "server/test/architecture.test.ts";
@@ -67,13 +74,16 @@ async function testFiles(group: TestGroup): Promise<string[]> {
   return [...files].filter((file) => !isElsewhere(file)).toSorted();
 }
 
-/** Runs one group; a runner that ends without a count (it crashed) is a failure. */
-export async function runGroup(group: TestGroup, options: { quiet: boolean }): Promise<TestCount> {
-  const files = await testFiles(group);
-  if (files.length === 0) return { passed: 0, failed: 0 };
-  const started = performance.now();
+interface GroupRun {
+  readonly passed: number;
+  readonly failed: number;
+  /** What the runner printed. */
+  readonly said: string;
+}
+
+async function runFiles(files: readonly string[], timeoutMs: number): Promise<GroupRun> {
   const child = Bun.spawn(
-    [process.execPath, "test", "--timeout", String(group.timeoutMs ?? 30_000), ...files.map((file) => `./${file}`)],
+    [process.execPath, "test", "--timeout", String(timeoutMs), ...files.map((file) => `./${file}`)],
     {
       cwd: root,
       stdout: "pipe",
@@ -86,26 +96,69 @@ export async function runGroup(group: TestGroup, options: { quiet: boolean }): P
   const said = `${out}\n${err}`;
   const passed = Number(/^ *(\d+) pass$/m.exec(said)?.[1] ?? 0);
   const counted = Number(/^ *(\d+) fail$/m.exec(said)?.[1] ?? 0);
-  const failed = code === 0 ? counted : Math.max(1, counted);
+  return { passed, failed: code === 0 ? counted : Math.max(1, counted), said };
+}
+
+/**
+ * Runs one group; a runner that ends without a count (it crashed) is a failure. With `again`, the files in which
+ * something failed run a second time, alone: what passes then is told as FLAKY, with what it said the first time.
+ */
+export async function runGroup(group: TestGroup, options: RunOptions): Promise<TestCount> {
+  const files = await testFiles(group);
+  if (files.length === 0) return { passed: 0, failed: 0 };
+  const started = performance.now();
+  const timeoutMs = group.timeoutMs ?? 30_000;
+  const first = await runFiles(files, timeoutMs);
+  let { passed, failed } = first;
+  const flaky = failed > 0 && options.again === true ? await passAgain(files, first, timeoutMs) : [];
+  if (flaky.length > 0) {
+    passed += failed;
+    failed = 0;
+  }
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  const notRun = said.split("\n").filter((line) => line.includes("NOT RUN"));
+  const notRun = first.said.split("\n").filter((line) => line.includes("NOT RUN"));
   console.log(`${failed === 0 ? "ok  " : "FAIL"} ${group.name}: ${passed} passed, ${failed} failed (${seconds} s)`);
   for (const line of new Set(notRun)) console.log(`     ${line.trim()}`);
-  if (failed > 0) console.log(options.quiet ? onlyFailures(said) : said);
+  for (const test of flaky) console.log(`     FLAKY, passed the second time: ${test}`);
+  if (first.failed > 0) console.log(options.quiet ? onlyFailures(first.said) : first.said);
   return { passed, failed };
 }
 
+/** The tests that failed, when all of their files pass in a second run; else none. */
+async function passAgain(files: readonly string[], first: GroupRun, timeoutMs: number): Promise<string[]> {
+  const named = sectionsOf(first.said).filter(hasFailed);
+  const failedFiles = files.filter((file) => named.some(([heading]) => heading === `${file}:`));
+  const tests = named.flat().filter((line) => line.startsWith("(fail)"));
+  if (failedFiles.length === 0 || failedFiles.length > againMax || tests.length < first.failed) return [];
+  const second = await runFiles(failedFiles, timeoutMs);
+  return second.failed === 0 ? tests.map((line) => line.slice("(fail) ".length)) : [];
+}
+
+/** More files than these do not fail by chance. */
+const againMax = 3;
+
+/** Begins the runner's list of all failed tests, after the last file. */
+const closingPattern = /^\d+ tests failed:$/;
 const headingPattern = /^\S+\.test\.tsx?:$/;
 const shownLinesMax = 400;
 
-/** The files in which something failed, without what passed there. */
-function onlyFailures(said: string): string {
+/** What the runner printed, cut at the headings of files. */
+function sectionsOf(said: string): string[][] {
   const sections: string[][] = [[]];
   for (const line of said.split("\n")) {
+    if (closingPattern.test(line)) break;
     if (headingPattern.test(line)) sections.push([]);
-    if (!line.startsWith("(pass)")) sections.at(-1)?.push(line);
+    sections.at(-1)?.push(line);
   }
-  const failed = sections.filter((lines) => lines.some((line) => line.startsWith("(fail)") || /error:/i.test(line)));
+  return sections;
+}
+
+const hasFailed = (lines: readonly string[]): boolean => lines.some((line) => line.startsWith("(fail)"));
+
+/** The files in which something failed, without what passed there. */
+function onlyFailures(said: string): string {
+  const sections = sectionsOf(said).map((lines) => lines.filter((line) => !line.startsWith("(pass)")));
+  const failed = sections.filter((lines) => hasFailed(lines) || lines.some((line) => /error:/i.test(line)));
   const shown = (failed.length === 0 ? sections : failed).flat();
   return shown.slice(-shownLinesMax).join("\n");
 }
@@ -113,7 +166,7 @@ function onlyFailures(said: string): string {
 /** Runs groups one after the other, or side by side where only the verdict counts. */
 export async function runGroups(
   groups: readonly TestGroup[],
-  options: { quiet: boolean; sideBySide?: boolean },
+  options: RunOptions & { sideBySide?: boolean },
 ): Promise<TestCount> {
   const counts: TestCount[] = [];
   if (options.sideBySide === true) counts.push(...(await Promise.all(groups.map((group) => runGroup(group, options)))));

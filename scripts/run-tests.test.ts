@@ -1,0 +1,54 @@
+import { expect, spyOn, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { root, runGroup } from "./run-tests.ts";
+
+/** A group of one file that passes and one whose second test runs `body`. */
+async function run(body: string): Promise<{ passed: number; failed: number; printed: string }> {
+  const folder = mkdtempSync(join(tmpdir(), "run-tests-"));
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), `import { expect, test } from "bun:test";\n${text}`);
+    return relative(root, join(folder, name));
+  };
+  const path = JSON.stringify(join(folder, "ran"));
+  const paths = [
+    file("good.test.ts", 'test("good", () => {});\n'),
+    file(
+      "other.test.ts",
+      `import { existsSync, writeFileSync } from "node:fs";
+const again = existsSync(${path});
+writeFileSync(${path}, "");
+test("steady", () => {});
+test("in question", () => { ${body} });
+`,
+    ),
+  ];
+  const print = spyOn(console, "log").mockImplementation(() => undefined);
+  try {
+    const count = await runGroup({ name: "some", paths }, { quiet: true, again: true });
+    return { ...count, printed: print.mock.calls.flat().join("\n") };
+  } finally {
+    print.mockRestore();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test("a test that fails once and then passes is counted as passed, and is told with its first failure", async () => {
+  const { passed, failed, printed } = await run("expect(again).toBe(true);");
+  expect({ passed, failed }).toEqual({ passed: 3, failed: 0 });
+  expect(printed).toContain("FLAKY, passed the second time: in question");
+  expect(printed).toContain("expect(again).toBe(true)");
+});
+
+test("a test that fails twice is failed", async () => {
+  const { passed, failed, printed } = await run("expect(1).toBe(2);");
+  expect({ passed, failed }).toEqual({ passed: 2, failed: 1 });
+  expect(printed).not.toContain("FLAKY");
+});
+
+test("a runner that ends in the middle is failed", async () => {
+  const { failed, printed } = await run("process.exit(3);");
+  expect(failed).toBe(1);
+  expect(printed).not.toContain("FLAKY");
+});
