@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Glob } from "bun";
-import { type Comment, type Node, parseSync } from "oxc-parser";
+import { type Comment, parseSync } from "oxc-parser";
+import { isSyntaxNode, type SyntaxNode } from "../server/test/architecture/syntax-node.ts";
 
 /**
  * Public declarations are documented: every exported declaration of contract, sdk and wire has a docstring, and
@@ -14,24 +15,20 @@ import { type Comment, type Node, parseSync } from "oxc-parser";
 const root = join(import.meta.dir, "..");
 const workspaces = ["contract", "sdk", "wire"];
 
-type Syntax = Node & { readonly [key: string]: unknown };
-
-const isSyntax = (value: unknown): value is Syntax => typeof value === "object" && value !== null && "type" in value;
-
-function childrenOf(node: Syntax): Syntax[] {
-  return Object.values(node).flatMap((value) => (Array.isArray(value) ? value : [value]).filter(isSyntax));
+function childrenOf(node: SyntaxNode): SyntaxNode[] {
+  return Object.values(node).flatMap((value) => (Array.isArray(value) ? value : [value]).filter(isSyntaxNode));
 }
 
 /** Whether a body has its own `throw`; those of functions inside of it do not count. */
-function throws(node: Syntax): boolean {
+function throws(node: SyntaxNode): boolean {
   if (node.type === "ThrowStatement") return true;
   if (/Function|^Class/.test(node.type)) return false;
   return childrenOf(node).some(throws);
 }
 
-function bodyOf(node: Syntax): Syntax | null {
+function bodyOf(node: SyntaxNode): SyntaxNode | null {
   const { body } = node;
-  return isSyntax(body) ? body : null;
+  return isSyntaxNode(body) ? body : null;
 }
 
 interface Source {
@@ -46,54 +43,54 @@ function docstringBefore(start: number, { text, comments }: Source): string | nu
 }
 
 /** Whether a constant is a schema that ends in `.meta({ description: ... })`. */
-function isDescribedSchema(node: Syntax): boolean {
+function isDescribedSchema(node: SyntaxNode): boolean {
   const { init } = node;
-  if (!isSyntax(init) || init.type !== "CallExpression") return false;
+  if (!isSyntaxNode(init) || init.type !== "CallExpression") return false;
   const { callee } = init;
-  const property = isSyntax(callee) ? callee["property"] : null;
-  if (!isSyntax(property) || property["name"] !== "meta") return false;
+  const property = isSyntaxNode(callee) ? callee["property"] : null;
+  if (!isSyntaxNode(property) || property["name"] !== "meta") return false;
   return childrenOf(init).some(
     (argument) =>
       argument.type === "ObjectExpression" &&
-      childrenOf(argument).some(({ key }) => isSyntax(key) && key["name"] === "description"),
+      childrenOf(argument).some(({ key }) => isSyntaxNode(key) && key["name"] === "description"),
   );
 }
 
 interface Declared {
   readonly name: string;
   readonly start: number;
-  readonly node: Syntax;
+  readonly node: SyntaxNode;
 }
 
 /** The declarations of one export statement: one for each name. */
-function declarationsOf(statement: Syntax): Declared[] {
+function declarationsOf(statement: SyntaxNode): Declared[] {
   const { declaration } = statement;
-  if (!isSyntax(declaration)) return [];
+  if (!isSyntaxNode(declaration)) return [];
   const named = declaration.type === "VariableDeclaration" ? childrenOf(declaration) : [declaration];
   return named.map((node) => ({ name: nameOf(node), start: statement.start, node }));
 }
 
-const nameOf = (node: Syntax): string => {
+const nameOf = (node: SyntaxNode): string => {
   const { id, key } = node;
-  const name = isSyntax(id) ? id["name"] : isSyntax(key) ? key["name"] : null;
+  const name = isSyntaxNode(id) ? id["name"] : isSyntaxNode(key) ? key["name"] : null;
   return typeof name === "string" ? name : "?";
 };
 
 /** The function that a declaration is, or that its constant holds. */
-function functionOf(node: Syntax): Syntax | null {
+function functionOf(node: SyntaxNode): SyntaxNode | null {
   const { init } = node;
-  const held = node.type === "VariableDeclarator" && isSyntax(init) ? init : node;
+  const held = node.type === "VariableDeclarator" && isSyntaxNode(init) ? init : node;
   return /Function/.test(held.type) ? held : null;
 }
 
 /** Public methods, getters and constructors, with what their own body throws. */
-function methodsOf(node: Syntax): Declared[] {
+function methodsOf(node: SyntaxNode): Declared[] {
   const body = /^Class/.test(node.type) ? bodyOf(node) : null;
   if (body === null) return [];
   return childrenOf(body).flatMap((member) => {
     const { key, value, accessibility } = member;
-    const isPublic = isSyntax(key) && key.type !== "PrivateIdentifier" && accessibility !== "private";
-    return isPublic && member.type === "MethodDefinition" && isSyntax(value)
+    const isPublic = isSyntaxNode(key) && key.type !== "PrivateIdentifier" && accessibility !== "private";
+    return isPublic && member.type === "MethodDefinition" && isSyntaxNode(value)
       ? [{ name: `${nameOf(node)}.${nameOf(member)}`, start: member.start, node: value }]
       : [];
   });
@@ -107,7 +104,7 @@ function lacking(path: string, text: string): string[] {
   const source = { text, comments };
   const found: string[] = [];
   const documented = new Set<string>();
-  for (const statement of childrenOf(program as unknown as Syntax)) {
+  for (const statement of childrenOf(program as unknown as SyntaxNode)) {
     if (statement.type === "VariableDeclaration") {
       for (const node of childrenOf(statement)) if (isDescribedSchema(node)) documented.add(nameOf(node));
     }

@@ -1,5 +1,6 @@
 /** Mutants of a source file: single changes that a test should notice. */
 import { parseSync } from "oxc-parser";
+import { isSyntaxNode, type SyntaxNode } from "../../server/test/architecture/syntax-node.ts";
 
 export interface Mutant {
   /** Path from the repository's root. */
@@ -13,16 +14,6 @@ export interface Mutant {
   readonly before: string;
   readonly after: string;
 }
-
-interface Node {
-  readonly type: string;
-  readonly start: number;
-  readonly end: number;
-  readonly [member: string]: unknown;
-}
-
-const isNode = (value: unknown): value is Node =>
-  typeof value === "object" && value !== null && "type" in value && "start" in value;
 
 const swapped: Readonly<Record<string, string>> = {
   "<": "<=",
@@ -52,7 +43,7 @@ export function mutantsOf(path: string, text: string): Mutant[] {
   };
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) for (const each of value) visit(each);
-    if (!isNode(value)) return;
+    if (!isSyntaxNode(value)) return;
     // Types are gone when the code runs.
     if (value.type.startsWith("TS") && value.type !== "TSAsExpression" && value.type !== "TSNonNullExpression") return;
     // An assertion holds whatever the program does, so no test can miss it.
@@ -68,8 +59,8 @@ export function mutantsOf(path: string, text: string): Mutant[] {
 
 type Add = (change: string, start: number, end: number, after: string) => void;
 
-function mutate(node: Node, text: string, add: Add): void {
-  const source = (part: Node): string => text.slice(part.start, part.end);
+function mutate(node: SyntaxNode, text: string, add: Add): void {
+  const source = (part: SyntaxNode): string => text.slice(part.start, part.end);
   switch (node.type) {
     case "BinaryExpression":
     case "LogicalExpression":
@@ -79,7 +70,7 @@ function mutate(node: Node, text: string, add: Add): void {
     case "ConditionalExpression": {
       const test = node["test"];
       // A comparison alone is negated by its operator already.
-      if (isNode(test) && test.type !== "BinaryExpression") {
+      if (isSyntaxNode(test) && test.type !== "BinaryExpression") {
         add("condition negated", test.start, test.end, `!(${source(test)})`);
       }
       break;
@@ -89,12 +80,12 @@ function mutate(node: Node, text: string, add: Add): void {
       break;
     case "CatchClause": {
       const body = node["body"];
-      if (isNode(body) && source(body).length > 2) add("catch emptied", body.start, body.end, "{}");
+      if (isSyntaxNode(body) && source(body).length > 2) add("catch emptied", body.start, body.end, "{}");
       break;
     }
     case "ReturnStatement": {
       const argument = node["argument"];
-      if (isNode(argument) && argument.type === "Literal" && typeof argument["value"] === "boolean") {
+      if (isSyntaxNode(argument) && argument.type === "Literal" && typeof argument["value"] === "boolean") {
         add("returned boolean turned over", argument.start, argument.end, String(!argument["value"]));
       }
       break;
@@ -107,9 +98,9 @@ function mutate(node: Node, text: string, add: Add): void {
   }
 }
 
-function swapOperator(node: Node, text: string, add: Add): void {
+function swapOperator(node: SyntaxNode, text: string, add: Add): void {
   const { left, right, operator } = node;
-  if (!isNode(left) || !isNode(right)) return;
+  if (!isSyntaxNode(left) || !isSyntaxNode(right)) return;
   const after = swapped[String(operator)];
   const isText = [left, right].some((side) => side.type === "TemplateLiteral" || typeof side["value"] === "string");
   if (after === undefined || ("+-*".includes(String(operator)) && isText)) return;
@@ -117,11 +108,11 @@ function swapOperator(node: Node, text: string, add: Add): void {
   add(`${operator} to ${after}`, start, start + String(operator).length, after);
 }
 
-function removeCall(node: Node, text: string, add: Add): void {
+function removeCall(node: SyntaxNode, text: string, add: Add): void {
   const { expression } = node;
-  if (!isNode(expression)) return;
+  if (!isSyntaxNode(expression)) return;
   const awaited =
-    expression.type === "AwaitExpression" && isNode(expression["argument"]) ? expression["argument"] : null;
+    expression.type === "AwaitExpression" && isSyntaxNode(expression["argument"]) ? expression["argument"] : null;
   const call = awaited ?? expression;
   const source = text.slice(call.start, call.end);
   if (call.type !== "CallExpression" || reporting.test(source)) return;

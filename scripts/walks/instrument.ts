@@ -1,11 +1,5 @@
 import { parseSync } from "oxc-parser";
-
-interface Node {
-  readonly type: string;
-  readonly start: number;
-  readonly end: number;
-  readonly [member: string]: unknown;
-}
+import { isSyntaxNode } from "../../server/test/architecture/syntax-node.ts";
 
 const functions = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 
@@ -14,8 +8,8 @@ export function instrument(path: string, text: string, file: number): string {
   const edits: { readonly at: number; readonly text: string }[] = [];
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) for (const each of value) visit(each);
-    if (!isNode(value)) return;
-    if (functions.has(value.type) && isNode(value["body"])) {
+    if (!isSyntaxNode(value)) return;
+    if (functions.has(value.type) && isSyntaxNode(value["body"])) {
       const { body } = value;
       const report = `reportExecution(${file},${body.start})`;
       if (body.type === "BlockStatement" || body.type === "FunctionBody") {
@@ -39,8 +33,4 @@ function sorted<T extends { readonly at: number }>(edits: readonly T[]): T[] {
     .map((edit, index) => ({ edit, index }))
     .toSorted((a, b) => b.edit.at - a.edit.at || b.index - a.index)
     .map(({ edit }) => edit);
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === "object" && value !== null && "type" in value && "start" in value;
 }

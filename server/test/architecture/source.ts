@@ -1,5 +1,6 @@
 /** Facts of a TypeScript file that rules are about, read from its syntax tree. */
 import { parseSync } from "oxc-parser";
+import { isSyntaxNode, type SyntaxNode } from "./syntax-node.ts";
 
 export interface SourceFile {
   /** Path from the repository's root, with forward slashes. */
@@ -43,16 +44,6 @@ export interface SourceFacts {
   /** The lines that each comment covers. */
   readonly comments: readonly { readonly first: number; readonly last: number }[];
 }
-
-interface Node {
-  readonly type: string;
-  readonly start: number;
-  readonly end: number;
-  readonly [member: string]: unknown;
-}
-
-const isNode = (value: unknown): value is Node =>
-  typeof value === "object" && value !== null && "type" in value && "start" in value;
 
 const functionTypes = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 
@@ -110,16 +101,16 @@ class Reader {
   /** `name` is that of the declaration around an anonymous function. */
   visit(value: unknown, name: string): void {
     if (Array.isArray(value)) for (const each of value) this.visit(each, name);
-    if (!isNode(value)) return;
+    if (!isSyntaxNode(value)) return;
     const named = nameOf(value) ?? name;
     this.#read(value, named);
     for (const [member, child] of Object.entries(value)) if (member !== "type") this.visit(child, named);
   }
 
-  #read(node: Node, name: string): void {
+  #read(node: SyntaxNode, name: string): void {
     const line = this.#lineOf(node.start);
-    if (functionTypes.has(node.type) && isNode(node["body"])) this.#readFunction(node, name, node["body"]);
-    else if (node.type === "VariableDeclarator" && isNode(node["id"]) && node["id"].type === "Identifier") {
+    if (functionTypes.has(node.type) && isSyntaxNode(node["body"])) this.#readFunction(node, name, node["body"]);
+    else if (node.type === "VariableDeclarator" && isSyntaxNode(node["id"]) && node["id"].type === "Identifier") {
       this.variables.push({ name: String(node["id"]["name"]), line });
     } else if (node.type === "MemberExpression") {
       const used = dotted(node);
@@ -128,17 +119,17 @@ class Reader {
     else if (node.type === "ImportExpression") this.#readSpecifier(node["source"], line);
   }
 
-  #readFunction(node: Node, name: string, body: Node): void {
-    const parameters = Array.isArray(node["params"]) ? node["params"].filter(isNode) : [];
+  #readFunction(node: SyntaxNode, name: string, body: SyntaxNode): void {
+    const parameters = Array.isArray(node["params"]) ? node["params"].filter(isSyntaxNode) : [];
     const [first, last] = [this.#lineOf(body.start), this.#lineOf(body.end - 1)];
     const positional = parameters.filter((each) => each["name"] !== "this").length;
     this.functions.push({ name, line: first, lines: last - first + 1, parameters: positional });
   }
 
-  #readCall(node: Node, line: number): void {
+  #readCall(node: SyntaxNode, line: number): void {
     const callee = node["callee"];
     const args = Array.isArray(node["arguments"]) ? node["arguments"] : [];
-    if (!isNode(callee)) return;
+    if (!isSyntaxNode(callee)) return;
     const name = callee.type === "Identifier" ? String(callee["name"]) : null;
     if (node.type === "NewExpression") {
       if (name !== null)
@@ -155,43 +146,43 @@ class Reader {
   }
 
   #readSpecifier(argument: unknown, line: number): void {
-    if (isNode(argument) && argument.type === "Literal" && typeof argument["value"] === "string") {
+    if (isSyntaxNode(argument) && argument.type === "Literal" && typeof argument["value"] === "string") {
       this.imports.push({ specifier: argument["value"], line });
     }
   }
 }
 
 /** What a declaration, a property or a method is called. */
-function nameOf(node: Node): string | null {
+function nameOf(node: SyntaxNode): string | null {
   const holder =
     node["key"] ?? (node.type === "VariableDeclarator" || node.type === "FunctionDeclaration" ? node["id"] : null);
-  return isNode(holder) && typeof holder["name"] === "string" ? holder["name"] : null;
+  return isSyntaxNode(holder) && typeof holder["name"] === "string" ? holder["name"] : null;
 }
 
 /** "a.b" for a member of a plain name. */
-function dotted(node: Node): string | null {
+function dotted(node: SyntaxNode): string | null {
   const { object, property } = node;
-  if (!isNode(object) || !isNode(property) || node["computed"] === true) return null;
+  if (!isSyntaxNode(object) || !isSyntaxNode(property) || node["computed"] === true) return null;
   return object.type === "Identifier" ? `${object["name"]}.${property["name"]}` : null;
 }
 
 function exportedBy(program: unknown, text: string, lineOf: (offset: number) => number): ExportedDeclaration[] {
-  const body = isNode(program) && Array.isArray(program["body"]) ? program["body"].filter(isNode) : [];
+  const body = isSyntaxNode(program) && Array.isArray(program["body"]) ? program["body"].filter(isSyntaxNode) : [];
   return body.flatMap((statement): ExportedDeclaration[] => {
     const { declaration } = statement;
-    if (statement.type !== "ExportNamedDeclaration" || !isNode(declaration)) return [];
+    if (statement.type !== "ExportNamedDeclaration" || !isSyntaxNode(declaration)) return [];
     const line = lineOf(statement.start);
     if (declaration.type === "VariableDeclaration" && Array.isArray(declaration["declarations"])) {
       return declaration["declarations"]
-        .filter(isNode)
+        .filter(isSyntaxNode)
         .flatMap(({ id }) =>
-          isNode(id) && typeof id["name"] === "string"
+          isSyntaxNode(id) && typeof id["name"] === "string"
             ? [{ name: id["name"], line, kind: "value" as const, shape: null }]
             : [],
         );
     }
     const id = declaration["id"];
-    if (!isNode(id) || typeof id["name"] !== "string") return [];
+    if (!isSyntaxNode(id) || typeof id["name"] !== "string") return [];
     const isType = declaration.type === "TSInterfaceDeclaration" || declaration.type === "TSTypeAliasDeclaration";
     return [
       { name: id["name"], line, kind: isType ? "type" : "value", shape: isType ? shapeOf(declaration, text) : null },
@@ -199,11 +190,13 @@ function exportedBy(program: unknown, text: string, lineOf: (offset: number) => 
   });
 }
 
-function shapeOf(declaration: Node, text: string): string | null {
+function shapeOf(declaration: SyntaxNode, text: string): string | null {
   const object = declaration.type === "TSInterfaceDeclaration" ? declaration["body"] : declaration["typeAnnotation"];
-  if (!isNode(object) || (object.type !== "TSInterfaceBody" && object.type !== "TSTypeLiteral")) return null;
+  if (!isSyntaxNode(object) || (object.type !== "TSInterfaceBody" && object.type !== "TSTypeLiteral")) return null;
   const members = Array.isArray(object["body"] ?? object["members"]) ? (object["body"] ?? object["members"]) : [];
-  const texts = (members as unknown[]).filter(isNode).map(({ start, end }) => withoutComments(text.slice(start, end)));
+  const texts = (members as unknown[])
+    .filter(isSyntaxNode)
+    .map(({ start, end }) => withoutComments(text.slice(start, end)));
   const inherits = Array.isArray(declaration["extends"]) && declaration["extends"].length > 0;
   return texts.length === 0 || inherits ? null : texts.toSorted().join(";");
 }
