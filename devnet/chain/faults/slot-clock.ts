@@ -94,8 +94,9 @@ export class SlotClock {
   }
 
   /**
-   * Moves time and slots on at once, each slot by its own length however long closing it takes. Toward an epoch or by a time, slots are left out but for the first one of each
-   * epoch and as many at the end as it takes that all of this is finalized.
+   * Moves time and slots on at once, each slot by its own length however long closing it takes. Toward an epoch or by a
+   * time, slots are left out but for the first one of each epoch and as many at the end as it takes that all of this is
+   * finalized.
    */
   advance(by: Advance, chain: Chain): Promise<void> {
     const done = this.#lastAdvance.then(() => this.#advance(by, chain));
