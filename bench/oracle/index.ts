@@ -190,18 +190,18 @@ async function year(): Promise<void> {
       }
       return `${median(times).toFixed(1)} ms for ${count} points`;
     };
-    const nowMs = until;
+    const endMs = until;
     const day = 86_400_000;
     console.log("\na year of one-minute candles of 14 symbols in the ledger");
     console.log(`  rows ${size?.rows}, on disk ${(Number(size?.bytes) / 1024 ** 2).toFixed(0)} MB`);
     console.log(
-      `  30 days in 100 points   ${await timed(() => history.points("BTC", { spanMs: 30 * day, limit: 100, nowMs }))}`,
+      `  30 days in 100 points   ${await timed(() => history.points("BTC", { spanMs: 30 * day, limit: 100, endMs }))}`,
     );
     console.log(
-      `  a year of daily candles ${await timed(() => history.bars("BTC", { minutes: 1_440, limit: 365, nowMs }))}`,
+      `  a year of daily candles ${await timed(() => history.bars("BTC", { minutes: 1_440, limit: 365, endMs }))}`,
     );
     console.log(
-      `  1,000 candles of 1 m    ${await timed(() => history.bars("BTC", { minutes: 1, limit: 1_000, nowMs }))}`,
+      `  1,000 candles of 1 m    ${await timed(() => history.bars("BTC", { minutes: 1, limit: 1_000, endMs }))}`,
     );
   } finally {
     await ledger[Symbol.asyncDispose]();

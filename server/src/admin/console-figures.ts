@@ -38,17 +38,21 @@ export function consoleUpstreams(upstreams: Upstreams, nowMs: number): ConsoleUp
 
 const tenth = (value: number): number => Math.round(value * 10) / 10;
 
-/** The oracle's prices and sources in the console's form; figures that are only shown are rounded. */
+/**
+ * The oracle's prices, as a tier of an update frequency is served them, and its sources in the console's form; figures
+ * that are only shown are rounded.
+ */
 export function consolePrices(
   oracle: Pick<Oracle, "summary" | "sources">,
   about: { readonly origin: ConsolePrices["origin"]; readonly door: string; readonly nowMs: number },
+  updateFrequencySeconds: number,
 ): ConsolePrices {
   const timeOf = (atMs: number | null): string | null => (atMs === null ? null : new Date(atMs).toISOString());
   return {
     origin: about.origin,
     door: about.door,
     prices: oracle
-      .summary()
+      .summary(updateFrequencySeconds)
       .map(({ atMs, lastHour, ...row }) => ({ ...row, at: timeOf(atMs), lastHour: [...lastHour] })),
     sources: oracle.sources().map(({ id, status, uptime24h, responseMs, requests24h }) => ({
       name: oracleSources[id].name,

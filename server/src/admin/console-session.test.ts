@@ -134,6 +134,18 @@ describe("a key", () => {
 });
 
 describe("who is shown what", () => {
+  test("prices are as old as the account's tier of the oracle is served them; an operator sees the newest", async () => {
+    const reader = await stand.key(accountId, ["read"]);
+    const operator = await stand.key(accountId, ["admin"]);
+    const frequency = async ({ key }: { key: string }): Promise<string> => {
+      const answer = await stand.ask("prices", { headers: { "x-api-key": key } });
+      return ((await answer.json()) as { observedAt: string }).observedAt;
+    };
+    expect([await frequency(reader), await frequency(operator)]).toEqual(["every 60 s", "every 1 s"]);
+    await stand.state.accounts.setTier(accountId, "oracle", "professional");
+    expect(await frequency(reader)).toBe("every 15 s");
+  });
+
   test("nodes, other networks and the operator's endpoints are for admin now; others are told how the network does", async () => {
     const operator = await stand.key(accountId, ["admin"]);
     const reader = await stand.key(accountId, ["read"]);

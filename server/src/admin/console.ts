@@ -36,7 +36,7 @@ export interface ConsoleDependencies extends ConsoleSessionDependencies {
   /** Null where this process runs no resolver. */
   readonly names: ConsoleResolver | null;
   /** Null where it runs no oracle. */
-  readonly prices: (() => ConsolePrices) | null;
+  readonly prices: ((updateFrequencySeconds: number) => ConsolePrices) | null;
   readonly bundles: ConsoleBundlesDependencies["bundles"];
 }
 
@@ -91,7 +91,7 @@ export function createConsole(options: ConsoleOptions, dependencies: ConsoleDepe
     const read = async () => await overview(await sessions.admitAgain(context));
     return live.open({ holder: viewer.accountId, method: context.req.method }, read);
   });
-  addPricesRoutes(app, { prices, sessions, live });
+  addPricesRoutes(app, { prices, sessions, live, account });
   addBundlesRoutes(app, { bundles, sessions, live });
   addNamesRoute(app, { names, sessions });
   return app;

@@ -57,7 +57,9 @@ export function openConsole(config: Config, dependencies: ConsoleDependencies): 
       requestId: gateway.requestId,
       openAccount,
       names,
-      prices: oracle && (() => consolePrices(oracle, { ...priceFacts(config), nowMs: clock.now() })),
+      prices:
+        oracle &&
+        ((frequencySeconds) => consolePrices(oracle, { ...priceFacts(config), nowMs: clock.now() }, frequencySeconds)),
       bundles: engine && {
         list: (viewer) =>
           consoleBundles(requireActive(engine), viewer, { door: engineRestUrl(config), nowMs: clock.now() }),

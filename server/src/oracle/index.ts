@@ -1,7 +1,7 @@
 /**
  * oracle: what a symbol is worth, and since when that is known. Fed by the sources (exchanges, or the development
  * market in their place), whose ticks become rounds that enough of them agree on; rounds feed both variants of the HTTP
- * interface, the stream, the ledger, and rooms that need a value in dollars. compose binds its endpoint to port 7450.
+ * interface, the stream and the ledger. compose binds its endpoint to port 7450.
  */
 export { serialiseRound } from "./aggregate/inputs.ts";
 

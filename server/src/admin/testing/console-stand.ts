@@ -107,7 +107,10 @@ export async function openConsoleStand(options: { trustedProxies?: readonly stri
       usage: async () => ({ requests: 0, errors: 0, credits: 0, byMinute: [] }),
       creditsUsed: async () => ({ used: 0n }),
       names: null,
-      prices: () => ({ origin: "live", door: "http://127.0.0.1", prices: [], sources: [], observedAt: "" }),
+      prices: (frequencySeconds) => ({
+        ...{ origin: "live", door: "http://127.0.0.1", prices: [], sources: [] },
+        observedAt: `every ${frequencySeconds} s`,
+      }),
       bundles: null,
     },
   );

@@ -1,15 +1,9 @@
-import type {
-  OraclePath,
-  OracleSourceId,
-  OracleSourceInfo,
-  OracleSymbol,
-  OracleTierTerms,
-} from "@sluice/contract/oracle";
+import type { OraclePath, OracleSourceId, OracleSourceInfo, OracleTierTerms } from "@sluice/contract/oracle";
 import type { Allowance } from "../../credits/index.ts";
 import type { Grant } from "../../keys/index.ts";
 import type { Decimal } from "../model/decimal.ts";
 import type { SourceState } from "../model/ports.ts";
-import type { Bar, PricePoint } from "../store/history.ts";
+import type { CachedHistory } from "../store/history.ts";
 import type { PriceStore } from "../store/price-store.ts";
 import type { Variant } from "./oracle-error.ts";
 import type { Query } from "./parameters.ts";
@@ -54,7 +48,7 @@ export interface Route {
 
 export type RouteMatch = { readonly route: Route; readonly parameter: string } | null;
 
-/** The number of symbols with a price now, and their mean confidence in percent; zero without one. */
+/** The number of symbols with a price for a tier, and their mean confidence in percent; zero without one. */
 export interface Feeds {
   readonly active: number;
   readonly confidence: Decimal;
@@ -63,13 +57,10 @@ export interface Feeds {
 /** The parts that routes read. */
 export interface OracleServices {
   readonly priceStore: PriceStore;
-  readonly history: {
-    points(symbol: OracleSymbol, spanMs: number, limit: number): Promise<readonly PricePoint[]>;
-    bars(symbol: OracleSymbol, minutes: number, limit: number): Promise<readonly Bar[]>;
-  };
+  readonly history: Pick<CachedHistory, "points" | "bars">;
   readonly sources: () => readonly SourceState[];
   readonly info: (id: OracleSourceId) => OracleSourceInfo;
-  readonly feeds: () => Feeds;
+  readonly feeds: (updateFrequencySeconds: number) => Feeds;
   readonly stats: RequestStats;
   readonly uptimeSeconds: () => number;
   readonly allowances: Readonly<Record<Variant, Allowance>>;

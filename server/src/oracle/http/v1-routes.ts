@@ -57,7 +57,7 @@ export function v1Routes(services: OracleServices): Route[] {
       (request) => history(services, request),
     ),
     get("/api/v1/data-sources", "The sources of prices", [], () => dataSources(services)),
-    get("/api/v1/data-sources/stats", "Statistics of the sources", [], () => sourceStats(services)),
+    get("/api/v1/data-sources/stats", "Statistics of the sources", [], (request) => sourceStats(services, request)),
     get("/api/v1/metrics", "How the oracle does", [], (request) => metrics(services, request)),
   ];
 }
@@ -85,7 +85,8 @@ async function history({ history: past }: OracleServices, request: OracleRequest
   const hours = readWhole(request.query, "hours", { preset: hoursDefault, max: hoursMax });
   const limit = readWhole(request.query, "limit", { preset: limitDefault, max: limitMax });
   requireRetention(request, hours * hourMs);
-  const points = await past.points(symbol, hours * hourMs, limit);
+  const { updateFrequencySeconds } = request.terms;
+  const points = await past.points(symbol, { spanMs: hours * hourMs, limit }, updateFrequencySeconds);
   const items = points.map(({ atMs, price, confidence, volume24h, sources }) => ({
     timestamp: isoTime(atMs),
     price,
@@ -115,10 +116,10 @@ function dataSources({ sources, info }: OracleServices): string {
   return jsonText({ success: true, count: records.length, sources: records });
 }
 
-function sourceStats(services: OracleServices): string {
+function sourceStats(services: OracleServices, { terms }: OracleRequest): string {
   const states = services.sources();
   const enabled = states.filter((state) => state.enabled);
-  const feeds = services.feeds();
+  const feeds = services.feeds(terms.updateFrequencySeconds);
   return jsonText({
     success: true,
     totalSources: states.length,
@@ -133,8 +134,8 @@ function sourceStats(services: OracleServices): string {
   });
 }
 
-function metrics(services: OracleServices, { nowMs }: OracleRequest): string {
-  const feeds = services.feeds();
+function metrics(services: OracleServices, { nowMs, terms }: OracleRequest): string {
+  const feeds = services.feeds(terms.updateFrequencySeconds);
   const { averageLatencyMs, requestRate, errorRate } = services.stats.lastMinute();
   return jsonText({
     uptime: services.uptimeSeconds(),

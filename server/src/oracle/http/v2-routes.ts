@@ -102,7 +102,8 @@ async function history({ history: past }: OracleServices, request: OracleRequest
   const limit = readWhole(request.query, "limit", { preset: limitDefault, max: limitMax });
   const spanMs = oraclePeriods[period] * hourMs;
   requireRetention(request, spanMs);
-  const data = (await past.points(symbol, spanMs, limit)).map(
+  const points = await past.points(symbol, { spanMs, limit }, request.terms.updateFrequencySeconds);
+  const data = points.map(
     ({ atMs, price, confidence, volume24h }): Json => ({
       timestamp: isoTime(atMs),
       price,
@@ -119,7 +120,8 @@ async function ohlcv({ history: past }: OracleServices, request: OracleRequest):
   const minutes = oracleIntervals[interval];
   const limit = readWhole(request.query, "limit", { preset: mostWithin(request, minutes), max: limitMax });
   requireRetention(request, limit * minutes * minuteMs);
-  const data = (await past.bars(symbol, minutes, limit)).map(
+  const bars = await past.bars(symbol, { minutes, limit }, request.terms.updateFrequencySeconds);
+  const data = bars.map(
     ({ atMs, open, high, low, close, volume }): Json => ({ timestamp: isoTime(atMs), open, high, low, close, volume }),
   );
   return jsonText({ symbol: oraclePair(symbol), interval, data });

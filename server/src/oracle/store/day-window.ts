@@ -61,9 +61,10 @@ export class DayWindow {
     while ((minutes[0]?.atMs ?? minute.atMs) < oldest) minutes.shift();
   }
 
-  /** The last price of each of the last `count` minutes of a symbol, oldest first. */
-  closes(symbol: string, count: number): Decimal[] {
-    return (this.#minutes.get(symbol) ?? []).slice(-count).map(({ close }) => close);
+  /** The last price of each of the last `count` minutes of a symbol that ended by `endMs`, oldest first. */
+  closes(symbol: string, { count, endMs }: { readonly count: number; readonly endMs: number }): Decimal[] {
+    const ended = (this.#minutes.get(symbol) ?? []).filter(({ atMs }) => atMs + minuteMs <= endMs);
+    return ended.slice(-count).map(({ close }) => close);
   }
 
   /** Minutes held of a symbol. */

@@ -4,6 +4,7 @@ import { type Decimal, decimal, divide, multiply, parseDecimal, zero } from "../
 import type { OracleLedger } from "../model/ports.ts";
 import type { PricedRound } from "../model/round.ts";
 import { type SourceId, sourceIds } from "../model/tick.ts";
+import { isNewest, visibleEndMs } from "../model/update-window.ts";
 import { type Candle, minuteMs } from "./candle.ts";
 import { sumOf } from "./day-window.ts";
 
@@ -28,10 +29,10 @@ export interface Bar {
   readonly volume: Decimal;
 }
 
-/** Rows that the recorder has not written yet, so that a history reaches to the present. */
+/** What the recorder has of the time before `endMs` and has not written yet, so that a history reaches there. */
 export interface Unwritten {
-  unwritten(symbol: string): readonly Candle[];
-  unwrittenRounds(symbol: string): readonly PricedRound[];
+  unwritten(symbol: string, endMs: number): readonly Candle[];
+  unwrittenRounds(symbol: string, endMs: number): readonly PricedRound[];
 }
 
 interface PointRow {
@@ -61,36 +62,32 @@ const pointColumns = (lastAt: string, price: string): string =>
   `argMax(sources, ${lastAt}) AS names`;
 const bucketColumn = "toString(intDiv(toUnixTimestamp64Milli(at) - {from:Int64}, {step:Int64})) AS bucket";
 const range =
-  "symbol = {symbol:String} AND at >= fromUnixTimestamp64Milli({from:Int64}) AND at <= fromUnixTimestamp64Milli({to:Int64})";
+  "symbol = {symbol:String} AND at >= fromUnixTimestamp64Milli({since:Int64}) AND at < fromUnixTimestamp64Milli({end:Int64})";
+/** A candle with a later round in it holds prices that are not to be shown yet, and is computed without them. */
+const rangeOfCandles = `${range} AND last_at < {end:Int64}`;
 const grouped = "GROUP BY bucket ORDER BY toInt64(bucket) LIMIT {max:UInt32}";
 
 const pointsOfRounds =
   `SELECT ${bucketColumn}, ${pointColumns("toUnixTimestamp64Milli(r.at)", "r.price")} ` +
   `FROM oracle_rounds AS r WHERE ${range} ${grouped}`;
-const pointsOfCandles = `SELECT ${bucketColumn}, ${pointColumns("last_at", "close")} FROM oracle_candles WHERE ${range} ${grouped}`;
+const pointsOfCandles = `SELECT ${bucketColumn}, ${pointColumns("last_at", "close")} FROM oracle_candles WHERE ${rangeOfCandles} ${grouped}`;
 const barsOfCandles =
   `SELECT ${bucketColumn}, toString(min(first_at)) AS first_ms, toString(max(last_at)) AS last_ms, ` +
   "toString(argMin(open, first_at)) AS o, toString(max(high)) AS h, toString(min(low)) AS l, " +
   "toString(argMax(close, last_at)) AS c, toString(sum(volume_24h)) AS volumes, toString(count()) AS n " +
-  `FROM oracle_candles WHERE ${range} ${grouped}`;
+  `FROM oracle_candles WHERE ${rangeOfCandles} ${grouped}`;
 
-/** Steps that people read easily, in seconds; the largest is a day. */
-const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 28_800, 86_400] as const;
 /** Rounds are kept for a week and a day; histories with steps below a minute are computed from them. */
 const roundsMaxMs = 7 * 86_400_000;
 
 /**
- * The shortest step with which `limit` points cover the time; a step below a minute only where rounds reach back so
- * far.
+ * The length of `limit` steps that cover the time: whole seconds below a minute, and only where rounds reach back so
+ * far; whole minutes above.
  */
 export function stepMsFor(spanMs: number, limit: number): number {
-  const least = spanMs > roundsMaxMs ? minuteMs : 1_000;
-  for (const seconds of steps) {
-    const stepMs = seconds * 1_000;
-    // One point more than the span has steps, since neither end falls on a step.
-    if (stepMs >= least && Math.ceil(spanMs / stepMs) + 1 <= limit) return stepMs;
-  }
-  return Math.ceil(spanMs / Math.max(1, limit - 1) / minuteMs) * minuteMs;
+  const exact = spanMs / limit;
+  const grain = exact < minuteMs && spanMs <= roundsMaxMs ? 1_000 : minuteMs;
+  return Math.ceil(exact / grain) * grain;
 }
 
 /** Histories and candles of the ledger, combined with the rows that are not written yet. */
@@ -103,19 +100,25 @@ export class History {
     this.#unwritten = dependencies.unwritten;
   }
 
-  /** Prices from `nowMs - spanMs` to `nowMs`, oldest first, at most `limit` and evenly spread over the whole time. */
-  async points(symbol: string, options: { spanMs: number; limit: number; nowMs: number }): Promise<PricePoint[]> {
-    const { spanMs, limit, nowMs } = options;
-    const stepMs = stepMsFor(spanMs, limit);
-    // Steps begin at round times, so that a repeated request gives the same points.
-    const from = Math.ceil((nowMs - spanMs) / stepMs) * stepMs;
-    const isFine = stepMs < minuteMs;
-    const parameters = { symbol, from, to: nowMs, step: stepMs, max: limit };
+  /**
+   * Prices of the `spanMs` before `endMs`, oldest first: the last one within each of `limit` equal steps, of which the
+   * last ends with the minute or the second of `endMs`.
+   */
+  async points(symbol: string, options: { spanMs: number; limit: number; endMs: number }): Promise<PricePoint[]> {
+    const { spanMs, limit, endMs } = options;
+    const step = stepMsFor(spanMs, limit);
+    const isFine = step < minuteMs;
+    const grain = isFine ? 1_000 : minuteMs;
+    // Steps end at whole minutes or seconds, so that a repeated request gives the same points.
+    const from = Math.ceil(endMs / grain) * grain - limit * step;
+    // A candle is listed under the beginning of its minute.
+    const since = Math.ceil((endMs - 1 - spanMs) / grain) * grain;
+    const parameters = { symbol, from, since, end: endMs, step, max: limit };
     const rows = await this.#ledger.query<PointRow>(isFine ? pointsOfRounds : pointsOfCandles, parameters);
     const byBucket = new Map(rows.map((row) => [Number(row.bucket), pointOf(row)]));
-    for (const point of isFine ? this.#roundPoints(symbol) : this.#candlePoints(symbol)) {
-      if (point.startMs < from || point.startMs > nowMs) continue;
-      const bucket = Math.floor((point.startMs - from) / stepMs);
+    for (const point of isFine ? this.#roundPoints(symbol, endMs) : this.#candlePoints(symbol, endMs)) {
+      if (point.startMs < since) continue;
+      const bucket = Math.floor((point.startMs - from) / step);
       const known = byBucket.get(bucket);
       if (known === undefined || point.atMs >= known.atMs) byBucket.set(bucket, point);
     }
@@ -125,12 +128,12 @@ export class History {
       .map(([, { atMs, price, confidence, volume24h, sources }]) => ({ atMs, price, confidence, volume24h, sources }));
   }
 
-  /** The last `limit` candles of an interval up to now, oldest first; intervals begin at whole multiples since 1970. */
-  async bars(symbol: string, options: { minutes: number; limit: number; nowMs: number }): Promise<Bar[]> {
-    const { minutes, limit, nowMs } = options;
+  /** The last `limit` candles of an interval before `endMs`, oldest first; they begin at whole multiples since 1970. */
+  async bars(symbol: string, options: { minutes: number; limit: number; endMs: number }): Promise<Bar[]> {
+    const { minutes, limit, endMs } = options;
     const stepMs = minutes * minuteMs;
-    const from = (Math.floor(nowMs / stepMs) - limit + 1) * stepMs;
-    const parameters = { symbol, from, to: nowMs, step: stepMs, max: limit };
+    const from = (Math.floor((endMs - 1) / stepMs) - limit + 1) * stepMs;
+    const parameters = { symbol, from, since: from, end: endMs, step: stepMs, max: limit };
     const rows = await this.#ledger.query<BarRow>(barsOfCandles, parameters);
     const parts = new Map<number, BarPart[]>();
     const put = (bucket: number, part: BarPart): void => {
@@ -139,7 +142,7 @@ export class History {
       else list.push(part);
     };
     for (const row of rows) put(Number(row.bucket), partOf(row));
-    for (const candle of this.#unwritten.unwritten(symbol)) {
+    for (const candle of this.#unwritten.unwritten(symbol, endMs)) {
       const bucket = Math.floor((candle.atMs - from) / stepMs);
       if (bucket >= 0 && bucket < limit) put(bucket, { ...candle, volumes: candle.volume24h, count: 1n });
     }
@@ -148,16 +151,16 @@ export class History {
       .map(([bucket, list]) => barOf(from + bucket * stepMs, minutes, list));
   }
 
-  #roundPoints(symbol: string): (PricePoint & { startMs: number })[] {
-    return this.#unwritten.unwrittenRounds(symbol).map((round) => ({
+  #roundPoints(symbol: string, endMs: number): (PricePoint & { startMs: number })[] {
+    return this.#unwritten.unwrittenRounds(symbol, endMs).map((round) => ({
       ...round,
       startMs: round.atMs,
       sources: round.sources.map(({ source }) => source),
     }));
   }
 
-  #candlePoints(symbol: string): (PricePoint & { startMs: number })[] {
-    return this.#unwritten.unwritten(symbol).map((candle) => ({
+  #candlePoints(symbol: string, endMs: number): (PricePoint & { startMs: number })[] {
+    return this.#unwritten.unwritten(symbol, endMs).map((candle) => ({
       startMs: candle.atMs,
       atMs: candle.lastAtMs,
       price: candle.close,
@@ -266,16 +269,30 @@ export class CachedHistory {
     this.#history = dependencies.history;
   }
 
-  points(symbol: OracleSymbol, spanMs: number, limit: number): Promise<readonly PricePoint[]> {
-    return this.#shared(this.#points, `${symbol} ${spanMs} ${limit}`, () =>
-      this.#history.points(symbol, { spanMs, limit, nowMs: this.#clock.now() }),
+  /** As `History.points`, up to what a tier of this update frequency is served. */
+  points(
+    symbol: OracleSymbol,
+    asked: { spanMs: number; limit: number },
+    seconds: number,
+  ): Promise<readonly PricePoint[]> {
+    const { endMs, name } = this.#visible(seconds);
+    return this.#shared(this.#points, `${symbol} ${asked.spanMs} ${asked.limit} ${name}`, () =>
+      this.#history.points(symbol, { ...asked, endMs }),
     );
   }
 
-  bars(symbol: OracleSymbol, minutes: number, limit: number): Promise<readonly Bar[]> {
-    return this.#shared(this.#bars, `${symbol} ${minutes} ${limit}`, () =>
-      this.#history.bars(symbol, { minutes, limit, nowMs: this.#clock.now() }),
+  /** As `History.bars`, up to what a tier of this update frequency is served. */
+  bars(symbol: OracleSymbol, asked: { minutes: number; limit: number }, seconds: number): Promise<readonly Bar[]> {
+    const { endMs, name } = this.#visible(seconds);
+    return this.#shared(this.#bars, `${symbol} ${asked.minutes} ${asked.limit} ${name}`, () =>
+      this.#history.bars(symbol, { ...asked, endMs }),
     );
+  }
+
+  /** The end of what a tier sees, and its part in the name of a kept answer: a new window has answers of its own. */
+  #visible(seconds: number): { endMs: number; name: string } {
+    const endMs = visibleEndMs(this.#clock.now(), seconds);
+    return { endMs, name: isNewest(seconds) ? "newest" : String(endMs) };
   }
 
   #shared<T>(kept: BoundedMap<string, Kept<T>>, name: string, load: () => Promise<T>): Promise<T> {

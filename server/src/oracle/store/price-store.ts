@@ -1,7 +1,8 @@
 import { oracleBounds, oracleSymbols, oracleTierTerms, oracleV2TierTerms } from "@sluice/contract/oracle";
 import type { LastGood } from "../aggregate/breaker.ts";
 import { Quotation } from "../model/quotation.ts";
-import { dataAtMs, type PricedRound, type RefusalReason, type Round } from "../model/round.ts";
+import { dataAtMs, type RefusalReason, type Round } from "../model/round.ts";
+import { isNewest, visibleEndMs } from "../model/update-window.ts";
 
 /** Why there is no price: the reason of the round, no recent round, or no round yet. */
 export type NoPriceReason = RefusalReason | "stale" | "starting";
@@ -19,7 +20,8 @@ type Held = Quotation | { readonly refused: RefusalReason; readonly heldSinceMs:
 
 /** The round that one update frequency is served in the present window. */
 interface WindowCell {
-  window: number;
+  /** The window's beginning, Unix milliseconds. */
+  fromMs: number;
   held: Held;
 }
 
@@ -32,9 +34,6 @@ interface Entry {
 const frequencies = new Set(
   [...Object.values(oracleTierTerms), ...Object.values(oracleV2TierTerms)].map((terms) => terms.updateFrequencySeconds),
 );
-/** A tier with windows of a second or less always gets the newest price. */
-const newestSeconds = 1;
-
 /**
  * The present price of every symbol, for each update frequency that a tier has. Time is cut into windows of that
  * length, from the full minute on; within one window a tier is served the round that stood at its beginning. Memory is
@@ -54,15 +53,15 @@ export class PriceStore {
     const entry = this.#entries.get(round.symbol);
     if (entry === undefined) return null;
     const heldSinceMs = this.#clock.monotonic();
-    const nowMs = this.#clock.now();
     const quotation = round.kind === "price" ? new Quotation(round, heldSinceMs) : null;
     const held: Held = quotation ?? { refused: refusalOf(round), heldSinceMs };
     for (const seconds of frequencies) {
-      if (seconds <= newestSeconds) continue;
-      const window = windowOf(nowMs, seconds);
+      if (isNewest(seconds)) continue;
+      // By the round's own time, as in histories: computing it may have lasted into the next window.
+      const fromMs = visibleEndMs(round.atMs, seconds);
       const cell = entry.cells.get(seconds);
-      if (cell === undefined) entry.cells.set(seconds, { window, held });
-      else if (cell.window !== window) turn(cell, window, entry.latest ?? held);
+      if (cell === undefined) entry.cells.set(seconds, { fromMs, held });
+      else turn(cell, { fromMs, seconds }, entry.latest ?? held);
     }
     entry.latest = held;
     if (round.kind === "price") entry.last = { price: round.price, atMs: dataAtMs(round) };
@@ -80,37 +79,30 @@ export class PriceStore {
     const entry = this.#entries.get(symbol);
     const latest = entry?.latest ?? null;
     if (entry === undefined || latest === null) return { kind: "none", symbol, reason: "starting", last: null };
-    const held = frequencySeconds <= newestSeconds ? latest : this.#inWindow(entry, latest, frequencySeconds);
+    const held = isNewest(frequencySeconds) ? latest : this.#inWindow(entry, latest, frequencySeconds);
     if (!(held instanceof Quotation)) return { kind: "none", symbol, reason: held.refused, last: entry.last };
-    const allowedMs = oracleBounds.roundAgeMs + (frequencySeconds <= newestSeconds ? 0 : frequencySeconds * 1_000);
+    const allowedMs = oracleBounds.roundAgeMs + (isNewest(frequencySeconds) ? 0 : frequencySeconds * 1_000);
     const ageMs = this.#clock.monotonic() - held.heldSinceMs;
     if (ageMs > allowedMs) return { kind: "none", symbol, reason: "stale", last: entry.last };
     return { kind: "price", quotation: held };
   }
 
-  /** The newest price, or null when there is none now. */
-  newest(symbol: string): PricedRound | null {
-    const served = this.served(symbol, newestSeconds);
-    return served.kind === "price" ? served.quotation.round : null;
-  }
-
   #inWindow(entry: Entry, latest: Held, seconds: number): Held {
     const cell = entry.cells.get(seconds);
-    const window = windowOf(this.#clock.now(), seconds);
     if (cell === undefined) return latest;
-    if (cell.window !== window) turn(cell, window, latest);
+    turn(cell, { fromMs: visibleEndMs(this.#clock.now(), seconds), seconds }, latest);
     // A window that began without a price takes the first one.
     if (!(cell.held instanceof Quotation) && latest instanceof Quotation) cell.held = latest;
     return cell.held;
   }
 }
 
-function turn(cell: WindowCell, window: number, held: Held): void {
-  cell.window = window;
+/** Begins a window with what stands; not the one before, into which a clock that is slewed a little may fall back. */
+function turn(cell: WindowCell, { fromMs, seconds }: { fromMs: number; seconds: number }, held: Held): void {
+  if (fromMs === cell.fromMs || fromMs === cell.fromMs - seconds * 1_000) return;
+  cell.fromMs = fromMs;
   cell.held = held;
 }
-
-const windowOf = (nowMs: number, seconds: number): number => Math.floor(nowMs / (seconds * 1_000));
 
 function refusalOf(round: Round): RefusalReason {
   return round.kind === "refused" ? round.reason : "too-few-sources";

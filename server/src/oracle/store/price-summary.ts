@@ -1,5 +1,6 @@
 import { oracleSymbols } from "@sluice/contract/oracle";
 import { type Decimal, formatDecimal } from "../model/decimal.ts";
+import { isNewest, visibleEndMs } from "../model/update-window.ts";
 import type { DayWindow } from "./day-window.ts";
 import type { PriceStore } from "./price-store.ts";
 
@@ -22,11 +23,15 @@ export interface PriceSummary {
 const minutesShown = 60;
 const shown = (value: Decimal | null): number | null => (value === null ? null : Number(formatDecimal(value)));
 
-/** All symbols with the newest that is known of each. */
-export function summarisePrices(priceStore: PriceStore, day: DayWindow): PriceSummary[] {
+/** All symbols, with what a tier of this update frequency is served of each at `nowMs`. */
+export function summarisePrices(
+  { priceStore, day }: { readonly priceStore: PriceStore; readonly day: DayWindow },
+  { frequencySeconds, nowMs }: { readonly frequencySeconds: number; readonly nowMs: number },
+): PriceSummary[] {
+  const endMs = isNewest(frequencySeconds) ? Number.POSITIVE_INFINITY : visibleEndMs(nowMs, frequencySeconds);
   return oracleSymbols.map((symbol): PriceSummary => {
-    const served = priceStore.served(symbol, 1);
-    const lastHour = day.closes(symbol, minutesShown).map((close) => Number(formatDecimal(close)));
+    const served = priceStore.served(symbol, frequencySeconds);
+    const lastHour = day.closes(symbol, { count: minutesShown, endMs }).map((close) => Number(formatDecimal(close)));
     if (served.kind === "none") {
       const nothing = { price: null, confidence: null, change24h: null };
       return { symbol, ...nothing, atMs: served.last?.atMs ?? null, reason: served.reason, lastHour };

@@ -12,6 +12,8 @@ export const recorderLimits = {
   writeMs: 5_000,
   tickEveryMs: 10_000,
   roundEveryMs: 1_000,
+  /** Every tier's update frequency above a second is a multiple of it, so that windows begin with sections. */
+  sectionMs: 15_000,
   /** An unchanged price is written at this interval. */
   roundAtLeastEveryMs: 60_000,
   /** How long disposal waits for the ledger. */
@@ -29,6 +31,13 @@ interface Recorded {
   readonly confidence: Decimal;
 }
 
+/** The candle of the present minute. */
+interface OpenCandle {
+  readonly candle: Candle;
+  /** What it was at the end of each section, for tiers that are served what is older: at most three. */
+  readonly before: Candle[];
+}
+
 export interface RecorderDependencies {
   readonly clock: Clock;
   readonly ledger: Pick<OracleLedger, "insert">;
@@ -42,7 +51,7 @@ export class Recorder implements AsyncDisposable {
   readonly #ticks: RowQueue<Tick>;
   readonly #rounds: RowQueue<PricedRound>;
   readonly #candles: RowQueue<Candle>;
-  readonly #open = new Map<string, Candle>();
+  readonly #open = new Map<string, OpenCandle>();
   /** The newest round of the present second. */
   readonly #held = new Map<string, PricedRound>();
   readonly #recorded = new Map<string, Recorded>();
@@ -81,26 +90,33 @@ export class Recorder implements AsyncDisposable {
     if (held !== undefined && secondOf(held) !== secondOf(round)) this.#keep(held);
     this.#held.set(round.symbol, round);
     const open = this.#open.get(round.symbol);
-    const isLate = open !== undefined && round.atMs < open.atMs && round.atMs > open.atMs - clockBackMs;
-    if (open !== undefined && (isLate || minuteOf(round.atMs) === open.atMs)) addRound(open, round);
-    else {
-      if (open !== undefined) this.#candles.push(open);
-      this.#open.set(round.symbol, newCandle(round));
+    const isLate = open !== undefined && round.atMs < open.candle.atMs && round.atMs > open.candle.atMs - clockBackMs;
+    if (open !== undefined && (isLate || minuteOf(round.atMs) === open.candle.atMs)) {
+      const { candle, before } = open;
+      if (sectionOf(round.atMs) > sectionOf(candle.lastAtMs)) before.push({ ...candle });
+      addRound(candle, round);
+    } else {
+      if (open !== undefined) this.#candles.push(open.candle);
+      this.#open.set(round.symbol, { candle: newCandle(round), before: [] });
     }
   }
 
-  /** Candles of a symbol that the ledger may not have yet, the open one last. */
-  unwritten(symbol: string): Candle[] {
+  /**
+   * Candles of a symbol that the ledger may not have yet, the open one last: what they hold of the time before `endMs`,
+   * which is now or the beginning of a section.
+   */
+  unwritten(symbol: string, endMs: number): Candle[] {
+    const closed = this.#candles.waiting.filter((candle) => candle.symbol === symbol && candle.lastAtMs < endMs);
     const open = this.#open.get(symbol);
-    const closed = this.#candles.waiting.filter((candle) => candle.symbol === symbol);
-    return open === undefined ? closed : [...closed, open];
+    const stood = open && [...open.before, open.candle].findLast(({ lastAtMs }) => lastAtMs < endMs);
+    return stood === undefined ? closed : [...closed, stood];
   }
 
-  /** Rounds of a symbol that the ledger may not have yet, oldest first. */
-  unwrittenRounds(symbol: string): PricedRound[] {
+  /** Rounds of a symbol before `endMs` that the ledger may not have yet, oldest first. */
+  unwrittenRounds(symbol: string, endMs: number): PricedRound[] {
     const held = this.#held.get(symbol);
     const waiting = this.#rounds.waiting.filter((round) => round.symbol === symbol);
-    return held === undefined ? waiting : [...waiting, held];
+    return (held === undefined ? waiting : [...waiting, held]).filter(({ atMs }) => atMs < endMs);
   }
 
   /** Writes the waiting rows; joins a run under way. Never rejects. */
@@ -132,7 +148,7 @@ export class Recorder implements AsyncDisposable {
     this.#timer.cancel();
     await this.#writing.running;
     for (const held of this.#held.values()) this.#keep(held);
-    for (const open of this.#open.values()) this.#candles.push(open);
+    for (const { candle } of this.#open.values()) this.#candles.push(candle);
     this.#held.clear();
     this.#open.clear();
     await within(this.#clock, recorderLimits.closeMsMax, this.write());
@@ -140,6 +156,7 @@ export class Recorder implements AsyncDisposable {
   }
 }
 
+const sectionOf = (atMs: number): number => Math.floor(atMs / recorderLimits.sectionMs);
 const secondOf = (round: PricedRound): number => Math.floor(round.atMs / recorderLimits.roundEveryMs);
 
 function tickRow(tick: Tick): Readonly<Record<string, unknown>> {

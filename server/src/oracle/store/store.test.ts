@@ -30,6 +30,18 @@ describe("the ledger of prices", () => {
   // The engine takes away what is older than a table keeps, so the tests live in the present.
   const now = Math.floor(Date.now() / hour) * hour;
 
+  const spoken = (sinceMs: number, atMs: number) => decimal(String(1 + (atMs - sinceMs) / 500));
+
+  /** A history of a price that rises, all but its last minute written. */
+  async function spokenHistory(symbol: string, said: { sinceMs: number; everyMs: number; upToMs: number }) {
+    const recorder = new Recorder({ clock: new ManualClock(), ledger, ...nothing });
+    for (let atMs = said.sinceMs; atMs <= said.upToMs; atMs += said.everyMs) {
+      recorder.round(priced({ symbol, atMs, price: formatDecimal(spoken(said.sinceMs, atMs)) }));
+    }
+    await recorder.write();
+    return new History({ ledger, unwritten: recorder });
+  }
+
   test("prices of any size come back to the last digit", async () => {
     const prices = ["0.000000123456789012", "123456789012.123456789", "0.000000000000000001", "99999999999999999999.9"];
     const recorder = new Recorder({ clock: new ManualClock(), ledger, ...nothing });
@@ -38,9 +50,9 @@ describe("the ledger of prices", () => {
     }
     await recorder[Symbol.asyncDispose]();
     const reader = new History({ ledger, unwritten: new Recorder({ clock: new ManualClock(), ledger, ...nothing }) });
-    const fine = await reader.points("ADA", { spanMs: 2 * hour, limit: 1_000, nowMs: now });
+    const fine = await reader.points("ADA", { spanMs: 2 * hour, limit: 1_000, endMs: now + 1 });
     expect(fine.map(({ price }) => formatDecimal(price))).toEqual(prices);
-    const bars = await reader.bars("ADA", { minutes: 1, limit: 100, nowMs: now });
+    const bars = await reader.bars("ADA", { minutes: 1, limit: 100, endMs: now + 1 });
     expect(bars.map(({ close }) => formatDecimal(close))).toEqual(prices);
   });
 
@@ -60,7 +72,7 @@ describe("the ledger of prices", () => {
       [hour, 2],
       [24 * hour, 1_000],
     ] as const) {
-      const points = await history.points("ETH", { spanMs, limit, nowMs: now });
+      const points = await history.points("ETH", { spanMs, limit, endMs: now + 1 });
       const times = points.map(({ atMs }) => atMs);
       expect(points.length).toBeLessThanOrEqual(limit);
       expect(times).toEqual([...times].sort((left, right) => left - right));
@@ -68,8 +80,46 @@ describe("the ledger of prices", () => {
       expect((times[0] ?? 0) - (now - spanMs)).toBeLessThanOrEqual(2 * stepMsFor(spanMs, limit));
       expect(formatDecimal(points.at(-1)?.price ?? decimal("0"))).toBe("7777");
     }
-    const quiet = await history.points("ETH", { spanMs: 24 * hour, limit: 25, nowMs: now });
+    const quiet = await history.points("ETH", { spanMs: 24 * hour, limit: 25, endMs: now + 1 });
     expect(quiet.length).toBeGreaterThan(10);
+  });
+
+  test("points are evenly spread over the whole time asked for, however few they are", async () => {
+    const history = await spokenHistory("CRO", { sinceMs: now - 24 * hour, everyMs: minute, upToMs: now - 1 });
+    const end = { endMs: now };
+    const half = await history.points("CRO", { spanMs: 24 * hour, limit: 2, ...end });
+    expect(half.map(({ atMs }) => now - atMs)).toEqual([12 * hour + minute, minute]);
+    const thirds = await history.points("CRO", { spanMs: hour, limit: 3, ...end });
+    expect(thirds.map(({ atMs }) => (now - atMs) / minute)).toEqual([41, 21, 1]);
+    const eighths = await history.points("CRO", { spanMs: 24 * hour, limit: 8, endMs: now - 25 * minute });
+    expect(eighths).toHaveLength(8);
+    const [one, ...others] = await history.points("CRO", { spanMs: hour, limit: 1, ...end });
+    expect([one?.atMs, others]).toEqual([now - minute, []]);
+  });
+
+  test("nothing of a round at or after the end is in a point or a candle, written or not", async () => {
+    const begin = now - 2 * hour;
+    const last = begin + 3 * minute;
+    const history = await spokenHistory("AAVE", { sinceMs: begin, everyMs: 500, upToMs: last - 500 });
+    for (const endMs of [
+      last - 90_000,
+      last - 75_000,
+      last - 60_000,
+      last - 45_000,
+      last - 30_000,
+      last - 15_000,
+      last,
+    ]) {
+      const latest = spoken(begin, endMs - 500);
+      const fine = await history.points("AAVE", { spanMs: hour, limit: 1_000, endMs });
+      const coarse = await history.points("AAVE", { spanMs: 6 * hour, limit: 2, endMs });
+      const bars = await history.bars("AAVE", { minutes: 1, limit: 5, endMs });
+      const shown = [fine.at(-1)?.price, coarse.at(-1)?.price, bars.at(-1)?.close, bars.at(-1)?.high];
+      // A minute that is written holds later rounds: it shows once it has ended.
+      const isEnded = endMs % minute === 0 || endMs > last - 60_000;
+      if (isEnded) expect(shown).toEqual([latest, latest, latest, latest]);
+      for (const price of shown) expect(price).toBeLessThanOrEqual(latest);
+    }
   });
 
   test("a minute that two servers saw in parts is one candle: first open, last close, widest range", async () => {
@@ -83,10 +133,14 @@ describe("the ledger of prices", () => {
     const inMemory = await new History({ ledger, unwritten: second }).bars("DOT", {
       minutes: 60,
       limit: 3,
-      nowMs: now,
+      endMs: now + 1,
     });
     await second[Symbol.asyncDispose]();
-    const written = await new History({ ledger, unwritten: first }).bars("DOT", { minutes: 60, limit: 3, nowMs: now });
+    const written = await new History({ ledger, unwritten: first }).bars("DOT", {
+      minutes: 60,
+      limit: 3,
+      endMs: now + 1,
+    });
     const [bar] = written;
     expect(written).toEqual(inMemory);
     expect([bar?.open, bar?.high, bar?.low, bar?.close].map((price) => formatDecimal(price ?? decimal("0")))).toEqual([
@@ -167,11 +221,11 @@ describe("what waits for the ledger", () => {
     recorder.round(priced({ atMs: minute, price: "2" }));
     for (let attempt = 0; attempt < 20; attempt += 1) await recorder.write();
     expect([dropped, written]).toEqual([[], []]);
-    expect(recorder.unwritten("BTC")).toHaveLength(2);
+    expect(recorder.unwritten("BTC", Number.POSITIVE_INFINITY)).toHaveLength(2);
     ledger.fault = null;
     await recorder.write();
     expect(written).toEqual(["oracle_candles", "oracle_rounds"]);
-    expect(recorder.unwritten("BTC")).toHaveLength(1);
+    expect(recorder.unwritten("BTC", Number.POSITIVE_INFINITY)).toHaveLength(1);
   });
 
   test("that the ledger refuses for good is dropped and counted, and the next rows are written", async () => {
@@ -207,26 +261,30 @@ describe("what waits for the ledger", () => {
       recorder.round(priced({ atMs: index * 1_000, price: String(index + 1) }));
     const lost = dropped.filter(([table]) => table === "oracle_rounds").reduce((sum, [, count]) => sum + count, 0);
     expect(lost).toBeGreaterThan(0);
-    expect(recorder.unwrittenRounds("BTC").length).toBe(rows - lost);
-    expect(recorder.unwrittenRounds("BTC").length).toBeLessThanOrEqual(rowLimits.waitingMax + rowLimits.batchMax + 1);
-    expect(recorder.unwrittenRounds("BTC").at(-1)?.atMs).toBe((rows - 1) * 1_000);
+    expect(recorder.unwrittenRounds("BTC", Number.POSITIVE_INFINITY).length).toBe(rows - lost);
+    expect(recorder.unwrittenRounds("BTC", Number.POSITIVE_INFINITY).length).toBeLessThanOrEqual(
+      rowLimits.waitingMax + rowLimits.batchMax + 1,
+    );
+    expect(recorder.unwrittenRounds("BTC", Number.POSITIVE_INFINITY).at(-1)?.atMs).toBe((rows - 1) * 1_000);
   });
 
   test("a price that has no room in the ledger's columns is counted and never written wrongly", () => {
     const { recorder, dropped } = failing();
     recorder.round(priced({ atMs: 0, price: "100000000000000000000" }));
     expect(dropped).toEqual([["oracle_rounds", 1, "unstorable"]]);
-    expect(recorder.unwritten("BTC")).toEqual([]);
+    expect(recorder.unwritten("BTC", Number.POSITIVE_INFINITY)).toEqual([]);
   });
 
   test("a price that stands still is kept once a minute, one that moves once a second", () => {
     const { recorder } = failing();
     for (let at = 0; at <= 180_000; at += 250) recorder.round(priced({ atMs: at, price: "1" }));
-    expect(recorder.unwrittenRounds("BTC").map(({ atMs }) => Math.floor(atMs / 1_000))).toEqual([0, 60, 120, 180]);
+    expect(
+      recorder.unwrittenRounds("BTC", Number.POSITIVE_INFINITY).map(({ atMs }) => Math.floor(atMs / 1_000)),
+    ).toEqual([0, 60, 120, 180]);
     for (let at = 180_250; at <= 183_000; at += 250) recorder.round(priced({ atMs: at, price: String(at) }));
     expect(
       recorder
-        .unwrittenRounds("BTC")
+        .unwrittenRounds("BTC", Number.POSITIVE_INFINITY)
         .slice(3)
         .map(({ atMs }) => atMs),
     ).toEqual([180_750, 181_750, 182_750, 183_000]);
@@ -246,7 +304,7 @@ describe("a clock", () => {
     ] as const) {
       kept.round(priced({ atMs: at, price }));
     }
-    const [candle, ...others] = kept.unwritten("BTC");
+    const [candle, ...others] = kept.unwritten("BTC", Number.POSITIVE_INFINITY);
     expect(others).toEqual([]);
     expect(candle).toMatchObject({ atMs: hour, open: decimal("10"), low: decimal("8"), close: decimal("9") });
   });
@@ -263,13 +321,17 @@ describe("a clock", () => {
       kept.round(priced({ atMs: at, price }));
       day.add(priced({ atMs: at, price }));
     }
-    expect(kept.unwritten("BTC").map(({ atMs, close }) => [atMs, close])).toEqual([
+    expect(kept.unwritten("BTC", Number.POSITIVE_INFINITY).map(({ atMs, close }) => [atMs, close])).toEqual([
       [0, decimal("10")],
       [5 * hour, decimal("99")],
       [minute, decimal("11")],
       [2 * minute, decimal("12")],
     ]);
-    expect(day.closes("BTC", 10)).toEqual([decimal("10"), decimal("11"), decimal("12")]);
+    expect(day.closes("BTC", { count: 10, endMs: Number.POSITIVE_INFINITY })).toEqual([
+      decimal("10"),
+      decimal("11"),
+      decimal("12"),
+    ]);
   });
 });
 
@@ -309,15 +371,15 @@ describe("the day window", () => {
   });
 });
 
-test("a step is the shortest readable one with which the points asked for cover the time", () => {
-  expect(stepMsFor(24 * hour, 100)).toBe(900_000);
-  expect(stepMsFor(168 * hour, 1_000)).toBe(900_000);
-  expect(stepMsFor(hour, 1_000)).toBe(5_000);
-  expect(stepMsFor(hour, 1)).toBeGreaterThanOrEqual(hour);
+test("steps cover the time asked for, in whole minutes or, as far as rounds reach back, in whole seconds", () => {
+  expect(stepMsFor(24 * hour, 100)).toBe(15 * minute);
+  expect(stepMsFor(hour, 1_000)).toBe(4_000);
+  expect(stepMsFor(720 * hour, 1_000)).toBe(44 * minute);
   for (const hours of [1, 2, 24, 100, 168, 720]) {
-    for (const limit of [2, 3, 10, 99, 100, 1_000]) {
+    for (const limit of [1, 2, 3, 10, 99, 100, 1_000]) {
       const stepMs = stepMsFor(hours * hour, limit);
-      expect(Math.floor((hours * hour) / stepMs) + 1).toBeLessThanOrEqual(limit);
+      expect(stepMs * limit).toBeGreaterThanOrEqual(hours * hour);
+      expect(stepMs % (stepMs < minute ? 1_000 : minute)).toBe(0);
     }
   }
 });

@@ -1,4 +1,4 @@
-import { type OracleSymbol, oracleSources, oracleSymbols } from "@sluice/contract/oracle";
+import { oracleSources, oracleSymbols } from "@sluice/contract/oracle";
 import type { Clock } from "@sluice/lib";
 import type { Access } from "../../access/index.ts";
 import type { Allowance } from "../../credits/index.ts";
@@ -11,10 +11,9 @@ import { resourceRoutes } from "../http/resources.ts";
 import type { OracleServices } from "../http/route.ts";
 import { streamRoute, v1Routes } from "../http/v1-routes.ts";
 import { meanConfidence, v2Routes } from "../http/v2-routes.ts";
-import type { Decimal } from "../model/decimal.ts";
 import type { OracleEvents, SourceEvents } from "../model/events.ts";
 import type { OracleLedger, SourceFeed, SourceState } from "../model/ports.ts";
-import { dataAtMs, type Round } from "../model/round.ts";
+import type { Round } from "../model/round.ts";
 import type { Tick } from "../model/tick.ts";
 import { sourceCadenceMs } from "../sources/index.ts";
 import { DayWindow } from "../store/day-window.ts";
@@ -46,24 +45,15 @@ export interface OracleDependencies {
   readonly startFeed: (onTick: (tick: Tick) => void) => SourceFeed;
 }
 
-/** A price in US dollars for the rest of the platform. */
-export interface UsdPrice {
-  readonly price: Decimal;
-  readonly confidence: Decimal;
-  readonly atMs: number;
-}
-
 /** The oracle of one process: its prices, its endpoints and its history. */
 export interface Oracle extends AsyncDisposable {
   fetch(request: Request, bindings?: OracleBindings): Response | Promise<Response>;
   readonly stream: OracleStream;
   /** Resolves when the last day was read back and the sources were started. Never rejects. */
   readonly started: Promise<void>;
-  /** The price of a symbol in US dollars; null without a price, which is never estimated. */
-  usd(symbol: OracleSymbol): UsdPrice | null;
   sources(): readonly SourceState[];
-  /** A summary of all symbols, for people. */
-  summary(): readonly PriceSummary[];
+  /** A summary of all symbols, for people; no newer than a tier of this update frequency is served. */
+  summary(frequencySeconds: number): readonly PriceSummary[];
 }
 
 /** The options of rounds, for a replay of the tick log. */
@@ -119,17 +109,13 @@ class RunningOracle implements Oracle {
     return this.#http.fetch(request, bindings);
   }
 
-  usd(symbol: OracleSymbol): UsdPrice | null {
-    const round = this.#priceStore.newest(symbol);
-    return round === null ? null : { price: round.price, confidence: round.confidence, atMs: dataAtMs(round) };
-  }
-
   sources(): readonly SourceState[] {
     return this.#feed?.states() ?? [];
   }
 
-  summary(): readonly PriceSummary[] {
-    return summarisePrices(this.#priceStore, this.#day);
+  summary(frequencySeconds: number): readonly PriceSummary[] {
+    const nowMs = this.#dependencies.clock.now();
+    return summarisePrices({ priceStore: this.#priceStore, day: this.#day }, { frequencySeconds, nowMs });
   }
 
   /** Sources start after the last day was read, because minutes must be added in the order of time. */
@@ -173,9 +159,9 @@ class RunningOracle implements Oracle {
       history: new CachedHistory({ clock, history }),
       sources: () => this.sources(),
       info: (id) => oracleSources[id],
-      feeds: () => {
+      feeds: (updateFrequencySeconds) => {
         const priced = oracleSymbols.flatMap((symbol) => {
-          const served = this.#priceStore.served(symbol, 1);
+          const served = this.#priceStore.served(symbol, updateFrequencySeconds);
           return served.kind === "price" ? [served.quotation] : [];
         });
         return { active: priced.length, confidence: meanConfidence(priced) };
