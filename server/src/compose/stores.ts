@@ -22,6 +22,7 @@ export const storeParts = ["state", "ledger", "credits", "console", "sluice.sock
 export const stateOptions = (config: Config) => ({
   directory: join(config.stores.directory, "state"),
   databaseUrl: config.stores.databaseUrl,
+  network: config.networkDefault,
   beside: ["ledger", "credits"].map((part) => join(config.stores.directory, part)),
 });
 

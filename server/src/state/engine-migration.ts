@@ -122,3 +122,40 @@ export const engineLeaseSteps: readonly MigrationStep[] = [
     columns: { name: { type: "id" }, epoch: { type: "int" }, beats: { type: "int" }, holder: { type: "text" } },
   },
 ];
+
+/**
+ * The network of all that speaks of a chain. Leases move to a table of another name, so that a process of an earlier
+ * version, which would take any bundle for one of its own network, holds nothing from then on.
+ */
+export const engineNetworkSteps: readonly MigrationStep[] = [
+  { addNetwork: "bundles" },
+  { dropIndex: "bundles_by_age" },
+  { dropIndex: "bundles_by_searcher" },
+  { dropIndex: "bundles_by_end" },
+  { index: "bundles_by_network_age", on: "bundles", columns: ["network", "received_at", "id"] },
+  { index: "bundles_by_network_searcher", on: "bundles", columns: ["network", "searcher_id", "received_at", "id"] },
+  { index: "bundles_by_network_end", on: "bundles", columns: ["network", "ended_at", "received_at", "id"] },
+  { addNetwork: "encryption_keys" },
+  { addNetwork: "reputations" },
+  {
+    create: "searcher_reputations",
+    primaryKey: ["network", "searcher_id"],
+    columns: {
+      network: { type: "id" },
+      searcher_id: { type: "id" },
+      version: { type: "int" },
+      value: { type: "text" },
+    },
+  },
+  { copy: "reputations", to: "searcher_reputations", columns: ["network", "searcher_id", "version", "value"] },
+  { dropTable: "reputations" },
+  { prefixNetwork: "engine_cursors", column: "name" },
+  { prefixNetwork: "engine_leases", column: "name" },
+  {
+    create: "leases",
+    primaryKey: ["name"],
+    columns: { name: { type: "id" }, epoch: { type: "int" }, beats: { type: "int" }, holder: { type: "text" } },
+  },
+  { copy: "engine_leases", to: "leases", columns: ["name", "epoch", "beats", "holder"] },
+  { dropTable: "engine_leases" },
+];

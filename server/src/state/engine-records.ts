@@ -1,3 +1,4 @@
+import type { Network } from "@sluice/contract/tiers";
 import type { BundleStore } from "./bundle-records.ts";
 import type { PageRequest, RecordPage } from "./page.ts";
 
@@ -142,7 +143,7 @@ export interface LeaseStore {
   release(lease: Pick<LeaseRecord, "name" | "epoch">): Promise<void>;
 }
 
-/** The stores of the block engine. */
+/** The stores of the block engine of one network: what speaks of a chain is that network's alone. */
 export interface EngineStores {
   readonly bundles: BundleStore;
   readonly searchers: SearcherStore;
@@ -153,13 +154,18 @@ export interface EngineStores {
   readonly cursors: CursorStore;
 }
 
-/** The engine's stores, and the leases that fence writes to them. */
-export interface EngineState extends EngineStores {
-  readonly leases: LeaseStore;
+/** The stores of one network's engine, with or without a lease that fences writes to them. */
+export interface NetworkEngineStores extends EngineStores {
   /**
    * The same memory for the holder of a lease: once another holds it, every write is refused with OVERLOADED, of which
    * `stateErrorCodeOf` gives FENCED, in the same transaction that would have made it. What operators write (searchers,
    * switches) is under no lease.
    */
   under(lease: Pick<LeaseRecord, "name" | "epoch">): EngineStores;
+}
+
+/** What the engines of all networks share (whom keys belong to, operators' switches), and the stores of each. */
+export interface EngineState extends Pick<EngineStores, "searchers" | "switches"> {
+  readonly leases: LeaseStore;
+  of(network: Network): NetworkEngineStores;
 }

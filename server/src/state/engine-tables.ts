@@ -31,6 +31,7 @@ export interface BundleRow {
   ended_at: bigint | null;
   /** Ids with commas between; null for none. */
   followers: string | null;
+  network: string;
 }
 
 /** Apart from the bundle, so that a step does not write it anew, and gone when the bundle has ended. */
@@ -66,6 +67,7 @@ interface EngineSwitchRow {
 }
 
 export interface ReputationRow {
+  network: string;
   searcher_id: string;
   version: bigint;
   value: string;
@@ -78,6 +80,7 @@ export interface EncryptionKeyRow {
   valid_until: bigint;
   public_key: Uint8Array;
   private_key: Uint8Array;
+  network: string;
 }
 
 export interface ReplayRow {
@@ -88,6 +91,7 @@ export interface ReplayRow {
 }
 
 interface EngineCursorRow {
+  /** The network, a colon and the reader's name. */
   name: string;
   value: string;
 }
@@ -99,9 +103,9 @@ export interface EngineTables {
   searchers: SearcherRow;
   searcher_limits: SearcherLimitRow;
   engine_switches: EngineSwitchRow;
-  reputations: ReputationRow;
+  searcher_reputations: ReputationRow;
   encryption_keys: EncryptionKeyRow;
   replays: ReplayRow;
   engine_cursors: EngineCursorRow;
-  engine_leases: LeaseRecord;
+  leases: LeaseRecord;
 }

@@ -1,3 +1,4 @@
+import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import { sql } from "kysely";
 import { StateError } from "./errors.ts";
@@ -13,12 +14,13 @@ interface Target {
 /**
  * Applies the missing migrations in one transaction: all or none. On PostgreSQL an advisory lock of the schema makes
  * replicas that start together take turns; the second finds nothing left to do. Throws StateError SCHEMA_NEWER or
- * SCHEMA_CHANGED, having changed nothing. Gives the numbers that it applied.
+ * SCHEMA_CHANGED, having changed nothing. Gives the numbers that it applied. `network` is what rows of versions that
+ * stored none speak of.
  */
 export async function applyMigrations(
   target: Target,
   migrations: readonly Migration[],
-  dependencies: { clock: Clock },
+  { clock, network = "mainnet" }: { readonly clock: Clock; readonly network?: Network },
 ): Promise<readonly number[]> {
   return target.db.transaction().execute(async (tx) => {
     if (target.driver === "postgres") await takeTurn(tx);
@@ -31,14 +33,14 @@ export async function applyMigrations(
     refuseUnknown(applied, migrations);
     const pending = migrations.filter((migration) => !applied.has(migration.number));
     for (const migration of pending) {
-      for (const statement of migration.steps.flatMap((step) => renderStep(target.driver, step))) {
+      for (const statement of migration.steps.flatMap((step) => renderStep(target.driver, step, { network }))) {
         await sql.raw(statement).execute(tx);
       }
       const row = {
         number: BigInt(migration.number),
         name: migration.name,
         checksum: checksumOf(migration),
-        applied_at: BigInt(dependencies.clock.now()),
+        applied_at: BigInt(clock.now()),
       };
       await tx.insertInto("sluice_migrations").values(row).execute();
     }

@@ -1,4 +1,4 @@
-import { bundleFollowersSteps, engineLeaseSteps, engineSteps } from "./engine-migration.ts";
+import { bundleFollowersSteps, engineLeaseSteps, engineNetworkSteps, engineSteps } from "./engine-migration.ts";
 import type { Migration } from "./schema.ts";
 
 /**
@@ -201,4 +201,5 @@ export const migrations: readonly Migration[] = [
       },
     ],
   },
+  { number: 13, name: "the network of bundles and of what the block engine remembers", steps: engineNetworkSteps },
 ];

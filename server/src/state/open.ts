@@ -1,3 +1,4 @@
+import type { Network } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
 import { sql } from "kysely";
 import { Accounts } from "./accounts.ts";
@@ -29,6 +30,8 @@ export interface StateOptions {
   readonly migrate?: boolean;
   /** Whether a database without any migration is made. When false, it is refused (ABSENT) and nothing is changed. */
   readonly create?: boolean;
+  /** The network that rows of the engine speak of which an earlier version wrote; mainnet when absent. */
+  readonly network?: Network;
   /** Folders that are made after the database: where they hold something, an empty database is a lost one. */
   readonly beside?: readonly string[];
 }
@@ -53,7 +56,7 @@ export async function openState(options: StateOptions, dependencies: StateDepend
   if (!create && databaseUrl === null && !hasSqlite(directory)) throw newStateError("ABSENT");
   const opened = await openDriver(options, dependencies);
   try {
-    await settleSchema(opened, { migrate: options.migrate ?? true, create }, dependencies);
+    await settleSchema(opened, { ...options, create }, dependencies);
     return createState(opened, dependencies);
   } catch (error) {
     await opened[Symbol.asyncDispose]();
@@ -69,7 +72,7 @@ async function openDriver(options: StateOptions, dependencies: StateDependencies
 
 async function settleSchema(
   opened: Opened,
-  { migrate, create }: { readonly migrate: boolean; readonly create: boolean },
+  { migrate = true, create = true, network }: Pick<StateOptions, "migrate" | "create" | "network">,
   dependencies: StateDependencies,
 ): Promise<void> {
   const status = await readMigrationStatus(opened, migrations);
@@ -82,7 +85,8 @@ async function settleSchema(
       `The state database lacks migration ${pending.join(", ")}: run sluice migrate.`,
     );
   }
-  const applied = await applyMigrations(opened, migrations, dependencies);
+  const { clock } = dependencies;
+  const applied = await applyMigrations(opened, migrations, network === undefined ? { clock } : { clock, network });
   dependencies.log.info({ driver: opened.driver, applied }, "applied migrations to the state database");
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Network } from "@sluice/contract/tiers";
 import type { StateDriver } from "./records.ts";
 
 /**
@@ -28,7 +29,21 @@ export type MigrationStep =
   | { readonly addColumn: string; readonly to: string; readonly column: Column & { readonly nullable: true } }
   /** Appends a text to the JSON list of texts in each row that does not hold it. */
   | { readonly appendText: string; readonly table: string; readonly list: string }
-  | { readonly appendOnly: string };
+  | { readonly appendOnly: string }
+  /** A column with the network that each row speaks of; rows that are there get the network of `MigrationContext`. */
+  | { readonly addNetwork: string }
+  /** Puts that network and a colon before the text of a column of every row. */
+  | { readonly prefixNetwork: string; readonly column: string }
+  /** Copies these columns of all rows into another table. */
+  | { readonly copy: string; readonly to: string; readonly columns: readonly string[] }
+  | { readonly dropIndex: string }
+  | { readonly dropTable: string };
+
+/** What a step takes from the process that applies it; the step itself, and so its checksum, is the same everywhere. */
+export interface MigrationContext {
+  /** The network that rows without one speak of. */
+  readonly network: Network;
+}
 
 /** A numbered list of steps; it never changes once released, since its checksum is stored. */
 export interface Migration {
@@ -83,8 +98,15 @@ function renderAppendText(text: string, table: string, list: string): string {
   return `update ${rows} set ${column} = ${appended} where ${column} not like '%"${text}"%'`;
 }
 
+/** A constant default fills a column of any number of rows at once; PostgreSQL asks every later row for its own. */
+function renderAddNetwork(driver: StateDriver, table: string, network: Network): string[] {
+  const column = renderColumn(driver, "network", { type: "id" });
+  const add = `alter table ${plain(table)} add column ${column} default '${plain(network)}'`;
+  return driver === "sqlite" ? [add] : [add, `alter table ${table} alter column network drop default`];
+}
+
 /** The statements of one step, in order. */
-export function renderStep(driver: StateDriver, step: MigrationStep): string[] {
+export function renderStep(driver: StateDriver, step: MigrationStep, context: MigrationContext): string[] {
   if ("create" in step) {
     const columns = Object.entries(step.columns).map(([name, column]) => renderColumn(driver, name, column));
     const key = `primary key (${step.primaryKey.map(plain).join(", ")})`;
@@ -98,7 +120,17 @@ export function renderStep(driver: StateDriver, step: MigrationStep): string[] {
     return [`alter table ${plain(step.to)} add column ${renderColumn(driver, step.addColumn, step.column)}`];
   }
   if ("appendText" in step) return [renderAppendText(step.appendText, step.table, step.list)];
-  return renderAppendOnly(driver, step.appendOnly);
+  if ("appendOnly" in step) return renderAppendOnly(driver, step.appendOnly);
+  if ("addNetwork" in step) return renderAddNetwork(driver, step.addNetwork, context.network);
+  if ("prefixNetwork" in step) {
+    const column = plain(step.column);
+    return [`update ${plain(step.prefixNetwork)} set ${column} = '${plain(context.network)}:' || ${column}`];
+  }
+  if ("copy" in step) {
+    const columns = step.columns.map(plain).join(", ");
+    return [`insert into ${plain(step.to)} (${columns}) select ${columns} from ${plain(step.copy)}`];
+  }
+  return ["dropIndex" in step ? `drop index ${plain(step.dropIndex)}` : `drop table ${plain(step.dropTable)}`];
 }
 
 /** Identifies a migration's content, the same on both drivers; an edited migration is found by it. */

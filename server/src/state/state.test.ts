@@ -147,6 +147,33 @@ for (const [name, makePlace] of places) {
       expect(keys.map((key) => key?.methods)).toEqual(lists.map(() => []));
     });
 
+    test("bundles, reputations, places and the lease of a version without networks become those of one network", async () => {
+      await using place = await makePlace();
+      await using opened = await openDriver(place);
+      const earlier = migrations.filter(({ number }) => number < 13);
+      await applyMigrations(opened, earlier, dependencies);
+      const id = "b".repeat(64);
+      for (const statement of [
+        `insert into bundles (id, searcher_id, door, signatures, tip, mev_type, received_at, accepted_slot, expires_at,
+          state, forwarded_times, changed_at) values ('${id}', 's', 'rest', '', 5, 'arbitrage', 1, 2, 3, 'accepted', 0, 1)`,
+        `insert into bundle_contents (bundle_id, transactions) values ('${id}', ${name === "SQLite" ? "x''" : "''"})`,
+        "insert into reputations (searcher_id, version, value) values ('s', 1, '7')",
+        "insert into engine_cursors (name, value) values ('tracker', '17 hash')",
+        "insert into engine_leases (name, epoch, beats, holder) values ('engine-book', 41, 9, 'earlier')",
+      ]) {
+        await sql.raw(statement).execute(opened.db);
+      }
+      await applyMigrations(opened, migrations, { clock, network: "devnet" });
+      await using state = createState(opened, dependencies);
+      const kept = state.engine.of("devnet");
+      expect(await kept.bundles.live(null, 10)).toMatchObject([{ id, tip: 5n, state: "accepted" }]);
+      expect(await kept.reputations.get("s")).toEqual({ searcherId: "s", version: 1, value: 7 });
+      expect(await kept.cursors.get("tracker")).toBe("17 hash");
+      // The epoch goes on, so that what the holder before it still writes is refused.
+      expect(await state.engine.leases.find("devnet:engine-book")).toMatchObject({ epoch: 41n, holder: "earlier" });
+      expect(await state.engine.of("mainnet").bundles.live(null, 10)).toEqual([]);
+    });
+
     test("a database that a newer version wrote is refused and left as it is", async () => {
       await using place = await makePlace();
       const opened = await openDriver(place);

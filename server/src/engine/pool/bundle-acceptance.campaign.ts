@@ -25,7 +25,7 @@ export async function run({ n }: { n: number; seed: number }): Promise<{ passed:
       { clock: systemClock, random: systemRandom, log: { info: () => {}, warn: () => {} } },
     );
     const dependencies = {
-      store: state.engine.bundles,
+      store: state.engine.of("mainnet").bundles,
       ledger: new KeptLedger(),
       clock: withoutTimers(systemClock),
       events: new SeenEvents(),

@@ -68,7 +68,7 @@ class Trial {
   constructor(state: State, random: Random) {
     this.#state = state;
     this.#random = random;
-    this.store = new FaultyStore(state.engine.bundles, random);
+    this.store = new FaultyStore(state.engine.of("mainnet").bundles, random);
     this.#ledger.fail = () => (this.#draw() < 0.2 ? new LedgerUnavailableError("it is away") : null);
   }
 
@@ -157,7 +157,7 @@ class Trial {
 
   /** Where a lost answer left memory behind its disk, the next step that is requested brings it up. */
   async #catchUp(pool: DurableBundlePool, { id }: NewBundle): Promise<void> {
-    const { bundles } = this.#state.engine;
+    const { bundles } = this.#state.engine.of("mainnet");
     const behind = pool.live(id);
     if (behind === null || behind.state === (await bundles.get(id))?.state) return;
     this.store.rate = 0;
@@ -172,7 +172,7 @@ class Trial {
 
   async #compare(pool: DurableBundlePool, bundle: NewBundle): Promise<void> {
     const { id } = bundle;
-    const disk = await this.#state.engine.bundles.get(id);
+    const disk = await this.#state.engine.of("mainnet").bundles.get(id);
     const reported = this.#reported.get(id) ?? null;
     const live = pool.live(id);
     const claim = (holds: boolean, text: string): void => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom, systemClock } from "@sluice/lib";
-import type { BundleRecord, State } from "../../state/index.ts";
+import type { BundleRecord, BundleStore, State } from "../../state/index.ts";
 import { isTerminal } from "../model/lifecycle.ts";
 import { openBundlePool } from "./bundle-pool.ts";
 import { KeptLedger, SeenEvents, withoutTimers } from "./testing/bundles.ts";
@@ -64,7 +64,7 @@ async function everyBundle(state: State): Promise<ReadonlyMap<string, BundleReco
   const bundles = new Map<string, BundleRecord>();
   let cursor: string | null = null;
   do {
-    const page: Awaited<ReturnType<State["engine"]["bundles"]["list"]>> = await state.engine.bundles.list({
+    const page: Awaited<ReturnType<BundleStore["list"]>> = await state.engine.of("mainnet").bundles.list({
       limit: 1_000,
       cursor,
     });
@@ -79,7 +79,7 @@ async function comparePool(story: ReportedStory, state: State, isLast: boolean):
   const disk = await everyBundle(state);
   const ledger = new KeptLedger();
   const dependencies = {
-    store: state.engine.bundles,
+    store: state.engine.of("mainnet").bundles,
     ledger,
     clock: withoutTimers(systemClock),
     events: new SeenEvents(),

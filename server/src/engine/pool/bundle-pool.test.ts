@@ -46,8 +46,10 @@ function named(): string {
   return `bundle ${created}`;
 }
 
-const open = (options: PoolOptions = {}, store: BundleStore = state.engine.bundles): Promise<DurableBundlePool> =>
-  openBundlePool(options, { store, ledger, clock: withoutTimers(clock), events });
+const open = (
+  options: PoolOptions = {},
+  store: BundleStore = state.engine.of("mainnet").bundles,
+): Promise<DurableBundlePool> => openBundlePool(options, { store, ledger, clock: withoutTimers(clock), events });
 
 /** Ends whatever an earlier test left in flight, so that each begins with an empty pool. */
 beforeEach(async () => {
@@ -60,7 +62,8 @@ beforeEach(async () => {
   ledger = new KeptLedger();
 });
 
-const storeWith = (changes: Partial<BundleStore>): BundleStore => changedStore(state.engine.bundles, changes);
+const storeWith = (changes: Partial<BundleStore>): BundleStore =>
+  changedStore(state.engine.of("mainnet").bundles, changes);
 
 describe("a bundle that another searcher submits again", () => {
   test("is one bundle of both: in flight for each, reported to each, also after a restart", async () => {
@@ -93,7 +96,7 @@ describe("a bundle that another searcher submits again", () => {
     const store = storeWith({
       setFollowers: async (id, followers) => {
         if (isAway) throw new SluiceError("OVERLOADED");
-        return state.engine.bundles.setFollowers(id, followers);
+        return state.engine.of("mainnet").bundles.setFollowers(id, followers);
       },
     });
     await using pool = await open({}, store);
@@ -118,7 +121,7 @@ describe("acceptance", () => {
     const bundle = bundleNamed(named(), { searcherId: "acct_7" });
     const { fresh, record } = await pool.accept(bundle);
     expect([fresh, record.state, reported]).toEqual([true, "accepted", ["null accepted"]]);
-    expect(await state.engine.bundles.get(bundle.id)).toMatchObject({ ...bundle, state: "accepted" });
+    expect(await state.engine.of("mainnet").bundles.get(bundle.id)).toMatchObject({ ...bundle, state: "accepted" });
     expect(pool.live(bundle.id)).toBe(record);
     expect(pool.holding(bundle.signatures[0] ?? signatureOf(""))).toEqual([record]);
     expect(pool.liveOf("acct_7")).toEqual([record]);
@@ -149,7 +152,7 @@ describe("acceptance", () => {
     if (first === undefined || third === undefined) throw new Error("three were made");
     await expect(pool.accept(third)).rejects.toMatchObject({ code: "OVERLOADED" });
     expect(await pool.accept(first)).toMatchObject({ fresh: false });
-    expect(await state.engine.bundles.get(third.id)).toBeNull();
+    expect(await state.engine.of("mainnet").bundles.get(third.id)).toBeNull();
     await pool.change(first.id, expired);
     expect(await pool.accept(third)).toMatchObject({ fresh: true });
   });
@@ -157,7 +160,7 @@ describe("acceptance", () => {
   test("an acceptance whose answer was lost is adopted, and reported, when it is tried again", async () => {
     const store = storeWith({
       accept: async (bundle) => {
-        await state.engine.bundles.accept(bundle);
+        await state.engine.of("mainnet").bundles.accept(bundle);
         throw new SluiceError("OVERLOADED");
       },
     });
@@ -210,7 +213,7 @@ describe("steps", () => {
 
   test("a listener receives nothing that is not on disk, and one that fails keeps no other from receiving", async () => {
     const onDisk = new Set<string>();
-    const { bundles } = state.engine;
+    const { bundles } = state.engine.of("mainnet");
     const store = storeWith({
       accept: async (bundle) => {
         const result = await bundles.accept(bundle);
@@ -244,7 +247,7 @@ describe("steps", () => {
     const store = storeWith({
       step: async (step) => {
         if (isAway) throw new SluiceError("OVERLOADED");
-        return state.engine.bundles.step(step);
+        return state.engine.of("mainnet").bundles.step(step);
       },
     });
     await using pool = await open({}, store);
@@ -262,7 +265,7 @@ describe("steps", () => {
     let losesAnswers = true;
     const store = storeWith({
       step: async (step) => {
-        const result = await state.engine.bundles.step(step);
+        const result = await state.engine.of("mainnet").bundles.step(step);
         if (losesAnswers) throw new SluiceError("OVERLOADED");
         return result;
       },
@@ -328,7 +331,7 @@ describe("what is noted on the way", () => {
       pool.forwarded([bundle.id], at);
       expect(pool.live(bundle.id)?.forwarded).toEqual({ times: 2, ...at });
       await pool.writeForwarded();
-      expect((await state.engine.bundles.get(bundle.id))?.forwarded).toEqual({ times: 2, ...at });
+      expect((await state.engine.of("mainnet").bundles.get(bundle.id))?.forwarded).toEqual({ times: 2, ...at });
       pool.forwarded([bundle.id], at);
     }
     await using pool = await open();
@@ -453,7 +456,7 @@ describe("outcomes", () => {
     await pool.reportOutcomes();
     expect(events.refused).toEqual([bad]);
     expect(idsOf().toSorted()).toEqual(ids.filter((id) => id !== bad).toSorted());
-    expect(await state.engine.bundles.unreported(10)).toEqual([]);
+    expect(await state.engine.of("mainnet").bundles.unreported(10)).toEqual([]);
   });
 
   test("reported and not yet settled are reported again, the same to the last column", async () => {
@@ -481,9 +484,9 @@ describe("outcomes", () => {
     expect(await pool.get(id)).toMatchObject({ state: "expired" });
     clock.advance(1);
     expect(await pool.get(id)).toBeNull();
-    expect(await state.engine.bundles.get(id)).not.toBeNull();
+    expect(await state.engine.of("mainnet").bundles.get(id)).not.toBeNull();
     await pool.forgetOld();
-    expect(await state.engine.bundles.get(id)).toBeNull();
+    expect(await state.engine.of("mainnet").bundles.get(id)).toBeNull();
     expect(events.forgotten).toBeGreaterThan(0);
   });
 });

@@ -24,7 +24,7 @@ test("every column of an outcome is in the ledger as it was in the pool, and rep
       { clock, random: systemRandom, log },
     );
     const events = new SeenEvents();
-    const store = state.engine.bundles;
+    const store = state.engine.of("mainnet").bundles;
     await using pool = await openBundlePool({}, { store, ledger, clock: withoutTimers(clock), events });
     const landed = bundleNamed("landed", { targetSlot: slotOf(11) });
     const lost = bundleNamed("lost", { searcherId: `pubkey:${addressOf("searcher")}`, tip: 2n ** 62n });
@@ -79,7 +79,7 @@ test("a pool that is closed in order leaves no outcome to the next one", async (
   const directory = mkdtempSync(join(tmpdir(), "sluice-outcomes-"));
   using _removed = { [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
   await using state = await openState({ directory, databaseUrl: null }, { clock, random: systemRandom, log });
-  const store = state.engine.bundles;
+  const store = state.engine.of("mainnet").bundles;
   const reported: unknown[] = [];
   const ledger = { insert: async (_table: string, rows: readonly unknown[]) => void reported.push(...rows) };
   const pool = await openBundlePool({}, { store, ledger, clock, events: new SeenEvents() });

@@ -3,5 +3,5 @@
  * the others stand by with their endpoints open and take over when it ends. Fed by the store's lease; opens and closes
  * the engine.
  */
-export { LeaseHolder, renewMs } from "./lease-holder.ts";
+export { LeaseHolder, poolLeaseOf, renewMs } from "./lease-holder.ts";
 export { type EngineRole, Succession } from "./succession.ts";

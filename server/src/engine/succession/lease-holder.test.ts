@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import type { LeaseRecord, LeaseStore } from "../../state/index.ts";
-import { LeaseHolder, leaseMs, renewMs } from "./lease-holder.ts";
+import { LeaseHolder, leaseMs, poolLeaseOf, renewMs } from "./lease-holder.ts";
 
 /** A lease as the state's, which can be away. */
 class MemoryLeases implements LeaseStore {
@@ -51,7 +51,10 @@ beforeEach(() => {
 afterEach(() => expect(retryableError).toEqual([]));
 
 const holderOf = (holder: string): LeaseHolder =>
-  new LeaseHolder({ store, clock, holder, retryableError: (what) => void retryableError.push(what) });
+  new LeaseHolder(
+    { lease: poolLeaseOf("mainnet") },
+    { store, clock, holder, retryableError: (what) => void retryableError.push(what) },
+  );
 
 test("the first to look has the lease, the second while the first beats has not, however long", async () => {
   const [first, second] = [holderOf("first"), holderOf("second")];
@@ -129,4 +132,28 @@ test("a lease that is given up is had at once, and so is one of a database that 
   expect(await third.renew()).toBeNull();
   store.isShared = false;
   expect(await third.renew()).toMatchObject({ epoch: 3n });
+});
+
+test("engines of two networks on one database each hold the lease of their own bundles", async () => {
+  const records = new Map<string, LeaseRecord>();
+  const leases: LeaseStore = {
+    isShared: true,
+    find: async (name) => records.get(name) ?? null,
+    take: async (name, holder) => {
+      const record = { name, epoch: 1n, beats: 0n, holder };
+      records.set(name, record);
+      return record;
+    },
+    beat: async () => true,
+    release: async () => {},
+  };
+  const holders = (["mainnet", "testnet"] as const).map(
+    (network) =>
+      new LeaseHolder(
+        { lease: poolLeaseOf(network) },
+        { store: leases, clock, holder: network, retryableError: (what) => void what },
+      ),
+  );
+  await Promise.all(holders.map((each) => each.renew()));
+  expect(holders.map(({ isHeld }) => isHeld)).toEqual([true, true]);
 });

@@ -1,5 +1,11 @@
+import type { Network } from "@sluice/contract/tiers";
 import { type Clock, invariant } from "@sluice/lib";
 import type { LeaseRecord, LeaseStore } from "../../state/index.ts";
+
+export interface LeaseHolderOptions {
+  /** The name of the lease. */
+  readonly lease: string;
+}
 
 export interface LeaseHolderDependencies {
   readonly store: LeaseStore;
@@ -9,8 +15,8 @@ export interface LeaseHolderDependencies {
   readonly retryableError: (what: string, error: unknown) => void;
 }
 
-/** Who runs the pool of bundles; one for each store, since a store holds one network's bundles. */
-export const poolLease = "engine-book";
+/** The lease of the pool of a network's bundles: a database holds those of several networks. */
+export const poolLeaseOf = (network: Network): string => `${network}:engine-book`;
 /** A holder that does not beat is presumed dead after this time; how often the lease is renewed or requested. */
 export const leaseMs = 4_000;
 export const renewMs = 500;
@@ -22,12 +28,14 @@ export const renewMs = 500;
  * writes.
  */
 export class LeaseHolder {
+  readonly #name: string;
   readonly #dependencies: LeaseHolderDependencies;
   #lease: LeaseRecord | null = null;
   #heldUntilMs = 0;
   #seen: { readonly record: LeaseRecord; readonly sinceMs: number } | null = null;
 
-  constructor(dependencies: LeaseHolderDependencies) {
+  constructor({ lease }: LeaseHolderOptions, dependencies: LeaseHolderDependencies) {
+    this.#name = lease;
     this.#dependencies = dependencies;
   }
 
@@ -72,10 +80,10 @@ export class LeaseHolder {
 
   async #ask(): Promise<void> {
     const { store, clock, holder } = this.#dependencies;
-    const found = await store.find(poolLease);
+    const found = await store.find(this.#name);
     if (!this.#isFree(found)) return;
     const beganMs = clock.monotonic();
-    const lease = await store.take(poolLease, holder, found);
+    const lease = await store.take(this.#name, holder, found);
     invariant(
       lease === null || found === null || lease.epoch > found.epoch,
       "a lease that is taken has a higher epoch than its predecessor, which the store refuses from then on",

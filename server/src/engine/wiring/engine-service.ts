@@ -15,7 +15,7 @@ import {
 import type { EngineState } from "../../state/index.ts";
 import { createStandbyHttp, standbyRetrySeconds, standbyText, tipStreamPath } from "../http/index.ts";
 import type { EngineEvents } from "../model/events.ts";
-import { type EngineRole, LeaseHolder, renewMs, Succession } from "../succession/index.ts";
+import { type EngineRole, LeaseHolder, poolLeaseOf, renewMs, Succession } from "../succession/index.ts";
 import { type Engine, type EngineDependencies, type EngineOptions, openEngine } from "./engine.ts";
 
 export interface EngineServiceDependencies extends Omit<EngineDependencies, "stores" | "isHolder" | "events"> {
@@ -54,14 +54,21 @@ export async function openEngineService(
   const startedAt = clock.monotonic();
   const { retryableError, internalError } = events;
   const id = Buffer.from(random.bytes(16)).toString("hex");
-  const holder = new LeaseHolder({ store: stores.leases, clock, holder: id, retryableError });
+  const holder = new LeaseHolder(
+    { lease: poolLeaseOf(options.network) },
+    { store: stores.leases, clock, holder: id, retryableError },
+  );
   const succession = new Succession<Engine>(
     { renewMs, retryRenewals },
     {
       clock,
       lease: holder,
       open: (lease) =>
-        openEngine(options, { ...dependencies, stores: stores.under(lease), isHolder: () => holder.isHeld }),
+        openEngine(options, {
+          ...dependencies,
+          stores: stores.of(options.network).under(lease),
+          isHolder: () => holder.isHeld,
+        }),
       roleChanged: (role) => events.roleChanged(role),
       internalError,
     },

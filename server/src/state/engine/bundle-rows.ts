@@ -1,4 +1,5 @@
 import { bundleReasons, bundleStates, mevTypes } from "@sluice/contract/engine";
+import type { Network } from "@sluice/contract/tiers";
 import { parseAddress, parseSignature, parseSlot, type Slot } from "@sluice/wire/identifiers";
 import {
   type BundleRecord,
@@ -54,7 +55,7 @@ const acceptedState: Omit<BundleStateRow, "changed_at"> = {
 };
 
 /** The row of a bundle that is accepted now. INVALID_INPUT where it has values that no column takes. */
-export function toBundleRow(bundle: NewBundle): BundleRow {
+export function toBundleRow(network: Network, bundle: NewBundle): BundleRow {
   return {
     id: checkSha256Hex("id", bundle.id),
     searcher_id: checkIdentifier("searcherId", bundle.searcherId),
@@ -70,6 +71,7 @@ export function toBundleRow(bundle: NewBundle): BundleRow {
     ...acceptedState,
     changed_at: checkWhole("receivedAt", bundle.receivedAt),
     followers: null,
+    network,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Network } from "@sluice/contract/tiers";
 import { CompiledQuery } from "kysely";
 import type { BundleContentRow, BundleOutcomeRow, BundleRow } from "../engine-tables.ts";
 import type { StateDriver } from "../records.ts";
@@ -112,6 +113,7 @@ const bundleColumns: Columns<BundleRow> = {
   ...stateColumns,
   ended_at: "bigint",
   followers: "text",
+  network: "text",
 };
 const contentColumns: Columns<BundleContentRow> = { bundle_id: "text", transactions: "bytea", sealed: "bytea" };
 const outcomeColumns: Columns<BundleOutcomeRow> = { bundle_id: "text", ended_at: "bigint" };
@@ -168,7 +170,7 @@ export const bundleCells = {
   forwarded: cellsOf<ForwardedRow, keyof ForwardedRow>(forwardedColumns),
 };
 
-/** What is written of many bundles at a time, in the words of one driver. */
+/** What is written of many bundles of one network at a time, in the words of one driver. */
 export class BundleStatements {
   /** Returns the ids of those that were not there. */
   readonly accept: RowStatement<WithId>;
@@ -184,7 +186,7 @@ export class BundleStatements {
   readonly deleteOutcomes: RowStatement<never>;
   readonly noteForwarded: RowStatement<never>;
 
-  constructor(driver: StateDriver) {
+  constructor(driver: StateDriver, network: Network) {
     const insert = <Row>(table: string, columns: Readonly<Record<string, CellType>>, rest = ""): RowStatement<Row> =>
       new RowStatement(
         driver,
@@ -203,7 +205,7 @@ export class BundleStatements {
         driver,
         typesOf(columns),
         (rows) => `update bundles set ${assignments(columns, 2)} from (${rows}) as v
-          where id = v.column1 and state = v.column2 and ended_at is null returning id`,
+          where id = v.column1 and state = v.column2 and ended_at is null and network = '${network}' returning id`,
       );
     this.go = step(goingColumns);
     this.end = step(endColumns);
@@ -211,7 +213,7 @@ export class BundleStatements {
       driver,
       typesOf(forwardedColumns),
       (rows) => `update bundles set ${assignments(forwardedColumns, 1)} from (${rows}) as v
-        where id = v.column1 and ended_at is null`,
+        where id = v.column1 and ended_at is null and network = '${network}'`,
     );
   }
 }

@@ -1,5 +1,6 @@
 import { bundleStates } from "@sluice/contract/engine";
 import { SluiceError } from "@sluice/contract/errors";
+import type { Network } from "@sluice/contract/tiers";
 import type { AcceptResult, BundleRecord, BundleStep, BundleStore, NewBundle, StepResult } from "../bundle-records.ts";
 import type { StoreConnection } from "../connection.ts";
 import type { BundleContentRow, BundleRow } from "../engine-tables.ts";
@@ -24,25 +25,36 @@ export interface NewRows {
   readonly content: BundleContentRow;
 }
 
-export function bundleQuery(db: Db) {
+/** The bundles of one network, and what writes them. */
+interface NetworkBundles {
+  readonly network: Network;
+  readonly statements: BundleStatements;
+}
+
+function bundleQuery(db: Db, network: Network) {
   return db
     .selectFrom("bundles")
     .leftJoin("bundle_contents", "bundle_contents.bundle_id", "bundles.id")
+    .where("bundles.network", "=", network)
     .selectAll("bundles")
     .select(["bundle_contents.transactions", "bundle_contents.sealed"]);
 }
 
 /** Bundles by their ids; those that are not there are not in the map. */
-export async function findBundles(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, BundleRecord>> {
+async function findBundles(
+  db: Db,
+  network: Network,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, BundleRecord>> {
   if (ids.length === 0) return new Map();
-  const rows = await bundleQuery(db).where("bundles.id", "in", ids).execute();
+  const rows = await bundleQuery(db, network).where("bundles.id", "in", ids).execute();
   return new Map(rows.map((row) => [row.id, toBundle(row)]));
 }
 
 /** Of several with one id in a group the first is the one that is taken in. */
-export async function writeAcceptances(
+async function writeAcceptances(
   tx: Tx,
-  statements: BundleStatements,
+  { network, statements }: NetworkBundles,
   items: readonly NewRows[],
 ): Promise<readonly AcceptResult[]> {
   const first = new Map<string, NewRows>();
@@ -60,28 +72,24 @@ export async function writeAcceptances(
     contents.map(({ content }) => bundleCells.content(content)),
   );
   const known = items.filter((item) => !fresh.has(item.bundle.id) || first.get(item.bundle.id) !== item);
-  const found = await findBundles(tx, [...new Set(known.map(({ bundle }) => bundle.id))]);
+  const found = await findBundles(tx, network, [...new Set(known.map(({ bundle }) => bundle.id))]);
   return items.map((item) => {
     if (fresh.has(item.bundle.id) && first.get(item.bundle.id) === item) return { fresh: true };
     const bundle = found.get(item.bundle.id);
-    // Forgotten by another process between the two statements; another try takes it in.
+    // Forgotten by another process between the two statements, and another try takes it in; or of another network.
     if (bundle === undefined) throw new SluiceError("OVERLOADED", { cause: newStateError("OVERLOADED") });
     return { fresh: false, found: bundle };
   });
 }
 
 /** Steps of one bundle that share a group are made one after the other, those of different bundles at once. */
-export async function writeSteps(
-  tx: Tx,
-  statements: BundleStatements,
-  steps: readonly StepRow[],
-): Promise<readonly StepResult[]> {
+async function writeSteps(tx: Tx, of: NetworkBundles, steps: readonly StepRow[]): Promise<readonly StepResult[]> {
   const results = new Map<StepRow, StepResult>();
   let left = steps;
   while (left.length > 0) {
     const round = new Map<string, StepRow>();
     for (const step of left) if (!round.has(step.id)) round.set(step.id, step);
-    await writeRound(tx, { statements, steps: [...round.values()] }, results);
+    await writeRound(tx, { ...of, steps: [...round.values()] }, results);
     left = left.filter((step) => round.get(step.id) !== step);
   }
   return steps.map((step) => results.get(step) ?? { applied: false, found: null });
@@ -90,7 +98,7 @@ export async function writeSteps(
 /** Steps of different bundles. */
 async function writeRound(
   tx: Tx,
-  { statements, steps }: { readonly statements: BundleStatements; readonly steps: readonly StepRow[] },
+  { network, statements, steps }: NetworkBundles & { readonly steps: readonly StepRow[] },
   results: Map<StepRow, StepResult>,
 ): Promise<void> {
   const isEnd = ({ ended_at }: StepRow): boolean => ended_at !== null;
@@ -109,6 +117,7 @@ async function writeRound(
   const failed = steps.filter((step) => !created.has(step.id));
   const found = await findBundles(
     tx,
+    network,
     failed.map(({ id }) => id),
   );
   for (const step of steps) {
@@ -123,20 +132,22 @@ const notedInOneGo = 500;
 
 export class Bundles implements BundleStore {
   readonly #connection: StoreConnection;
+  readonly #network: Network;
   readonly #statements: BundleStatements;
   readonly #acceptances: GroupKind<NewRows, AcceptResult, Tx>;
   readonly #steps: GroupKind<StepRow, StepResult, Tx>;
 
-  constructor(connection: StoreConnection) {
-    const statements = new BundleStatements(connection.driver);
+  constructor(connection: StoreConnection, network: Network) {
+    const statements = new BundleStatements(connection.driver, network);
     this.#connection = connection;
+    this.#network = network;
     this.#statements = statements;
-    this.#acceptances = { apply: (tx, items) => writeAcceptances(tx, statements, items) };
-    this.#steps = { apply: (tx, items) => writeSteps(tx, statements, items) };
+    this.#acceptances = { apply: (tx, items) => writeAcceptances(tx, { network, statements }, items) };
+    this.#steps = { apply: (tx, items) => writeSteps(tx, { network, statements }, items) };
   }
 
   async accept(bundle: NewBundle): Promise<AcceptResult> {
-    const rows = { bundle: toBundleRow(bundle), content: toContentRow(bundle.id, bundle) };
+    const rows = { bundle: toBundleRow(this.#network, bundle), content: toContentRow(bundle.id, bundle) };
     return this.#connection.group(this.#acceptances, rows);
   }
 
@@ -167,21 +178,22 @@ export class Bundles implements BundleStore {
     const changes = { followers: followersText(followers) };
     return this.#connection.write(async (db) => {
       const query = db.updateTable("bundles").set(changes).where("id", "=", checkSha256Hex("id", id));
-      const result = await query.where("ended_at", "is", null).executeTakeFirst();
+      const ofNetwork = query.where("network", "=", this.#network);
+      const result = await ofNetwork.where("ended_at", "is", null).executeTakeFirst();
       return result.numUpdatedRows > 0n;
     });
   }
 
   async get(id: string): Promise<BundleRecord | null> {
     if (!isIdentifier(id)) return null;
-    const found = await this.#connection.run((db) => findBundles(db, [id]));
+    const found = await this.#connection.run((db) => findBundles(db, this.#network, [id]));
     return found.get(id) ?? null;
   }
 
   async live(after: Pick<BundleRecord, "id" | "receivedAt"> | null, limit: number): Promise<readonly BundleRecord[]> {
     const position = after === null ? null : { time: BigInt(after.receivedAt), id: after.id };
     return this.#connection.run(async (db) => {
-      const rows = await bundleQuery(db)
+      const rows = await bundleQuery(db, this.#network)
         .where("ended_at", "is", null)
         .where(beyond({ time: "received_at", id: "id" }, position, "asc"))
         .orderBy("received_at")
@@ -197,7 +209,7 @@ export class Bundles implements BundleStore {
     const { searcherId, state } = question;
     if (searcherId !== undefined && !isIdentifier(searcherId)) return { items: [], nextCursor: null };
     return this.#connection.run(async (db) => {
-      let query = bundleQuery(db);
+      let query = bundleQuery(db, this.#network);
       if (searcherId !== undefined) query = query.where("searcher_id", "=", searcherId);
       if (state !== undefined) query = query.where("state", "=", checkOneOf("state", state, bundleStates));
       // Says again what the state means, so that the few live ones are found by their index.
@@ -214,7 +226,7 @@ export class Bundles implements BundleStore {
 
   async unreported(limit: number): Promise<readonly BundleRecord[]> {
     return this.#connection.run(async (db) => {
-      const rows = await bundleQuery(db)
+      const rows = await bundleQuery(db, this.#network)
         .innerJoin("bundle_outcomes", "bundle_outcomes.bundle_id", "bundles.id")
         .orderBy("bundle_outcomes.ended_at")
         .orderBy("bundle_outcomes.bundle_id")
@@ -237,6 +249,7 @@ export class Bundles implements BundleStore {
       const old = db
         .selectFrom("bundles")
         .select("id")
+        .where("network", "=", this.#network)
         .where("ended_at", "<", before)
         .where(({ not, exists, selectFrom }) =>
           not(

@@ -1,3 +1,4 @@
+import type { Network } from "@sluice/contract/tiers";
 import type { StoreConnection } from "../connection.ts";
 import type { CursorStore } from "../engine-records.ts";
 import { checkIdentifier, checkText, isIdentifier } from "../values.ts";
@@ -6,15 +7,18 @@ const valueLengthMax = 1_000;
 
 export class Cursors implements CursorStore {
   readonly #connection: StoreConnection;
+  readonly #network: Network;
 
-  constructor(connection: StoreConnection) {
+  constructor(connection: StoreConnection, network: Network) {
     this.#connection = connection;
+    this.#network = network;
   }
 
   async get(name: string): Promise<string | null> {
     if (!isIdentifier(name)) return null;
     return this.#connection.run(async (db) => {
-      const row = await db.selectFrom("engine_cursors").select("value").where("name", "=", name).executeTakeFirst();
+      const query = db.selectFrom("engine_cursors").select("value");
+      const row = await query.where("name", "=", `${this.#network}:${name}`).executeTakeFirst();
       return row?.value ?? null;
     });
   }
@@ -24,7 +28,7 @@ export class Cursors implements CursorStore {
     await this.#connection.write((db) =>
       db
         .insertInto("engine_cursors")
-        .values({ name: checkIdentifier("name", name), ...changed })
+        .values({ name: `${this.#network}:${checkIdentifier("name", name)}`, ...changed })
         .onConflict((conflict) => conflict.column("name").doUpdateSet(changed))
         .execute(),
     );

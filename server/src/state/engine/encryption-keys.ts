@@ -1,3 +1,4 @@
+import type { Network } from "@sluice/contract/tiers";
 import type { StoreConnection } from "../connection.ts";
 import type { EncryptionKeyRecord, EncryptionKeyStore } from "../engine-records.ts";
 import type { EncryptionKeyRow } from "../engine-tables.ts";
@@ -11,9 +12,11 @@ const keyBytesMax = 4_096;
 
 export class EncryptionKeys implements EncryptionKeyStore {
   readonly #connection: StoreConnection;
+  readonly #network: Network;
 
-  constructor(connection: StoreConnection) {
+  constructor(connection: StoreConnection, network: Network) {
     this.#connection = connection;
+    this.#network = network;
   }
 
   async insert(key: EncryptionKeyRecord): Promise<void> {
@@ -24,6 +27,7 @@ export class EncryptionKeys implements EncryptionKeyStore {
       valid_until: checkAmount("validUntil", key.validUntil),
       public_key: key.publicKey,
       private_key: key.privateKey,
+      network: this.#network,
     };
     checkCount("publicKey", key.publicKey.length, keyBytesMax);
     checkCount("privateKey", key.privateKey.length, keyBytesMax);
@@ -35,6 +39,7 @@ export class EncryptionKeys implements EncryptionKeyStore {
       const rows = await db
         .selectFrom("encryption_keys")
         .selectAll()
+        .where("network", "=", this.#network)
         .where("valid_until", ">=", checkAmount("slot", slot))
         .orderBy("valid_from")
         .orderBy("id")
@@ -49,6 +54,7 @@ export class EncryptionKeys implements EncryptionKeyStore {
       const old = db
         .selectFrom("encryption_keys")
         .select("id")
+        .where("network", "=", this.#network)
         .where("valid_until", "<", checkAmount("before", before))
         .orderBy("valid_until")
         .limit(forgottenInOneGo);

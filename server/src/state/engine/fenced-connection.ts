@@ -76,7 +76,7 @@ export class FencedConnection implements StoreConnection {
 
   async #check(tx: Tx): Promise<void> {
     const { name, epoch } = this.#lease;
-    const query = tx.selectFrom("engine_leases").select("epoch").where("name", "=", name);
+    const query = tx.selectFrom("leases").select("epoch").where("name", "=", name);
     const row = await (this.driver === "postgres" ? query.forKeyShare() : query).executeTakeFirst();
     if (row?.epoch !== epoch) throw new SluiceError("OVERLOADED", { cause: newStateError("FENCED") });
   }

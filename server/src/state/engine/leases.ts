@@ -18,7 +18,7 @@ export class Leases implements LeaseStore {
   async find(name: string): Promise<LeaseRecord | null> {
     if (!isIdentifier(name)) return null;
     return this.#connection.run(async (db) => {
-      const row = await db.selectFrom("engine_leases").selectAll().where("name", "=", name).executeTakeFirst();
+      const row = await db.selectFrom("leases").selectAll().where("name", "=", name).executeTakeFirst();
       return row ?? null;
     });
   }
@@ -31,12 +31,12 @@ export class Leases implements LeaseStore {
       holder: checkIdentifier("holder", holder),
     };
     return this.#connection.transaction(async (tx) => {
-      const query = tx.selectFrom("engine_leases").selectAll().where("name", "=", name);
+      const query = tx.selectFrom("leases").selectAll().where("name", "=", name);
       // This lock is the one that fences wait for and that waits for them.
       const row = await (this.isShared ? query.forUpdate() : query).executeTakeFirst();
       if (row === undefined) {
         const created = await tx
-          .insertInto("engine_leases")
+          .insertInto("leases")
           .values(first)
           .onConflict((conflict) => conflict.column("name").doNothing())
           .executeTakeFirst();
@@ -44,7 +44,7 @@ export class Leases implements LeaseStore {
       }
       if (seen === null || row.epoch !== seen.epoch || row.beats !== seen.beats) return null;
       const taken = { epoch: row.epoch + 1n, beats: 0n, holder };
-      await tx.updateTable("engine_leases").set(taken).where("name", "=", name).execute();
+      await tx.updateTable("leases").set(taken).where("name", "=", name).execute();
       return { name, ...taken };
     });
   }
@@ -52,7 +52,7 @@ export class Leases implements LeaseStore {
   async beat({ name, epoch }: Held): Promise<boolean> {
     return this.#connection.run(async (db) => {
       const result = await db
-        .updateTable("engine_leases")
+        .updateTable("leases")
         .set(({ eb }) => ({ beats: eb("beats", "+", 1n) }))
         .where("name", "=", name)
         .where("epoch", "=", epoch)
@@ -64,7 +64,7 @@ export class Leases implements LeaseStore {
   async release({ name, epoch }: Held): Promise<void> {
     await this.#connection.run((db) =>
       db
-        .updateTable("engine_leases")
+        .updateTable("leases")
         .set({ holder: "" })
         .where("name", "=", name)
         .where("epoch", "=", epoch)

@@ -1,3 +1,4 @@
+import type { Network } from "@sluice/contract/tiers";
 import type { Connection, StoreConnection } from "../connection.ts";
 import type { EngineState, EngineStores } from "../engine-records.ts";
 import { Bundles } from "./bundles.ts";
@@ -11,22 +12,24 @@ import { Searchers } from "./searchers.ts";
 import { EngineSwitches } from "./switches.ts";
 
 export function engineState(connection: Connection): EngineState {
-  const free = { searchers: new Searchers(connection), switches: new EngineSwitches(connection) };
+  const searchers = new Searchers(connection);
+  const switches = new EngineSwitches(connection);
+  const storesOn = (through: StoreConnection, network: Network): EngineStores => ({
+    searchers,
+    switches,
+    bundles: new Bundles(through, network),
+    reputations: new Reputations(through, network),
+    encryptionKeys: new EncryptionKeys(through, network),
+    replays: new Replays(through),
+    cursors: new Cursors(through, network),
+  });
   return {
-    ...free,
-    ...poolStores(connection),
+    searchers,
+    switches,
     leases: new Leases(connection),
-    under: (lease) => ({ ...free, ...poolStores(new FencedConnection(connection, lease)) }),
-  };
-}
-
-/** What the holder of the pool's lease alone writes. */
-function poolStores(connection: StoreConnection): Omit<EngineStores, "searchers" | "switches"> {
-  return {
-    bundles: new Bundles(connection),
-    reputations: new Reputations(connection),
-    encryptionKeys: new EncryptionKeys(connection),
-    replays: new Replays(connection),
-    cursors: new Cursors(connection),
+    of: (network) => ({
+      ...storesOn(connection, network),
+      under: (lease) => storesOn(new FencedConnection(connection, lease), network),
+    }),
   };
 }

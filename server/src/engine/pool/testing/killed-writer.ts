@@ -45,7 +45,7 @@ class SayingLedger extends KeptLedger {
 export async function writeForEver(directory: string, run: number): Promise<void> {
   const state = await openHere(directory);
   const dependencies = {
-    store: state.engine.bundles,
+    store: state.engine.of("mainnet").bundles,
     ledger: new SayingLedger(),
     clock: systemClock,
     events: new SeenEvents(),

@@ -85,7 +85,7 @@ async function emptied(store: BundleStore): Promise<void> {
 }
 
 export function bundleConformance(subject: ConformanceSubject): void {
-  const store = (): BundleStore => subject.state().engine.bundles;
+  const store = (): BundleStore => subject.state().engine.of("mainnet").bundles;
   describe("bundles", () => {
     acceptance(subject, store);
     manyAtOnce(store);
@@ -181,7 +181,7 @@ function acceptance({ replicas }: ConformanceSubject, store: () => BundleStore):
     const results = await Promise.all(
       tries.map(async (bundle, index) => {
         const replica = replicas()[index % replicas().length];
-        return { id: bundle.id, fresh: (await replica?.engine.bundles.accept(bundle))?.fresh };
+        return { id: bundle.id, fresh: (await replica?.engine.of("mainnet").bundles.accept(bundle))?.fresh };
       }),
     );
     for (const { id } of bundles) {
@@ -244,7 +244,9 @@ function steps({ replicas }: ConformanceSubject, store: () => BundleStore): void
     const results = await Promise.all(
       bundles.flatMap(({ id }) =>
         [1, 2, 3].map((nth) =>
-          replicas()[nth % replicas().length]?.engine.bundles.step(toEnd(id, "accepted", start + nth)),
+          replicas()
+            [nth % replicas().length]?.engine.of("mainnet")
+            .bundles.step(toEnd(id, "accepted", start + nth)),
         ),
       ),
     );
@@ -390,7 +392,8 @@ function against({ replicas }: ConformanceSubject, store: () => BundleStore): vo
       const results = await Promise.all(
         actions.map(async ({ bundle, what, replica }) => {
           const chosen = bundles[bundle] ?? newBundle();
-          const to = (replicas()[replica % replicas().length] ?? replicas()[0])?.engine.bundles ?? store();
+          const to =
+            (replicas()[replica % replicas().length] ?? replicas()[0])?.engine.of("mainnet").bundles ?? store();
           if (what === "accept") return { id: chosen.id, what, done: (await to.accept(chosen)).fresh };
           const step = { include: toIncluded, finalize: (id: string) => toEnd(id, "included"), drop: toEnd }[what];
           return { id: chosen.id, what, done: (await to.step(step(chosen.id))).applied };

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import type { LeaseRecord, LeaseStore } from "../../engine-records.ts";
+import type { EngineStores, LeaseRecord, LeaseStore } from "../../engine-records.ts";
 import { stateErrorCodeOf } from "../../errors.ts";
-import type { State } from "../../records.ts";
 import { addressOf, newBundle, slotOf } from "./bundles.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
@@ -63,9 +62,7 @@ function passing({ state, replicas }: ConformanceSubject): void {
 }
 
 /** Every write that is under a lease. */
-const writes: Readonly<
-  Record<string, (engine: ReturnType<State["engine"]["under"]>, known: string) => Promise<unknown>>
-> = {
+const writes: Readonly<Record<string, (engine: EngineStores, known: string) => Promise<unknown>>> = {
   accept: (engine) => engine.bundles.accept(newBundle()),
   "set followers": (engine, id) => engine.bundles.setFollowers(id, ["acct_2"]),
   step: (engine, id) => engine.bundles.step({ id, from: "accepted", to: ended, isEnd: true }),
@@ -107,29 +104,35 @@ function fences({ state, replicas }: ConformanceSubject): void {
     test(`to ${what} is the holder's, and refused once another has taken over`, async () => {
       const name = randomUUID();
       const other = replicas().at(-1) ?? state();
-      const first = state().engine.under(await taken(state().engine.leases, name, "one"));
+      const first = state()
+        .engine.of("mainnet")
+        .under(await taken(state().engine.leases, name, "one"));
       const [own, late] = [newBundle(), newBundle()];
       await first.bundles.accept(own);
       await first.bundles.accept(late);
       expect(await faultOf(write(first, own.id))).toBe("written");
-      const second = other.engine.under(await taken(other.engine.leases, name, "two"));
-      const before = await state().engine.bundles.get(late.id);
+      const second = other.engine.of("mainnet").under(await taken(other.engine.leases, name, "two"));
+      const before = await state().engine.of("mainnet").bundles.get(late.id);
       expect(await faultOf(write(first, late.id))).toBe("FENCED");
       await expect(write(first, late.id)).rejects.toMatchObject({ code: "OVERLOADED" });
-      expect(await state().engine.bundles.get(late.id)).toEqual(before);
-      expect(await state().engine.cursors.get(late.id)).toBeNull();
+      expect(await state().engine.of("mainnet").bundles.get(late.id)).toEqual(before);
+      expect(await state().engine.of("mainnet").cursors.get(late.id)).toBeNull();
       expect(await faultOf(write(second, late.id))).toBe("written");
     });
   }
 
   test("a fenced write does no harm to those that share its commit", async () => {
     const name = randomUUID();
-    const old = state().engine.under(await taken(state().engine.leases, name, "one"));
-    const now = state().engine.under(await taken(state().engine.leases, name, "two"));
+    const old = state()
+      .engine.of("mainnet")
+      .under(await taken(state().engine.leases, name, "one"));
+    const now = state()
+      .engine.of("mainnet")
+      .under(await taken(state().engine.leases, name, "two"));
     const [lost, kept] = [newBundle(), newBundle()];
     const [refused, accepted] = await Promise.all([faultOf(old.bundles.accept(lost)), now.bundles.accept(kept)]);
     expect([refused, accepted]).toEqual(["FENCED", { fresh: true }]);
-    expect(await state().engine.bundles.get(lost.id)).toBeNull();
+    expect(await state().engine.of("mainnet").bundles.get(lost.id)).toBeNull();
   });
 }
 
@@ -139,7 +142,7 @@ function races({ state, replicas }: ConformanceSubject): void {
     for (let term = 0; term < 40; term += 1) {
       const here = replicas()[term % replicas().length] ?? state();
       const there = replicas()[(term + 1) % replicas().length] ?? state();
-      const mine = here.engine.under(await taken(here.engine.leases, name, `holder ${term}`));
+      const mine = here.engine.of("mainnet").under(await taken(here.engine.leases, name, `holder ${term}`));
       const bundles = Array.from({ length: 40 }, () => newBundle());
       // Some are under way when the other takes over.
       const accepting = bundles.map(async (bundle, index) => {
@@ -148,7 +151,7 @@ function races({ state, replicas }: ConformanceSubject): void {
       });
       await accepting[term];
       await taken(there.engine.leases, name, `successor ${term}`);
-      const read = await Promise.all(bundles.map(({ id }) => there.engine.bundles.get(id)));
+      const read = await Promise.all(bundles.map(({ id }) => there.engine.of("mainnet").bundles.get(id)));
       const outcomes = await Promise.all(accepting);
       expect(outcomes.map((outcome) => outcome === "written")).toEqual(read.map((found) => found !== null));
       expect(new Set(outcomes).difference(new Set(["written", "FENCED"])).size).toBe(0);

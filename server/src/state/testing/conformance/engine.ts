@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { State } from "../../records.ts";
 import { int64Max } from "../../values.ts";
+import { newBundle } from "./bundles.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
 const newAccount = async (state: State): Promise<string> => (await state.accounts.create({ name: "searcher" })).id;
@@ -12,6 +13,51 @@ export function engineConformance(subject: ConformanceSubject): void {
     reputations(subject);
     keys(subject);
     replays(subject);
+    networks(subject);
+  });
+}
+
+function networks({ state, clock }: ConformanceSubject): void {
+  test("what speaks of a chain is one network's: another network's engine reads and changes none of it", async () => {
+    const [mine, theirs] = [state().engine.of("testnet"), state().engine.of("mainnet")];
+    const bundle = newBundle({ receivedAt: 1, changedAt: 1 });
+    await mine.bundles.accept(bundle);
+    await mine.cursors.set("tracker", "mine");
+    await mine.reputations.put([{ searcherId: "shared", version: 1, value: "mine" }]);
+    await theirs.reputations.put([{ searcherId: "shared", version: 1, value: "theirs" }]);
+    const key = {
+      createdAt: 5,
+      validFrom: 0n,
+      validUntil: 10n,
+      publicKey: Uint8Array.of(1),
+      privateKey: Uint8Array.of(2),
+    };
+    await mine.encryptionKeys.insert({ id: "key-of-testnet", ...key });
+
+    expect(await theirs.bundles.get(bundle.id)).toBeNull();
+    const others = [
+      ...(await theirs.bundles.live(null, 1_000)),
+      ...(await theirs.bundles.list({ limit: 1_000, cursor: null })).items,
+    ];
+    expect(others.filter(({ id }) => id === bundle.id)).toEqual([]);
+    const end = { ...bundle, state: "expired", reason: "blockhash_expired", changedAt: clock.now() } as const;
+    const step = { id: bundle.id, from: "accepted", to: end, isEnd: true } as const;
+    expect(await theirs.bundles.step(step)).toEqual({ applied: false, found: null });
+    expect(await theirs.bundles.setFollowers(bundle.id, ["acct_other"])).toBe(false);
+    expect(await theirs.cursors.get("tracker")).not.toBe("mine");
+    expect((await theirs.encryptionKeys.since(0n)).map(({ id }) => id)).not.toContain("key-of-testnet");
+    await theirs.encryptionKeys.forget(int64Max);
+
+    expect(await mine.bundles.get(bundle.id)).toEqual(bundle);
+    expect((await mine.encryptionKeys.since(0n)).map(({ id }) => id)).toEqual(["key-of-testnet"]);
+    expect((await mine.reputations.get("shared"))?.value).toBe("mine");
+    expect(await mine.bundles.step(step)).toEqual({ applied: true });
+    expect((await theirs.bundles.unreported(1_000)).map(({ id }) => id)).not.toContain(bundle.id);
+    expect(await theirs.bundles.forget(Number.MAX_SAFE_INTEGER)).toBeGreaterThanOrEqual(0);
+    expect((await mine.bundles.unreported(1_000)).map(({ id }) => id)).toEqual([bundle.id]);
+    await mine.bundles.markReported([bundle.id]);
+    await theirs.bundles.forget(Number.MAX_SAFE_INTEGER);
+    expect(await mine.bundles.get(bundle.id)).not.toBeNull();
   });
 }
 
@@ -98,7 +144,7 @@ function settings({ state, clock }: ConformanceSubject): void {
   });
 
   test("a cursor is where its reader left it", async () => {
-    const store = state().engine.cursors;
+    const store = state().engine.of("mainnet").cursors;
     expect(await store.get("tracker")).toBeNull();
     await store.set("tracker", "17 hash");
     await store.set("tracker", "18 hash");
@@ -110,7 +156,7 @@ function settings({ state, clock }: ConformanceSubject): void {
 
 function reputations({ state }: ConformanceSubject): void {
   test("reputations are put many at once, the later of two for one searcher stands", async () => {
-    const store = state().engine.reputations;
+    const store = state().engine.of("mainnet").reputations;
     const many = Array.from({ length: 1_200 }, (_, index) => ({
       searcherId: `rep_${String(index).padStart(5, "0")}`,
       version: 1,
@@ -129,7 +175,7 @@ function reputations({ state }: ConformanceSubject): void {
   });
 
   test("one reputation that cannot be kept keeps all of its batch out", async () => {
-    const store = state().engine.reputations;
+    const store = state().engine.of("mainnet").reputations;
     const records = [
       { searcherId: "rep_sound", version: 1, value: 1 },
       { searcherId: "rep_large", version: 1, value: "x".repeat(20_000) },
@@ -141,7 +187,7 @@ function reputations({ state }: ConformanceSubject): void {
 
 function keys({ state }: ConformanceSubject): void {
   test("encryption keys are read back to the byte while they are valid, and forgotten after", async () => {
-    const store = state().engine.encryptionKeys;
+    const store = state().engine.of("mainnet").encryptionKeys;
     const key = (id: string, validFrom: bigint, validUntil: bigint) => ({
       id,
       createdAt: 5,
@@ -167,11 +213,13 @@ function replays({ state, replicas, clock }: ConformanceSubject): void {
     const expiresAt = clock.now() + 10;
     const holders = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
-        replicas()[index % replicas().length]?.engine.replays.claim({ enc, holder: `bundle ${index}`, expiresAt }),
+        replicas()
+          [index % replicas().length]?.engine.of("mainnet")
+          .replays.claim({ enc, holder: `bundle ${index}`, expiresAt }),
       ),
     );
     expect(new Set(holders).size).toBe(1);
-    const store = state().engine.replays;
+    const store = state().engine.of("mainnet").replays;
     const other = new Uint8Array(32).fill(8);
     expect(await store.claim({ enc: other, holder: "one", expiresAt: clock.now() + 1_000 })).toBe("one");
     expect(await store.claim({ enc: other, holder: "two", expiresAt: clock.now() + 1_000 })).toBe("one");
