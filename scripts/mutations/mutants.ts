@@ -6,6 +6,8 @@ export interface Mutant {
   /** Path from the repository's root. */
   readonly path: string;
   readonly line: number;
+  /** The line's text, without white space around it. */
+  readonly source: string;
   /** What was changed, such as `=== to !==`. */
   readonly change: string;
   /** The changed part before and after, in characters of the file. */
@@ -36,10 +38,13 @@ const reporting =
 /** All mutants of a file, in the order of its text. */
 export function mutantsOf(path: string, text: string): Mutant[] {
   const found: Mutant[] = [];
+  const lines = text.split("\n");
   const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
   const lineOf = (offset: number): number => starts.findLastIndex((start) => start <= offset) + 1;
   const add = (change: string, start: number, end: number, after: string): void => {
-    found.push({ path, line: lineOf(start), change, start, end, before: text.slice(start, end), after });
+    const line = lineOf(start);
+    const source = (lines[line - 1] ?? "").trim();
+    found.push({ path, line, source, change, start, end, before: text.slice(start, end), after });
   };
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) for (const each of value) visit(each);

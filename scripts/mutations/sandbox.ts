@@ -21,6 +21,9 @@ const folders = [
   "clients",
 ];
 
+/** A test may take this long, unless it says otherwise: more than on a free machine, so that load alone fails none. */
+const testMs = 20_000;
+
 export interface RunOutcome {
   readonly passed: boolean;
   /** Whether its time was over before it ended. */
@@ -72,6 +75,13 @@ export class Sandbox implements Disposable {
     clearTimeout(timer);
     process.off("exit", end);
     return { passed: code === 0 && !timedOut, timedOut, output: `${out}\n${err}` };
+  }
+
+  /** Runs test files in this order, up to the first test that fails. */
+  test(paths: readonly string[], timeoutMs: number, options: readonly string[] = []): Promise<RunOutcome> {
+    const limits = ["--bail", "--timeout", String(testMs)];
+    const files = paths.map((path) => `./${path}`);
+    return this.run([process.execPath, "test", ...limits, ...options, ...files], timeoutMs);
   }
 
   [Symbol.dispose](): void {
