@@ -131,7 +131,6 @@ export class Access {
     const { limits } = this.#dependencies;
     const [narrowest] = buckets;
     const first = limits.take(narrowest.bucket, narrowest.requestsPerSecond, narrowest.burst, cost);
-    if (buckets.length === 1) return first;
     if (first instanceof Promise) return first.then((decision) => this.#meterRest(buckets, cost, decision, 1));
     for (let index = 1; index < buckets.length && first.allowed; index += 1) {
       const { bucket, requestsPerSecond, burst } = buckets[index] ?? narrowest;
