@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from "@clickhouse/client";
+import type { SluiceError } from "@sluice/contract/errors";
 import { type Clock, sleep } from "@sluice/lib";
 import type { LedgerAddress, LedgerEndpoint } from "./endpoint.ts";
 import { fromClient, LedgerUnavailableError } from "./errors.ts";
@@ -89,7 +90,7 @@ export class LedgerConnection implements AsyncDisposable {
         result.close();
       }
     } catch (error) {
-      throw fromClient(error, options.signal);
+      throw this.#failureOf(error, options.signal);
     } finally {
       release();
     }
@@ -148,10 +149,21 @@ export class LedgerConnection implements AsyncDisposable {
     try {
       return await this.#reach(options, action);
     } catch (error) {
-      throw fromClient(error, options.signal);
+      throw this.#failureOf(error, options.signal);
     } finally {
       release();
     }
+  }
+
+  /**
+   * A connection that broke speaks for the others: they end at the same process, and that they are broken may be
+   * noticed later. None is used for a further call; those in use end with their calls, those that lie idle by
+   * themselves.
+   */
+  #failureOf(error: unknown, signal: AbortSignal | undefined): SluiceError {
+    const failure = fromClient(error, signal);
+    if (failure instanceof LedgerUnavailableError) this.#clients.clear();
+    return failure;
   }
 
   /**

@@ -40,11 +40,13 @@ test("a query in flight when the engine dies fails as unavailable and retryable,
   using directory = ledgerDirectory();
   await using ledger = await openIn(directory.path);
   const pid = ledger.childPid();
-  const asked = ledger.query("SELECT count() FROM numbers(1e13) WHERE sipHash64(number) = 1").then(
+  const endless = "SELECT count() FROM numbers(1e13) WHERE sipHash64(number) = 1";
+  const asked = ledger.query(endless).then(
     () => null,
     (error: unknown) => error,
   );
-  await Bun.sleep(100);
+  const running = "SELECT query_id FROM system.processes WHERE startsWith(query, {endless:String})";
+  await eventually("the query runs", async () => (await ledger.query(running, { endless })).length > 0);
   process.kill(pid ?? 0, "SIGKILL");
   const error = await asked;
   expect(error).toBeInstanceOf(LedgerUnavailableError);
