@@ -57,7 +57,7 @@ export async function openStores(
       },
       { clock, random, log, events: createLedgerEvents(dependencies) },
     ),
-    openHot({ redisUrl: config.stores.redisUrl }, { clock, log, random }),
+    openHot({ redisUrl: config.stores.redisUrl, prefix: config.stores.redisPrefix }, { clock, log, random }),
   ]);
   if (ledger.status === "fulfilled") resources.use(ledger.value);
   if (hot.status === "fulfilled") resources.use(hot.value);

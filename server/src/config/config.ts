@@ -95,6 +95,8 @@ export interface Config {
     readonly clickhouseUrl: string | null;
     readonly clickhouseCluster: string | null;
     readonly redisUrl: string | null;
+    /** Begins every key and channel in Redis. */
+    readonly redisPrefix: string;
   };
   /** Address ranges in CIDR form, or single addresses. */
   readonly trustedProxies: readonly string[];

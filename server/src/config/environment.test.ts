@@ -44,6 +44,18 @@ test("a file that cannot be read is one fault among the others", () => {
   expect(absent).toMatchObject({ ok: false, faults: [{ key: "SLUICE_CONFIG" }] });
 });
 
+test("a store's URL that names a file of certificates which is not there is refused before anything connects", () => {
+  const refused = ["absent.pem", "sluice.toml"].map((name) =>
+    loadConfigFromProcess({ mode: "dev", env: { REDIS_URL: `rediss://r?ca_file=${join(directory, name)}` } }),
+  );
+  for (const outcome of refused) {
+    expect(outcome).toMatchObject({
+      ok: false,
+      faults: [{ key: "REDIS_URL", expected: expect.stringContaining("readable PEM file") }],
+    });
+  }
+});
+
 test("the environment is handed out as a copy", () => {
   const env = readEnvironment();
   expect(env["PATH"]).toBe(process.env["PATH"]);

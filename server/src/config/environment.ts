@@ -5,6 +5,7 @@ import type { Mode } from "./keys.ts";
 import { type ConfigInput, type ConfigOutcome, loadConfig } from "./load.ts";
 import { show } from "./masking.ts";
 import type { FlagValues } from "./sources.ts";
+import { checkStoreFiles } from "./store-files.ts";
 
 /** Read from the working directory when neither `--config` nor SLUICE_CONFIG names a file. */
 const usualFile = "sluice.toml";
@@ -28,10 +29,16 @@ function readSettingsFile(path: string): { readonly text: string } | { readonly 
   return { fault: { key: "SLUICE_CONFIG", source: "file", given: show(path, "open"), expected, suggestion: null } };
 }
 
+/** A configuration whose files are there as well. */
+function withFiles(outcome: ConfigOutcome): ConfigOutcome {
+  const faults = outcome.ok ? checkStoreFiles(outcome.config) : [];
+  return faults.length === 0 ? outcome : { ok: false, faults };
+}
+
 /**
  * Reads the environment (this process's unless another is given), the file that `--config` or SLUICE_CONFIG names, else
  * `sluice.toml` of the working directory where there is one, and the flags. A file that cannot be read is one fault
- * among the others.
+ * among the others; the files that the settings themselves name are looked at last.
  */
 export function loadConfigFromProcess(options: {
   readonly mode: Mode;
@@ -50,9 +57,9 @@ export function loadConfigFromProcess(options: {
   const usual = join(options.directory ?? ".", usualFile);
   const foundFile = named === "" && existsSync(usual) ? usual : null;
   const path = foundFile ?? named;
-  if (path === "") return loadConfig(input);
+  if (path === "") return withFiles(loadConfig(input));
   const file = readSettingsFile(path);
-  if ("text" in file) return loadConfig({ ...input, tomlText: file.text, foundFile });
+  if ("text" in file) return withFiles(loadConfig({ ...input, tomlText: file.text, foundFile }));
   const outcome = loadConfig(input);
   return { ok: false, faults: [file.fault, ...(outcome.ok ? [] : outcome.faults)] };
 }

@@ -12,6 +12,7 @@ export type { Mode } from "./keys.ts";
 export { type ConfigOutcome, loadConfig } from "./load.ts";
 export { maskUrl } from "./masking.ts";
 export type { SourceEndpoint } from "./parsers.ts";
+export { parseRedisUrl, type RedisAddress, type RedisNode } from "./redis-url.ts";
 export { createReload, type Reload, type ReloadResult } from "./reload.ts";
 export { isResolverAlone } from "./rules.ts";
 export type { FlagValues } from "./sources.ts";

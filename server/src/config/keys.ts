@@ -19,9 +19,9 @@ import {
   someOf,
   sourceEndpoints,
   urlOf,
-  urlsOf,
 } from "./parsers.ts";
 import { poolList } from "./pools.ts";
+import { keyPrefix, redisUrl } from "./store-parsers.ts";
 import { upstreamList } from "./upstreams.ts";
 
 export const roles = ["gateway", "resolver", "oracle", "engine"] as const;
@@ -157,9 +157,16 @@ export const keys = {
   REDIS_URL: optional(
     "Stores",
     "stores.redis_url",
-    urlsOf(["redis", "rediss"]),
-    "Redis or Valkey for what replicas share. Without it memory is used, which is right for one process.",
+    redisUrl,
+    "Redis or Valkey for what replicas share: one server, a cluster, or a server that sentinels watch. Without it memory is used, which is right for one process.",
     { secrecy: "address" },
+  ),
+  REDIS_PREFIX: always(
+    "Stores",
+    "stores.redis_prefix",
+    "sluice:",
+    keyPrefix,
+    "Begins every key and channel in Redis. Replicas of one installation have the same; several installations on one Redis have different ones, or different databases.",
   ),
   API_BIND: optional(
     "Resolver",

@@ -98,9 +98,15 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
   REDIS_URL: {
     good: [
       ["redis://r:6379", (c) => c.stores.redisUrl, "redis://r:6379"],
-      ["rediss://a:1,rediss://b:2", (c) => c.stores.redisUrl, "rediss://a:1,rediss://b:2"],
+      ["redis+cluster://a:1,b:2", (c) => c.stores.redisUrl, "redis+cluster://a:1,b:2"],
+      ["redis+sentinel://a,b/main/3", (c) => c.stores.redisUrl, "redis+sentinel://a,b/main/3"],
+      ["redis+unix:///run/redis.sock", (c) => c.stores.redisUrl, "redis+unix:///run/redis.sock"],
     ],
-    bad: ["http://r", "redis://a,b"],
+    bad: ["http://r", "redis://a,b", "redis://a:1,redis://b:2", "redis+sentinel://a,b"],
+  },
+  REDIS_PREFIX: {
+    good: [["one:", (c) => c.stores.redisPrefix, "one:"]],
+    bad: ["a b", "{tag}:", "a".repeat(65)],
   },
   API_BIND: {
     good: [["[::1]:9000", (c) => [c.resolver.host, c.resolver.port, c.ports.resolver], ["::1", 9000, 9000]]],
@@ -394,7 +400,7 @@ describe("secrets", () => {
           MASTER_KEY: broken ? word : Buffer.from(word.padEnd(32, "0").slice(0, 32)).toString("hex"),
           DATABASE_URL: `${broken ? "my" : "postgres"}://user:${word}@db/${word}?password=${word}`,
           CLICKHOUSE_URL: `${scheme}://user:${word}@ch/?key=${word}`,
-          REDIS_URL: `redis://:${word}@one,${scheme}://:${word}@two`,
+          REDIS_URL: `redis+${broken ? "clusters" : "cluster"}://:${word}@one,two`,
           CHAIN_RPC_URL: `${scheme}://node/${word}`,
           UPSTREAMS_MAINNET: `a=${scheme}://${word}@n/${word}?api-key=${word};ws=wss://n/${word};header=X-Key: ${word}`,
           UPSTREAMS_DEVNET: `${word}=;${word}=${word}`,
@@ -419,11 +425,13 @@ describe("secrets", () => {
       env: {
         MASTER_KEY: masterKey,
         DATABASE_URL: "postgres://user:hunter2@db.example:5432/sluice?sslmode=require",
+        REDIS_URL: "rediss+cluster://user:hunter2@one.example,two.example:7001?ca_file=/hunter2",
         UPSTREAMS_MAINNET: "a=https://n.example/hunter2?api-key=hunter2;groups=read+send;header=X-Key: hunter2",
       },
     });
     const text = describeConfig(config);
     expect(text).not.toContain("hunter2");
+    expect(text).toContain("rediss+cluster://…@one.example,two.example:7001/…");
     expect(text).not.toContain(masterKey);
     for (const part of ["db.example:5432", "a=https://n.example", "groups=read+send", "x-key", "LOG_LEVEL", "8899"]) {
       expect(text).toContain(part);

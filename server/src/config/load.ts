@@ -128,6 +128,7 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
       clickhouseUrl: values.CLICKHOUSE_URL,
       clickhouseCluster: values.CLICKHOUSE_CLUSTER,
       redisUrl: values.REDIS_URL,
+      redisPrefix: values.REDIS_PREFIX,
     },
     trustedProxies: values.TRUSTED_PROXIES ?? [],
     connectionsMax: values.MAX_CONNECTIONS,

@@ -14,6 +14,16 @@ export function maskUrl(text: string): string {
   return `${url.protocol}//${user}${url.host}${hidden ? "/…" : ""}`;
 }
 
+/** A store's URL with several hosts, which is no URL to the platform; text with an `@` further on may be mistyped. */
+const severalHosts = /^([a-z][a-z+]*:\/\/)([^@/?#]*@)?([\w.:[\]-]+(?:,[\w.:[\]-]+)+)([/?][^@]*)?$/;
+const oneHost = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?$/;
+
+function maskSeveral(text: string): string | null {
+  const [, scheme = "", user, hosts = "", rest = ""] = severalHosts.exec(text) ?? [];
+  if (scheme === "" || !hosts.split(",").every((host) => oneHost.test(host))) return null;
+  return `${scheme}${user === undefined ? "" : "…@"}${hosts}${rest === "" || rest === "/" ? "" : "/…"}`;
+}
+
 /** Shows only that there is a value, and its length. */
 export function hide(text: string): string {
   return `(hidden, ${text.length} characters)`;
@@ -22,12 +32,7 @@ export function hide(text: string): string {
 /** What may be shown of `text`, at most 200 characters of it and without control characters. */
 export function show(text: string, secrecy: Secrecy): string {
   if (secrecy === "hidden") return hide(text);
-  if (secrecy === "address")
-    return text
-      .split(",")
-      .slice(0, 16)
-      .map((part) => maskUrl(part.trim()))
-      .join(", ");
+  if (secrecy === "address") return maskSeveral(text.trim()) ?? maskUrl(text.trim());
   const printable = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "�");
   return printable.length > 200 ? `${printable.slice(0, 200)}…` : printable;
 }

@@ -86,14 +86,6 @@ export function urlOf(protocols: readonly string[]): Parser<string> {
   );
 }
 
-/** One or more such addresses separated by commas, as a cluster has them. */
-export function urlsOf(protocols: readonly string[]): Parser<string> {
-  const one = urlOf(protocols);
-  return parser(`${one.expects}; several for a cluster, separated by commas`, (text) =>
-    text.split(",").every((part) => one.parse(part).ok) ? text : undefined,
-  );
-}
-
 function isHost(text: string): boolean {
   return (
     isIP(text) !== 0 || /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(text)

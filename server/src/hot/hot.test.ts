@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { ManualClock, seededRandom, systemClock } from "@sluice/lib";
+import { parseRedisUrl } from "../config/index.ts";
 import type { HotLog } from "./hot.ts";
 import { MemoryHot } from "./memory.ts";
 import { openHot } from "./open.ts";
 import { RedisHot } from "./redis.ts";
-import { parseRedisUrl } from "./redis-url.ts";
 import { describeHotConformance } from "./testing/conformance.ts";
 
 const log: HotLog = { info: () => {}, warn: () => {} };

@@ -1,8 +1,8 @@
 import { type Clock, type Random, systemRandom } from "@sluice/lib";
+import { parseRedisUrl } from "../config/index.ts";
 import type { Hot, HotLog } from "./hot.ts";
 import { MemoryHot } from "./memory.ts";
 import { RedisHot } from "./redis.ts";
-import { parseRedisUrl } from "./redis-url.ts";
 
 export interface HotOptions {
   /** See `parseRedisUrl`; null is this process's memory. */
@@ -28,7 +28,7 @@ const patienceMs = 2_000;
  * Opens the hot store. A Redis that is away does not prevent the start, since nothing in it is the only copy: after 2 s
  * the store is returned nevertheless, fails fast, and recovers when Redis is back.
  *
- * @throws {Error} for a URL that is not an address of Redis.
+ * @throws {Error} for a URL that is not an address of Redis, or whose file of authorities cannot be read.
  */
 export async function openHot(options: HotOptions, dependencies: HotDependencies): Promise<Hot> {
   const { clock, log, random = systemRandom } = dependencies;

@@ -1,28 +1,17 @@
 import { createHash } from "node:crypto";
-import { backoffDelayMs, type Clock, type Random } from "@sluice/lib";
-import { Cluster, Redis } from "ioredis";
+import type { Clock } from "@sluice/lib";
+import { Cluster, type Redis } from "ioredis";
+import type { RedisNode } from "../config/index.ts";
 import { type HotLog, HotUnavailable } from "./hot.ts";
-import type { RedisAddress, RedisNode } from "./redis-url.ts";
-
-/** The time limits of a connection, in milliseconds. */
-export interface RedisTimes {
-  /** The longest time of a command, in all. */
-  readonly commandMs: number;
-  /** A connection that has not answered for this long is closed. */
-  readonly silenceMs: number;
-  readonly connectMs: number;
-}
-
-export interface RedisDependencies {
-  readonly clock: Clock;
-  readonly log: HotLog;
-  /** Spreads reconnections. */
-  readonly random: Random;
-}
+import {
+  connectForCommands,
+  type RedisConnection,
+  type RedisDependencies,
+  type RedisTimes,
+} from "./redis-connection.ts";
 
 /** Commands in flight at a time; one more fails at once. */
 const inFlightMax = 10_000;
-const reconnectBackoff = { baseMs: 50, maxMs: 2_000 };
 
 /** A script with the digest under which Redis keeps it. */
 export interface Script {
@@ -35,84 +24,30 @@ export function newScript(lua: string): Script {
   return { lua, digest: createHash("sha1").update(lua).digest("hex") };
 }
 
-/** Milliseconds before the next connection, after `attempt` attempts that failed. */
-export function reconnectDelayMs(attempt: number, random: Random): number {
-  return backoffDelayMs(attempt, reconnectBackoff, random);
-}
-
-/**
- * The options of every connection. All servers and proxies support RESP2. Commands are neither queued for a server that
- * is away nor sent twice: the caller gets the error at once and decides.
- */
-export function connectionOptions(address: RedisAddress, times: RedisTimes) {
-  return {
-    protocol: 2 as const,
-    connectionName: "sluice",
-    connectTimeout: times.connectMs,
-    socketTimeout: times.silenceMs,
-    keepAlive: 10_000,
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    db: address.database,
-    ...(address.username === null ? {} : { username: address.username }),
-    ...(address.password === null ? {} : { password: address.password }),
-    ...(address.tls ? { tls: {} } : {}),
-  };
-}
-
-function isTcpNode(node: RedisNode): node is Extract<RedisNode, { host: string }> {
-  return "host" in node;
-}
-
-function createClient(address: RedisAddress, times: RedisTimes, random: Random): Redis | Cluster {
-  const options = connectionOptions(address, times);
-  const [first] = address.nodes;
-  if (!address.cluster && first !== undefined) {
-    return new Redis({
-      ...options,
-      ...first,
-      retryStrategy: (attempt) => reconnectDelayMs(attempt - 1, random),
-      // After a failover the old primary answers READONLY; a new connection finds the new primary.
-      reconnectOnError: (error) => (error.message.startsWith("READONLY") ? 1 : false),
-    });
-  }
-  const { enableOfflineQueue, db, ...nodeOptions } = options;
-  return new Cluster(address.nodes.filter(isTcpNode), {
-    redisOptions: nodeOptions,
-    enableOfflineQueue: false,
-    clusterRetryStrategy: (attempt) => reconnectDelayMs(attempt - 1, random),
-    slotsRefreshTimeout: times.connectMs,
-    slotsRefreshInterval: 5_000,
-    retryDelayOnFailover: 50,
-    retryDelayOnClusterDown: 50,
-    retryDelayOnTryAgain: 20,
-  });
-}
-
 /** Sends commands, each within a bounded time, and reconnects by itself. */
 export class RedisCommands implements AsyncDisposable {
   readonly #client: Redis | Cluster;
   readonly #times: RedisTimes;
-  readonly #address: RedisAddress;
+  readonly #connection: RedisConnection;
   readonly #clock: Clock;
   #inFlight = 0;
 
-  constructor(options: { address: RedisAddress; times: RedisTimes }, dependencies: RedisDependencies) {
+  constructor(options: { connection: RedisConnection; times: RedisTimes }, dependencies: RedisDependencies) {
     this.#times = options.times;
-    this.#address = options.address;
+    this.#connection = options.connection;
     this.#clock = dependencies.clock;
-    this.#client = createClient(options.address, options.times, dependencies.random);
+    this.#client = connectForCommands(options.connection, dependencies.random);
     this.#reportTo(dependencies.log);
   }
 
   /** Where a subscriber can connect: any node of a cluster passes on the messages of all. */
   nodes(): readonly RedisNode[] {
-    if (!(this.#client instanceof Cluster)) return this.#address.nodes;
+    const { nodes } = this.#connection.address;
+    if (!(this.#client instanceof Cluster)) return nodes;
     const known = this.#client.nodes("all").flatMap(({ options: { host, port } }) => {
       return host === undefined || port === undefined ? [] : [{ host, port }];
     });
-    return [...known, ...this.#address.nodes];
+    return [...known, ...nodes];
   }
 
   /** Waits until the first connection is ready, at most `patienceMs`; false when it is not. */

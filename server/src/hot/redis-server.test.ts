@@ -1,62 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom, systemClock } from "@sluice/lib";
-import { eventually } from "@sluice/lib/testing";
+import { eventually, freePort, type ServerProcess } from "@sluice/lib/testing";
+import { parseRedisUrl } from "../config/index.ts";
 import { type Hot, HotUnavailable } from "./hot.ts";
 import { openHot } from "./open.ts";
 import { RedisHot } from "./redis.ts";
-import { parseRedisUrl } from "./redis-url.ts";
 import { describeHotConformance } from "./testing/conformance.ts";
+import { redisBinary, redisCommand, startRedis } from "./testing/redis-process.ts";
 
-const binary = Bun.which("redis-server");
-if (binary === null)
+if (redisBinary === null)
   console.warn("NOT RUN: loss of Redis and Redis cluster (there is no redis-server on this machine)");
-const describeWithServer: (name: string, tests: () => void) => void = binary === null ? () => {} : describe;
-
-interface RedisServer extends AsyncDisposable {
-  /** SIGSTOP makes it silent, SIGCONT lets it go on. */
-  signal(name: "SIGSTOP" | "SIGCONT"): void;
-}
-
-/** The shell ends the server when its own input ends, so that no server outlives the tests, however they end. */
-const supervise = '"$@" & server=$!; echo $server; read _; kill -9 $server; wait $server';
-
-/** Starts a server that writes no data to disk, and waits until its log says that it is ready. */
-async function startServer(directory: string, settings: readonly string[]): Promise<RedisServer> {
-  const log = join(directory, `redis-${randomUUID()}.log`);
-  const parameters = ["--save", "", "--appendonly", "no", "--dir", directory, "--logfile", log, ...settings];
-  const child = Bun.spawn(["sh", "-c", supervise, "sh", binary ?? "", ...parameters], {
-    stdin: "pipe",
-    stdout: "pipe",
-    stderr: "ignore",
-  });
-  const reader = child.stdout.getReader();
-  const { value } = await reader.read();
-  const pid = Number(Buffer.from(value ?? []).toString());
-  if (!Number.isSafeInteger(pid) || pid < 2) throw new Error("redis-server did not start.");
-  await eventually("redis-server starts", async () => {
-    return (await Bun.file(log).exists()) && (await Bun.file(log).text()).includes("accept connections");
-  });
-  return {
-    signal: (name) => process.kill(pid, name),
-    [Symbol.asyncDispose]: async () => {
-      await child.stdin.end();
-      await child.exited;
-    },
-  };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
+const describeWithServer: (name: string, tests: () => void) => void = redisBinary === null ? () => {} : describe;
 
 const directories: string[] = [];
 function temporaryDirectory(): string {
@@ -116,7 +73,7 @@ describeWithServer("loss of Redis", () => {
       info: (_fields: object, message: string) => void said.push(message),
       warn: (_fields: object, message: string) => void said.push(message),
     };
-    const first = await startServer(directory, settings);
+    const first = await startRedis(directory, settings);
     await using hot = await openHot({ redisUrl: `redis+unix://${socket}` }, { clock, log, random: seededRandom(1) });
     const messages: string[] = [];
     let gaps = 0;
@@ -135,7 +92,7 @@ describeWithServer("loss of Redis", () => {
     expect(away.slowestMs).toBeLessThan(100);
     expect(await hot.ping()).toBe(false);
 
-    await using _second = await startServer(directory, settings);
+    await using _second = await startRedis(directory, settings);
     await eventually("commands work again", () => hot.ping());
     await eventually("the subscription is back", async () => gaps === 1);
     await hot.publish("channel", "after");
@@ -148,7 +105,7 @@ describeWithServer("loss of Redis", () => {
   test("a Redis that is silent makes calls fail within the time allowed, then at once, and heals when it goes on", async () => {
     const directory = temporaryDirectory();
     const socket = join(directory, "redis.sock");
-    await using server = await startServer(directory, ["--port", "0", "--unixsocket", socket]);
+    await using server = await startRedis(directory, ["--port", "0", "--unixsocket", socket]);
     await using hot = await openHot(
       { redisUrl: `redis+unix://${socket}`, commandTimeoutMs: 100 },
       { clock, log: silent, random: seededRandom(1) },
@@ -178,7 +135,7 @@ describeWithServer("loss of Redis", () => {
     const away = await callEverything(hot);
     expect(away.unavailable).toBe(away.calls);
     expect(away.slowestMs).toBeLessThan(100);
-    await using _server = await startServer(directory, ["--port", "0", "--unixsocket", socket]);
+    await using _server = await startRedis(directory, ["--port", "0", "--unixsocket", socket]);
     await eventually("a message arrives", async () => {
       await hot.publish("channel", "hello").catch(() => {});
       return messages.length > 0;
@@ -187,33 +144,26 @@ describeWithServer("loss of Redis", () => {
 });
 
 describeWithServer("cluster", () => {
-  const servers: RedisServer[] = [];
+  const servers: ServerProcess[] = [];
   const ports: number[] = [];
 
-  async function command(port: number, ...words: string[]): Promise<string> {
-    const { Redis } = await import("ioredis");
-    const client = new Redis({ host: "127.0.0.1", port, protocol: 2 });
-    const [name = "", ...rest] = words;
-    return String(await client.call(name, ...rest).finally(() => client.disconnect()));
-  }
-
   beforeAll(async () => {
-    if (binary === null) return;
+    if (redisBinary === null) return;
     for (let node = 0; node < 2; node += 1) {
       const [port, bus] = [await freePort(), await freePort()];
       const own = ["--port", String(port), "--bind", "127.0.0.1", "--cluster-enabled", "yes"];
       const settings = [...own, "--cluster-port", String(bus), "--cluster-node-timeout", "1000"];
-      servers.push(await startServer(temporaryDirectory(), settings));
+      servers.push(await startRedis(temporaryDirectory(), settings));
       ports.push(port);
-      if (node === 1) await command(port, "CLUSTER", "MEET", "127.0.0.1", String(ports[0]), String(firstBus));
+      if (node === 1) await redisCommand(port, "CLUSTER", "MEET", "127.0.0.1", String(ports[0]), String(firstBus));
       else firstBus = bus;
     }
     const [first = 0, second = 0] = ports;
-    await command(first, "CLUSTER", "ADDSLOTSRANGE", "0", "8191");
-    await command(second, "CLUSTER", "ADDSLOTSRANGE", "8192", "16383");
+    await redisCommand(first, "CLUSTER", "ADDSLOTSRANGE", "0", "8191");
+    await redisCommand(second, "CLUSTER", "ADDSLOTSRANGE", "8192", "16383");
     for (const port of ports) {
       await eventually("the cluster agrees", async () => {
-        const info = await command(port, "CLUSTER", "INFO");
+        const info = await redisCommand(port, "CLUSTER", "INFO");
         return info.includes("cluster_state:ok") && info.includes("cluster_known_nodes:2");
       });
     }

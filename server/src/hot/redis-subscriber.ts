@@ -1,8 +1,13 @@
 import type { Clock, Random, Timer } from "@sluice/lib";
-import { Redis } from "ioredis";
+import type { Redis } from "ioredis";
+import type { RedisNode } from "../config/index.ts";
 import type { HotLog, MessageHandler, SubscribeOptions } from "./hot.ts";
-import { connectionOptions, type RedisDependencies, type RedisTimes, reconnectDelayMs } from "./redis-commands.ts";
-import type { RedisAddress, RedisNode } from "./redis-url.ts";
+import {
+  connectForMessages,
+  type RedisConnection,
+  type RedisDependencies,
+  reconnectDelayMs,
+} from "./redis-connection.ts";
 
 interface Subscription {
   readonly handler: MessageHandler;
@@ -22,8 +27,7 @@ interface Channel {
  */
 export class RedisSubscriber implements AsyncDisposable {
   readonly #options: {
-    readonly address: RedisAddress;
-    readonly times: RedisTimes;
+    readonly connection: RedisConnection;
     readonly pingMs: number;
     readonly nodes: () => readonly RedisNode[];
   };
@@ -39,7 +43,7 @@ export class RedisSubscriber implements AsyncDisposable {
   readonly #pinger: Timer;
 
   constructor(
-    options: { address: RedisAddress; times: RedisTimes; pingMs: number; nodes: () => readonly RedisNode[] },
+    options: { connection: RedisConnection; pingMs: number; nodes: () => readonly RedisNode[] },
     dependencies: RedisDependencies,
   ) {
     this.#options = options;
@@ -87,17 +91,11 @@ export class RedisSubscriber implements AsyncDisposable {
   }
 
   #connect(): void {
-    const { address, times } = this.#options;
+    const { connection } = this.#options;
     const nodes = this.#options.nodes();
     const node = nodes[this.#attempt % Math.max(1, nodes.length)];
     if (this.#closed || node === undefined) return;
-    const client = new Redis({
-      ...connectionOptions(address, times),
-      ...node,
-      connectionName: "sluice-subscriber",
-      autoResubscribe: false,
-      retryStrategy: () => null,
-    });
+    const client = connectForMessages(connection, node);
     this.#client = client;
     // The loss itself is reported by the connection for commands.
     client.on("error", () => {});

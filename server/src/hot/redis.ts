@@ -1,3 +1,4 @@
+import type { RedisAddress } from "../config/index.ts";
 import {
   checkName,
   checkTtl,
@@ -7,9 +8,9 @@ import {
   type SubscribeOptions,
   valueBytesMax,
 } from "./hot.ts";
-import { newScript, RedisCommands, type RedisDependencies, type RedisTimes } from "./redis-commands.ts";
+import { newScript, RedisCommands } from "./redis-commands.ts";
+import { connectionOf, type RedisDependencies, type RedisTimes } from "./redis-connection.ts";
 import { RedisSubscriber } from "./redis-subscriber.ts";
-import type { RedisAddress } from "./redis-url.ts";
 import { attend, leaseTokens, publish } from "./scripts.ts";
 import { checkLeaseRequest, type TokenLease, type TokenLeaseRequest } from "./token-lease.ts";
 
@@ -26,18 +27,23 @@ const leaseTokensScript = newScript(leaseTokens);
 const attendScript = newScript(attend);
 const publishScript = newScript(publish);
 
-/** The hot store that replicas share, on Redis or Valkey, a single server or a cluster. */
+/** The hot store that replicas share, on Redis or Valkey: a single server, one that sentinels watch, or a cluster. */
 export class RedisHot implements Hot {
   readonly driver = "redis";
   readonly #prefix: string;
+  readonly #channelPrefix: string;
   readonly #commands: RedisCommands;
   readonly #subscriber: RedisSubscriber;
 
   constructor(options: RedisHotOptions, dependencies: RedisDependencies) {
-    this.#prefix = options.prefix;
-    const commands = new RedisCommands(options, dependencies);
+    const { address, prefix, times, pingMs } = options;
+    this.#prefix = prefix;
+    // Keys of one database are unknown to the others; channels are the whole server's.
+    this.#channelPrefix = address.database === 0 ? `${prefix}p:` : `${prefix}p@${address.database}:`;
+    const connection = connectionOf(address, times);
+    const commands = new RedisCommands({ connection, times }, dependencies);
     this.#commands = commands;
-    this.#subscriber = new RedisSubscriber({ ...options, nodes: () => commands.nodes() }, dependencies);
+    this.#subscriber = new RedisSubscriber({ connection, pingMs, nodes: () => commands.nodes() }, dependencies);
   }
 
   /** Whether both connections are ready within `patienceMs`; they are retried in either case. */
@@ -85,12 +91,12 @@ export class RedisHot implements Hot {
   }
 
   async publish(channel: string, message: string): Promise<void> {
-    const name = this.#name("p", channel);
+    const name = this.#channelPrefix + checkName(channel);
     await this.#commands.script(publishScript, name, message);
   }
 
   async subscribe(channel: string, handler: MessageHandler, options: SubscribeOptions = {}): Promise<AsyncDisposable> {
-    return this.#subscriber.subscribe(this.#name("p", channel), handler, options);
+    return this.#subscriber.subscribe(this.#channelPrefix + checkName(channel), handler, options);
   }
 
   async ping(): Promise<boolean> {
@@ -109,7 +115,7 @@ export class RedisHot implements Hot {
     await this.#commands[Symbol.asyncDispose]();
   }
 
-  #name(kind: "v" | "t" | "a" | "p", key: string): string {
+  #name(kind: "v" | "t" | "a", key: string): string {
     return `${this.#prefix}${kind}:${checkName(key)}`;
   }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { seededRandom, systemClock } from "@sluice/lib";
+import { parseRedisUrl } from "../config/index.ts";
 import { RedisHot } from "./redis.ts";
-import { parseRedisUrl } from "./redis-url.ts";
 import { type LeasedBucket, leaseFromBucket, type TokenLease, type TokenLeaseRequest } from "./token-lease.ts";
 
 const redisUrl = Bun.env["REDIS_URL"] ?? "";
