@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
-import { AnswerCache } from "./answer-cache.ts";
+import { AnswerCache, type Retention } from "./answer-cache.ts";
 import { FifoCache } from "./fifo-caches.ts";
 
 interface Value {
@@ -119,6 +119,42 @@ test("a call under way is shared, and gone when it has failed", async () => {
   expect(commitmentCache.inFlight("a")).toBeUndefined();
 });
 
+test("what was stored of a network is gone once its chain is another one, and so is what comes of calls under way", async () => {
+  const { clock, cache, commitmentCache } = makeCache();
+  const late = Promise.withResolvers<Value>();
+  const keptAs =
+    (until: "slot" | "final") =>
+    (kept: Value): Retention<Value> => ({ value: kept, until });
+  await commitmentCache.load("slot", async () => value("slot"), keptAs("slot"));
+  await commitmentCache.load("final", async () => value("final"), keptAs("final"));
+  const elsewhere = cache.of("mainnet", "confirmed");
+  await elsewhere.load("final", async () => value("elsewhere"), keptAs("final"));
+  const loading = commitmentCache.load("late", () => late.promise, keptAs("final"));
+  cache.forget("devnet");
+  for (const key of ["slot", "final"]) expect(commitmentCache.get(key, clock.monotonic())).toBeUndefined();
+  expect(commitmentCache.inFlight("late")).toBeUndefined();
+  late.resolve(value("late"));
+  expect((await loading).name).toBe("late");
+  expect(commitmentCache.get("late", clock.monotonic())).toBeUndefined();
+  expect(elsewhere.get("final", clock.monotonic())?.name).toBe("elsewhere");
+});
+
+test("the bytes are those of all answers, and history is evicted at once when its bound is lowered", async () => {
+  const { clock, cache } = makeCache();
+  const bytesOf = async (network: "devnet" | "mainnet", until: "slot" | "final"): Promise<number> => {
+    const before = cache.bytes;
+    const retain = (kept: Value): Retention<Value> => ({ value: kept, until });
+    await cache.of(network, "confirmed").load(until, async () => value(until, 5_000), retain);
+    return cache.bytes - before;
+  };
+  expect(cache.bytes).toBe(0);
+  const added = [await bytesOf("devnet", "slot"), await bytesOf("devnet", "final"), await bytesOf("mainnet", "final")];
+  for (const bytes of added) expect(bytes).toBeGreaterThan(5_000);
+  cache.resizeFinal(4_000);
+  expect(cache.bytes).toBe(added[0] as number);
+  expect(cache.of("devnet", "confirmed").get("slot", clock.monotonic())?.name).toBe("slot");
+});
+
 test("the bound in bytes holds, and the entries set first are evicted first", () => {
   const cache = new FifoCache<Value>({ bytesMax: 10_000 });
   for (let index = 0; index < 100; index += 1) {
@@ -135,4 +171,13 @@ test("the bound in bytes holds, and the entries set first are evicted first", ()
   expect(cache.get("k99", 0)?.name).toBe("again");
   cache.clear();
   expect([cache.bytes, cache.size]).toEqual([0, 0]);
+});
+
+test("a bound is used up to its last byte, and an eighth of it is the largest value", () => {
+  const cache = new FifoCache<Value>({ bytesMax: 8 * 1_300 });
+  // An entry of a key of one character has 282 bytes beside its value.
+  for (const key of "abcdefgh") cache.set(key, value(key, 1_018), 1_000);
+  expect([cache.size, cache.bytes]).toEqual([8, 8 * 1_300]);
+  cache.set("i", value("i", 1_019), 1_000);
+  expect([cache.size, cache.get("i", 0)]).toEqual([8, undefined]);
 });

@@ -95,9 +95,8 @@ export class CommitmentCache<T extends Sized, Outcome> {
   readonly #isLive: () => boolean;
   readonly #final: S3FifoCache<T>;
   readonly #slot: FifoCache<T>;
-  /** The calls that may be joined: those of this generation. */
+  /** The calls that may be joined: those since the last slot notice, which replaces the map. */
   #flights = new Map<string, Promise<Outcome>>();
-  #generation = 0;
   /** How often the chain has become another one. */
   #chain = 0;
 
@@ -136,14 +135,13 @@ export class CommitmentCache<T extends Sized, Outcome> {
    * notice.
    */
   load(key: string, load: () => Promise<Outcome>, retain: (outcome: Outcome) => Retention<T> | null): Promise<Outcome> {
-    const generation = this.#generation;
     const chain = this.#chain;
     const flights = this.#flights;
     const flight = load().then(
       (outcome) => {
         flights.delete(key);
         const retention = retain(outcome);
-        if (retention !== null && chain === this.#chain) this.#store(key, retention, generation);
+        if (retention !== null && chain === this.#chain) this.#store(key, retention, flights);
         return outcome;
       },
       (error: unknown) => {
@@ -157,7 +155,6 @@ export class CommitmentCache<T extends Sized, Outcome> {
 
   /** The head of this commitment has moved: everything that moves with it is dropped. */
   slotMoved(): void {
-    this.#generation += 1;
     this.#flights = new Map();
     this.#slot.clear();
   }
@@ -174,10 +171,11 @@ export class CommitmentCache<T extends Sized, Outcome> {
     return this.#slot.bytes;
   }
 
-  #store(key: string, { value, until }: Retention<T>, generation: number): void {
+  /** `flights` are those that the call was among. */
+  #store(key: string, { value, until }: Retention<T>, flights: ReadonlyMap<string, Promise<Outcome>>): void {
     const nowMs = this.#clock.monotonic();
     if (until === "final") this.#final.set(key, value, nowMs + this.#options.finalLifetimeMs);
-    else if (generation === this.#generation && this.#isLive()) {
+    else if (flights === this.#flights && this.#isLive()) {
       this.#slot.set(key, value, nowMs + this.#options.slotLifetimeMs);
     }
   }

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { seededRandom } from "@sluice/lib";
 import { FifoCache, S3FifoCache } from "./fifo-caches.ts";
 
@@ -90,4 +90,86 @@ test("an expired answer is not given, a replaced one is counted once, and one ov
   expect([store.bytes, store.size]).toEqual([0, 0]);
   store.set("large", { sizeBytes: 13_000 }, 10);
   expect(store.get("large", 0)).toBeUndefined();
+});
+
+test("a key is counted with two bytes for each character, and an entry with its own memory", () => {
+  const bytesOf = (key: string): number => {
+    const store = new S3FifoCache<Value>({ bytesMax: 100_000 });
+    store.set(key, { sizeBytes: 1_000 }, 10);
+    return store.bytes;
+  };
+  expect(bytesOf("a")).toBeGreaterThan(1_200);
+  expect(bytesOf("a".repeat(51)) - bytesOf("a")).toBe(100);
+});
+
+describe("with room for twenty values", () => {
+  const bytesEach = 1_000;
+  const bytesMax = 20 * bytesEach;
+  /** With the 288 bytes that an entry of a key of four characters has beside its value. */
+  const given = { sizeBytes: bytesEach - 288 };
+  const set = (store: S3FifoCache<Value>, number: number): void =>
+    store.set(String(number).padStart(4, "0"), given, 10);
+  const isKept = (store: S3FifoCache<Value>, number: number): boolean =>
+    store.get(String(number).padStart(4, "0"), 0) !== undefined;
+
+  /** Of 200 keys that were set, the last twenty are on trial, and the others are admitted when they are set again. */
+  function afterFlood(): S3FifoCache<Value> {
+    const store = new S3FifoCache<Value>({ bytesMax });
+    for (let number = 0; number < 200; number += 1) set(store, number);
+    return store;
+  }
+
+  test("all twenty are kept, and an eighth of the bound is the largest value", () => {
+    const store = new S3FifoCache<Value>({ bytesMax });
+    for (let number = 0; number < 20; number += 1) set(store, number);
+    expect([store.size, store.bytes]).toEqual([20, bytesMax]);
+    const eighth = new S3FifoCache<Value>({ bytesMax: 8 * bytesEach });
+    set(eighth, 1);
+    expect(eighth.size).toBe(1);
+  });
+
+  test("what is on trial is evicted before what is admitted, down to a tenth of the bound", () => {
+    const store = afterFlood();
+    for (let number = 0; number < 18; number += 1) set(store, number);
+    expect([197, 198, 199, 0, 17].map((number) => isKept(store, number))).toEqual([false, true, true, true, true]);
+    const further = afterFlood();
+    for (let number = 0; number < 19; number += 1) set(further, number);
+    expect([198, 199, 0, 1, 18].map((number) => isKept(further, number))).toEqual([true, true, false, true, true]);
+  });
+
+  /** The admissions after which key 0 is evicted, which was admitted first, with 17 others, and then read. */
+  function admissionsUntilGone(reads: number): number {
+    for (let admissions = 1; admissions < 150; admissions += 1) {
+      const store = afterFlood();
+      for (let number = 0; number < 18; number += 1) set(store, number);
+      for (let read = 0; read < reads; read += 1) expect(isKept(store, 0)).toBe(true);
+      for (let number = 18; number < 18 + admissions; number += 1) set(store, number);
+      if (!isKept(store, 0)) return admissions;
+    }
+    throw new RangeError("the key is not evicted");
+  }
+
+  test("each read keeps what is admitted for one more turn of the eighteen, and three reads are the most that count", () => {
+    expect([0, 1, 2, 3, 4, 9].map(admissionsUntilGone)).toEqual([1, 19, 37, 55, 55, 55]);
+  });
+
+  test("what was read on its trial is admitted, and the read does not count there again", () => {
+    const store = afterFlood();
+    expect(isKept(store, 180)).toBe(true);
+    for (let number = 0; number < 18; number += 1) set(store, number);
+    expect([0, 1].map((number) => isKept(store, number))).toEqual([false, true]);
+    set(store, 18);
+    expect(isKept(store, 180)).toBe(false);
+  });
+
+  test("a key that left its trial is remembered while at most 1,023 others do", () => {
+    const isRemembered = (others: number): boolean => {
+      const store = new S3FifoCache<Value>({ bytesMax });
+      for (let number = 0; number < 21 + others; number += 1) set(store, number);
+      set(store, 0);
+      for (let number = 2_000; number < 2_040; number += 1) set(store, number);
+      return isKept(store, 0);
+    };
+    expect([isRemembered(0), isRemembered(1_023), isRemembered(1_024)]).toEqual([true, true, false]);
+  });
 });

@@ -40,7 +40,8 @@ export class SharedAnswers {
   readonly #dependencies: SharedAnswersDependencies;
   #failures = 0;
   #pauseMs = pauseMs.first;
-  #pausedUntilMs = 0;
+  /** When the store is tried again; null while calls wait for it. */
+  #pausedUntilMs: number | null = null;
   #isTrying = false;
   #writes = 0;
   #bytesLeft: number;
@@ -56,25 +57,27 @@ export class SharedAnswers {
   /** The bytes kept under `key`, or null. Never rejects. */
   async find(key: string): Promise<Uint8Array | null> {
     const { clock, events } = this.#dependencies;
-    if (this.#failures >= failuresMax) {
+    if (this.#pausedUntilMs !== null) {
       events.sharedAnswer("paused");
       if (clock.monotonic() >= this.#pausedUntilMs && !this.#isTrying) void this.#try(key);
       return null;
     }
     const found = await this.#ask(key);
     if (found === "late" || found === "failed") {
-      this.#failed();
+      this.#failures += 1;
+      // Of look-ups at one time, those after the one that began the pause do not make it longer.
+      if (this.#failures === failuresMax) this.#pause();
       events.sharedAnswer(found);
       return null;
     }
-    this.#failures = 0;
+    this.#resume();
     events.sharedAnswer(found === null ? "miss" : "hit");
     return found;
   }
 
   keep(key: string, bytes: Uint8Array): void {
     const { store, events } = this.#dependencies;
-    if (bytes.byteLength > valueBytesMax || this.#failures >= failuresMax) return;
+    if (bytes.byteLength > valueBytesMax || this.#pausedUntilMs !== null) return;
     if (this.#writes >= writesMax || !this.#spend(bytes.byteLength)) {
       events.sharedAnswer("over-budget");
       return;
@@ -95,16 +98,19 @@ export class SharedAnswers {
     this.#isTrying = true;
     const found = await this.#ask(key);
     this.#isTrying = false;
-    if (found === "late" || found === "failed") return this.#failed();
-    this.#failures = 0;
-    this.#pauseMs = pauseMs.first;
+    if (found === "late" || found === "failed") this.#pause();
+    else this.#resume();
   }
 
-  #failed(): void {
-    this.#failures += 1;
-    if (this.#failures < failuresMax) return;
+  #pause(): void {
     this.#pausedUntilMs = this.#dependencies.clock.monotonic() + this.#pauseMs;
     this.#pauseMs = Math.min(this.#pauseMs * 2, pauseMs.longest);
+  }
+
+  #resume(): void {
+    this.#failures = 0;
+    this.#pausedUntilMs = null;
+    this.#pauseMs = pauseMs.first;
   }
 
   async #ask(key: string): Promise<Uint8Array | null | "late" | "failed"> {
