@@ -12,21 +12,34 @@ import { oracleMetrics } from "../oracle/index.ts";
 import { rpcMetrics } from "../rpc/index.ts";
 import { upstreamMetrics } from "../upstreams/index.ts";
 
-/** The metrics of all rooms, each declared in its room's events.ts; docs/reference/metrics.md is generated from it. */
-export const metricTable: readonly MetricDefinition[] = [
-  requestMetrics,
-  serverMetrics,
-  netMetrics,
-  gatewayMetrics,
-  keyMetrics,
-  limitMetrics,
-  creditMetrics,
-  cacheMetrics,
-  upstreamMetrics,
-  rpcMetrics,
-  ledgerMetrics,
-  namesMetrics,
-  oracleMetrics,
-  engineMetrics,
-  baseMetrics,
-].flatMap((definitions) => Object.values(definitions));
+/** The metrics of a room, under the title that a board shows them by. */
+interface MetricGroup {
+  readonly title: string;
+  readonly metrics: readonly MetricDefinition[];
+}
+
+const group = (title: string, metrics: Readonly<Record<string, MetricDefinition>>): MetricGroup => ({
+  title,
+  metrics: Object.values(metrics),
+});
+
+export const metricGroups: readonly MetricGroup[] = [
+  group("Requests", requestMetrics),
+  group("Server", serverMetrics),
+  group("Connections", netMetrics),
+  group("Gateway", gatewayMetrics),
+  group("Keys", keyMetrics),
+  group("Limits", limitMetrics),
+  group("Credits", creditMetrics),
+  group("Cache", cacheMetrics),
+  group("Nodes", upstreamMetrics),
+  group("Sent transactions", rpcMetrics),
+  group("Ledger", ledgerMetrics),
+  group("Names", namesMetrics),
+  group("Oracle", oracleMetrics),
+  group("Block engine", engineMetrics),
+  group("Process", baseMetrics),
+];
+
+/** All metrics, each declared in its room's events.ts; docs/reference/metrics.md is generated from it. */
+export const metricTable: readonly MetricDefinition[] = metricGroups.flatMap(({ metrics }) => metrics);

@@ -7,6 +7,7 @@
 export type { Config } from "./config.ts";
 export { describeConfig, renderConfigurationReference } from "./describe.ts";
 export { loadConfigFromProcess } from "./environment.ts";
+export { renderConfigurationExample } from "./example.ts";
 export { formatFaults } from "./faults.ts";
 export type { Mode } from "./keys.ts";
 export { type ConfigOutcome, loadConfig } from "./load.ts";

@@ -1,0 +1,249 @@
+/**
+ * The alerts of deploy/prometheus/alerts.yaml. Each has the series under which it fires, from which its test is made,
+ * and a heading of its name in docs/guides/operations.md.
+ */
+
+/** `page` needs somebody now; `ticket` somebody on the next working day. */
+export type Severity = "page" | "ticket";
+
+export interface Alert {
+  readonly name: string;
+  readonly severity: Severity;
+  /** PromQL over metrics of the metric table, and `up`. */
+  readonly expression: string;
+  /** How long the expression has to hold, as Prometheus writes it. */
+  readonly for: string;
+  /** One sentence; may name labels as `{{ $labels.network }}`. */
+  readonly summary: string;
+  /**
+   * Series with their values, one a minute for 40 minutes, as `promtool test rules` writes them; the alert fires by the
+   * end of them.
+   */
+  readonly firesOn: Readonly<Record<string, string>>;
+}
+
+type Terms = Omit<Alert, "name" | "severity" | "expression">;
+
+const alert =
+  (name: string, severity: Severity) =>
+  (expression: string, terms: Terms): Alert => ({
+    name,
+    severity,
+    expression,
+    ...terms,
+  });
+
+/**
+ * Whether a counter has grown. A counter with labels appears at its first use, and Prometheus sees no increase of a
+ * series that begins with 1.
+ */
+const grown = (metric: string, window: string): string =>
+  `increase(${metric}[${window}]) > 0 or (${metric} unless ${metric} offset ${window}) > 0`;
+
+const processAlerts: readonly Alert[] = [
+  alert("SluiceDown", "page")('up{job="sluice"} == 0', {
+    for: "1m",
+    summary: "{{ $labels.instance }} does not answer at its metrics port",
+    firesOn: { 'up{job="sluice",instance="a"}': "0x40" },
+  }),
+  alert("SluiceRestarts", "ticket")("changes(process_start_time_seconds[30m]) > 2", {
+    for: "0m",
+    summary: "{{ $labels.instance }} started more than twice within half an hour",
+    firesOn: { process_start_time_seconds: "1 2 3 4+0x40" },
+  }),
+  alert("SluiceFaults", "ticket")(grown("sluice_faults_total", "15m"), {
+    for: "0m",
+    summary: "{{ $labels.instance }} had an internal error at {{ $labels.where }}",
+    firesOn: { 'sluice_faults_total{where="rpc"}': "_x10 1x30" },
+  }),
+  alert("SluiceChildRestarts", "ticket")("increase(sluice_child_restarts_total[30m]) > 2", {
+    for: "0m",
+    summary: "The child process {{ $labels.child }} of {{ $labels.instance }} ends again and again",
+    firesOn: { 'sluice_child_restarts_total{child="ledger"}': "0+1x40" },
+  }),
+  alert("SluiceFilesScarce", "page")("process_open_fds / process_max_fds > 0.9", {
+    for: "5m",
+    summary: "{{ $labels.instance }} has nine tenths of its files and sockets open",
+    firesOn: { process_open_fds: "980x40", process_max_fds: "1000x40" },
+  }),
+  alert("SluiceEventLoopSlow", "ticket")("process_event_loop_lag_seconds > 1", {
+    for: "5m",
+    summary: "The event loop of {{ $labels.instance }} is delayed by {{ $value }} s",
+    firesOn: { process_event_loop_lag_seconds: "2x40" },
+  }),
+  alert("SluiceLogLinesDropped", "ticket")("increase(sluice_log_lines_dropped_total[15m]) > 0", {
+    for: "0m",
+    summary: "{{ $labels.instance }} dropped log lines, since their reader is too slow",
+    firesOn: { sluice_log_lines_dropped_total: "0+5x40" },
+  }),
+  alert("SluiceLabelsFolded", "ticket")(grown("sluice_metrics_label_sets_folded_total", "1h"), {
+    for: "0m",
+    summary: "{{ $labels.metric }} of {{ $labels.instance }} has too many sets of label values",
+    firesOn: { 'sluice_metrics_label_sets_folded_total{metric="m"}': "_x10 1x30" },
+  }),
+];
+
+const requestAlerts: readonly Alert[] = [
+  alert("SluiceErrors", "page")(
+    'sum by (endpoint) (rate(sluice_requests_total{status=~"5.."}[5m])) / sum by (endpoint) (rate(sluice_requests_total[5m])) > 0.05',
+    {
+      for: "5m",
+      summary: "Over 5% of the requests of {{ $labels.endpoint }} end with a status of 500 or more",
+      firesOn: {
+        'sluice_requests_total{endpoint="rpc",status="200"}': "0+80x40",
+        'sluice_requests_total{endpoint="rpc",status="503"}': "0+20x40",
+      },
+    },
+  ),
+  alert("SluiceSlow", "ticket")(
+    "histogram_quantile(0.99, sum by (le, endpoint) (rate(sluice_request_duration_seconds_bucket[5m]))) > 5",
+    {
+      for: "10m",
+      summary: "One request in a hundred of {{ $labels.endpoint }} takes over 5 s",
+      firesOn: {
+        'sluice_request_duration_seconds_bucket{endpoint="rpc",le="5"}': "0+80x40",
+        'sluice_request_duration_seconds_bucket{endpoint="rpc",le="10"}': "0+100x40",
+        'sluice_request_duration_seconds_bucket{endpoint="rpc",le="+Inf"}': "0+100x40",
+      },
+    },
+  ),
+  alert("SluiceOverloaded", "page")(
+    'sum by (instance, code) (rate(sluice_requests_refused_total{code=~"OVERLOADED|STORE_UNAVAILABLE"}[5m])) > 1',
+    {
+      for: "2m",
+      summary: "{{ $labels.instance }} refuses requests with {{ $labels.code }}",
+      firesOn: { 'sluice_requests_refused_total{instance="a",endpoint="rpc",code="OVERLOADED"}': "0+600x40" },
+    },
+  ),
+  alert("SluiceConnectionsRefused", "page")("increase(sluice_connections_refused_total[5m]) > 0", {
+    for: "5m",
+    summary: "{{ $labels.instance }} refuses connections: MAX_CONNECTIONS are open",
+    firesOn: { sluice_connections_refused_total: "0+10x40" },
+  }),
+];
+
+const nodeAlerts: readonly Alert[] = [
+  alert("SluiceNoNode", "page")("max by (network) (sluice_upstream_healthy) == 0", {
+    for: "1m",
+    summary: "No node of {{ $labels.network }} may be called",
+    firesOn: { 'sluice_upstream_healthy{network="mainnet",upstream="a"}': "0x40" },
+  }),
+  alert("SluiceNodeAway", "ticket")("max by (network, upstream) (sluice_upstream_healthy) == 0", {
+    for: "15m",
+    summary: "The node {{ $labels.upstream }} of {{ $labels.network }} gets no calls",
+    firesOn: { 'sluice_upstream_healthy{network="mainnet",upstream="a"}': "0x40" },
+  }),
+  alert("SluiceNodeRefuses", "ticket")('increase(sluice_upstream_rests_total{reason=~"denied|limited"}[30m]) > 5', {
+    for: "0m",
+    summary: "The node {{ $labels.upstream }} of {{ $labels.network }} refuses calls: {{ $labels.reason }}",
+    firesOn: { 'sluice_upstream_rests_total{network="mainnet",upstream="a",reason="limited"}': "0+1x40" },
+  }),
+  alert("SluiceSlotStill", "page")('max by (network) (delta(sluice_believed_slot{commitment="processed"}[2m])) == 0', {
+    for: "1m",
+    summary: "The newest slot of {{ $labels.network }} has not moved for three minutes",
+    firesOn: { 'sluice_believed_slot{network="mainnet",commitment="processed"}': "7x40" },
+  }),
+  alert("SluiceChainChanged", "page")(grown("sluice_chain_changes_total", "15m"), {
+    for: "0m",
+    summary: "The nodes of {{ $labels.network }} serve another chain than before",
+    firesOn: { 'sluice_chain_changes_total{network="mainnet"}': "_x10 1x30" },
+  }),
+];
+
+const storeAlerts: readonly Alert[] = [
+  alert("SluiceSharingLost", "page")("sluice_sharing_up == 0 and sluice_sharing_lost_total > 0", {
+    for: "1m",
+    summary: "{{ $labels.instance }} cannot reach Redis and serves its share of each limit",
+    firesOn: { sluice_sharing_up: "1x5 0x35", sluice_sharing_lost_total: "0x5 1x35" },
+  }),
+  alert("SluiceLedgerDropped", "page")(grown("sluice_ledger_rows_dropped_total", "15m"), {
+    for: "0m",
+    summary: "Rows of {{ $labels.table }} were dropped: {{ $labels.reason }}",
+    firesOn: { 'sluice_ledger_rows_dropped_total{table="requests",reason="full"}': "_x10 10x30" },
+  }),
+  alert("SluiceLedgerSlow", "ticket")(
+    "histogram_quantile(0.9, sum by (le, table) (rate(sluice_ledger_flush_duration_seconds_bucket[10m]))) > 5",
+    {
+      for: "10m",
+      summary: "One write of {{ $labels.table }} in ten takes over 5 s",
+      firesOn: {
+        'sluice_ledger_flush_duration_seconds_bucket{table="requests",le="5"}': "0+5x40",
+        'sluice_ledger_flush_duration_seconds_bucket{table="requests",le="10"}': "0+10x40",
+        'sluice_ledger_flush_duration_seconds_bucket{table="requests",le="+Inf"}': "0+10x40",
+      },
+    },
+  ),
+  alert("SluiceCreditsUnproved", "ticket")(grown("sluice_credits_unproved_total", "1h"), {
+    for: "0m",
+    summary: "Leases of {{ $labels.meter }} of a dead process stay charged, since its tally is void",
+    firesOn: { 'sluice_credits_unproved_total{meter="credits"}': "_x10 64x30" },
+  }),
+];
+
+const serviceAlerts: readonly Alert[] = [
+  alert("SluiceEngineMissing", "page")("sum(sluice_engine_active) == 0", {
+    for: "30s",
+    summary: "No process runs the block engine",
+    firesOn: { 'sluice_engine_active{instance="a"}': "0x40", 'sluice_engine_active{instance="b"}': "0x40" },
+  }),
+  alert("SluiceEngineDegraded", "page")("max by (reason) (sluice_engine_degraded) == 1", {
+    for: "2m",
+    summary: "The block engine is degraded: {{ $labels.reason }}",
+    firesOn: { 'sluice_engine_degraded{reason="no_leader"}': "1x40" },
+  }),
+  alert("SluiceSimulatorsEnd", "ticket")("increase(sluice_engine_simulators_ended_total[30m]) > 5", {
+    for: "0m",
+    summary: "Simulation processes of {{ $labels.instance }} end: {{ $labels.reason }}",
+    firesOn: { 'sluice_engine_simulators_ended_total{reason="exit"}': "0+1x40" },
+  }),
+  alert("SluicePriceMissing", "page")(
+    'sum by (symbol) (increase(sluice_oracle_rounds_total[5m])) > 0 unless sum by (symbol) (increase(sluice_oracle_rounds_total{outcome="price"}[5m])) > 0',
+    {
+      for: "5m",
+      summary: "{{ $labels.symbol }} has no price",
+      firesOn: { 'sluice_oracle_rounds_total{symbol="BTC",outcome="few-sources"}': "0+60x40" },
+    },
+  ),
+  alert("SluicePriceSourceDown", "ticket")('max by (source) (sluice_oracle_source_status{status="down"}) == 1', {
+    for: "15m",
+    summary: "The price source {{ $labels.source }} is down",
+    firesOn: { 'sluice_oracle_source_status{source="kraken",status="down"}': "1x40" },
+  }),
+  alert("SluiceNamesFail", "page")(
+    'sum(rate(sluice_names_node_calls_total{outcome="failed"}[5m])) / sum(rate(sluice_names_node_calls_total[5m])) > 0.5',
+    {
+      for: "5m",
+      summary: "The node that names are read from does not answer",
+      firesOn: { 'sluice_names_node_calls_total{outcome="failed"}': "0+60x40" },
+    },
+  ),
+];
+
+/** In the order of the file and of the runbook. */
+export const alerts: readonly Alert[] = [
+  ...processAlerts,
+  ...requestAlerts,
+  ...nodeAlerts,
+  ...storeAlerts,
+  ...serviceAlerts,
+];
+
+/** Where the remedy of an alert is described; a heading's anchor is its text in lower case. */
+const runbook = (name: string): string => `docs/guides/operations.md#${name.toLowerCase()}`;
+
+/** deploy/prometheus/alerts.yaml. Texts are written as JSON, which is YAML too. */
+export function renderAlerts(): string {
+  const lines = ["groups:", "  - name: sluice", "    rules:"];
+  for (const { name, severity, expression, for: time, summary } of alerts) {
+    lines.push(
+      `      - alert: ${name}`,
+      `        expr: ${JSON.stringify(expression)}`,
+      `        for: ${time}`,
+      `        labels: { severity: ${severity} }`,
+      "        annotations:",
+      `          summary: ${JSON.stringify(summary)}`,
+      `          runbook: ${JSON.stringify(runbook(name))}`,
+    );
+  }
+  return `${lines.join("\n")}\n`;
+}
