@@ -3,7 +3,7 @@ import { ManualClock, type Random, seededRandom } from "@sluice/lib";
 import { AnswerCache } from "../cache/index.ts";
 import { Rpc } from "../rpc/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome } from "../upstreams/index.ts";
-import { endings, lies, misbehaviours, nodesWords } from "../upstreams/testing/misbehaviours.ts";
+import { endings, lies, misbehaviours, nearBalancer, nodesWords } from "../upstreams/testing/misbehaviours.ts";
 import { SimulatedChain, skippedSlots, slotsAt } from "../upstreams/testing/simulated-chain.ts";
 import { type Behaviour, connectTo, SimulatedNode, well } from "../upstreams/testing/simulated-node.ts";
 
@@ -46,7 +46,8 @@ function draw(random: Random): Drawn[] {
     const liar = { index: first, behaviours: several(lies) };
     return random.next() < 0.5 ? [liar] : [liar, { index: second, behaviours: several(heard) }];
   }
-  if (kind < 0.42) return [{ index: first, behaviours: several(endings) }];
+  if (kind < 0.4) return order.map((index) => ({ index, behaviours: [nearBalancer] }));
+  if (kind < 0.47) return [{ index: first, behaviours: several(endings) }];
   const count = 1 + Math.floor(random.next() * 3);
   return order.slice(0, count).map((index) => ({ index, behaviours: several(misbehaviours) }));
 }
@@ -136,9 +137,17 @@ class Schedule {
     return this.#drawn.every((drawn) => drawn.index !== index);
   }
 
-  /** Whether some node is well from the beginning to the end. */
+  /** Whether some node is well, or well but for some slots, from the beginning to the end. */
   get #hasGood(): boolean {
-    return this.#drawn.length < this.#nodes.length;
+    return this.#nodes.some((_node, index) => this.#behindMax(index) !== null);
+  }
+
+  /** How many slots a node that is well in all else may be behind in one answer; null for another. */
+  #behindMax(index: number): number | null {
+    const drawn = this.#drawn.find((each) => each.index === index);
+    if (drawn === undefined) return 0;
+    const behind = drawn.behaviours.map(({ behindMax }) => behindMax ?? null);
+    return behind.includes(null) ? null : Math.max(...behind.map(Number));
   }
 
   async run(): Promise<void> {
@@ -209,7 +218,10 @@ class Schedule {
 
   /** The slot that some node has reached that is well from the beginning to the end. */
   #reached(commitment: CommitmentName): bigint {
-    const late = this.#nodes.flatMap(({ lateSlots }, index) => (this.#isWell(index) ? [lateSlots] : []));
+    const late = this.#nodes.flatMap(({ lateSlots }, index) => {
+      const behindMax = this.#behindMax(index);
+      return behindMax === null ? [] : [lateSlots + behindMax];
+    });
     return late.length === 0 ? 0n : slotsAt(this.#chain.slot - Math.min(...late))[commitment];
   }
 

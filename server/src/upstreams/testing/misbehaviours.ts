@@ -253,6 +253,18 @@ const lying = (name: string, slots: number): Behaviour => ({
   kind: "lies",
 });
 
+/** One address before several nodes: each call, and each notice of a slot, comes from another of them. */
+const balancer = (name: string, behind: readonly number[]): Behaviour => ({
+  name,
+  behindMax: -Math.min(...behind),
+  answer: (call) => shifted(behind[Math.floor(call.random.next() * behind.length)] ?? 0)(call),
+  claim: (truth) => ({ slot: Math.max(40, truth + (behind[truth % behind.length] ?? 0)) }),
+  kind: "lies",
+});
+
+/** As public endpoints are. */
+export const nearBalancer = balancer("a balancer over nodes that are near", [0, -1, -2, -4]);
+
 /** Lies about slots. */
 export const lies: readonly Behaviour[] = [
   lying("a million slots ahead", 1_000_000),
@@ -269,6 +281,12 @@ export const lies: readonly Behaviour[] = [
   { ...lying("notices that are true, answers from the future", 0), answer: shifted(100_000) },
   { ...lying("notices that are true, answers from the past", 0), answer: shifted(-30) },
   { ...lying("an abandoned branch", 0), answer: well.answer, staysOnBranch: true },
+  nearBalancer,
+  balancer("a balancer over nodes one of which is far behind", [0, -1, -12, -150]),
+  {
+    ...balancer("a balancer one of whose nodes refuses", [0, -1, -3]),
+    answer: (call) => (call.random.next() < 0.25 ? status(429)(call) : shifted(-1)(call)),
+  },
 ];
 
 /** Everything that a caller can tell from a good answer, and what is unusual and good. */

@@ -35,6 +35,8 @@ export interface Behaviour {
   readonly kind: "refuses" | "ends" | "lies" | "well";
   /** Whether it stays on the branch that it knew when the behaviour began. */
   readonly staysOnBranch?: boolean;
+  /** How many slots it may be behind in one answer, and be well in all else. */
+  readonly behindMax?: number;
 }
 
 export const text = (body: string): Uint8Array => Buffer.from(body);
