@@ -292,16 +292,19 @@ class Schedule {
       this.#checkBranch(Number(params[0]), outcome.answer, startedMs);
   }
 
-  /** An answer of a node that is well, or was stored, is not from a branch that was abandoned before the call. */
+  /** No answer, stored ones included, is from a branch that was abandoned before the call. */
   #checkBranch(slot: number, { body, label }: NodeAnswer, startedMs: number): void {
     const time = body.kind === "text" ? /"result":([0-9]+)/.exec(body.head)?.[1] : undefined;
-    const node = this.#nodes[label.charCodeAt(0) - 97];
+    const index = label.charCodeAt(0) - 97;
+    const node = this.#nodes[index];
     if (time === undefined || node === undefined) {
       this.#fault("a block's time was answered without one");
       return;
     }
     const sinceMs = this.#clock.monotonic() - startedMs + forkSeenMs;
-    const isOwn = node.behaviour.staysOnBranch === true || node.forMs < forkSeenMs;
+    // What a node says of a slot below the root is stored for minutes: no other answer tells that its branch is dead.
+    const stayed = this.#drawn.find((drawn) => drawn.index === index)?.behaviours.some((each) => each.staysOnBranch);
+    const isOwn = stayed === true || node.forMs < forkSeenMs;
     if (!isOwn && this.#chain.wasAbandoned(slot, Number(time) - 1_000_000, sinceMs)) {
       this.#fault(`the block of slot ${slot} is from an abandoned branch, by ${label}`);
     }
