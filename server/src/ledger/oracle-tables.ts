@@ -41,6 +41,7 @@ const oracleRoundsTable: TableDefinition = {
     word("symbol"),
     decimal("price"),
     decimal("confidence"),
+    // 0 in new rows (docs/decisions/0035); a released migration names it.
     decimal("band"),
     decimal("volume_24h"),
     perhaps("change_24h"),

@@ -30,7 +30,6 @@ describe("what is counted", () => {
     expect(sourcesOf(table.round(startMs + 6 * second + 1))).toEqual(["coinbase", "kraken", "okx"]);
     expect(priceOf(table.round(startMs + 61 * second))).toBe("too-few-sources");
     expect(table.mark(startMs + 99 * second)).toEqual([]);
-    expect(table.aggregator.lastGood("BTC")?.atMs).toBe(startMs + 6 * second + 1);
   });
 
   test("confidence falls while no source speaks, every two seconds, and the price stays that of its data", () => {
@@ -99,26 +98,19 @@ describe("what is counted", () => {
     expect(sourcesOf(at(32 * second, "100.4"))).not.toContain("binance");
   });
 
-  test("majors need three origins, others two", () => {
+  test("majors need three sources, others two", () => {
     const table = new Table();
     expect(priceOf(table.receive(...ticksOf(["100", "100"])).round())).toBe("too-few-sources");
     expect(priceOf(table.receive(...ticksOf(["2", "2"], { base: "FTT" })).round(startMs, "FTT"))).toBe("2");
   });
 
-  test("several markets of one exchange are one origin, and so are hosts of one engine", () => {
+  test("several markets of one exchange are one source", () => {
     const markets = new Table().receive(
       tickOf("coinbase", "100"),
       tickOf("coinbase", "100", { quote: "USDT" }),
       tickOf("coinbase", "100", { quote: "USDC" }),
     );
     expect(priceOf(markets.round())).toBe("too-few-sources");
-    const hosts = new Table({ origins: { binance: "one", okx: "one" } }).receive(
-      tickOf("binance", "100"),
-      tickOf("okx", "101", { asOfMs: startMs + 1 }),
-      tickOf("kraken", "100"),
-      tickOf("coinbase", "100"),
-    );
-    expect(sourcesOf(hosts.round(startMs + 1))).toEqual(["okx", "coinbase", "kraken"]);
   });
 
   test("an exchange's market in dollars speaks for it; without one its other markets do, by volume", () => {
@@ -223,12 +215,15 @@ describe("jumps", () => {
     expect(seen).toEqual(["breaker", "breaker", "breaker", "breaker", "114"]);
   });
 
-  test("the last good price stays to be reported while there is none", () => {
-    const table = new Table().receive(...all("100", startMs));
-    table.mark();
-    table.receive(...all("200", startMs + second)).mark(startMs + second);
-    expect(table.aggregator.latest("BTC")?.kind).toBe("refused");
-    expect(table.aggregator.lastGood("BTC")?.atMs).toBe(startMs);
+  test("a price has the same confidence after a jump as before it, as soon as it is served", () => {
+    const table = new Table();
+    const confidences = [0, 5, 6, 7, 30].flatMap((seconds) => {
+      const atMs = startMs + seconds * second;
+      const round = table.receive(...all(seconds === 0 ? "100" : "140", atMs)).round(atMs);
+      return round.kind === "price" ? [round.confidence] : [];
+    });
+    expect(confidences).toHaveLength(3);
+    expect(new Set(confidences).size).toBe(1);
   });
 });
 

@@ -1,10 +1,10 @@
 import type { Decimal } from "../model/decimal.ts";
-import type { PricedRound, Round } from "../model/round.ts";
+import type { Round } from "../model/round.ts";
 import { type CoinRate, DollarRate, unsure } from "./dollar-rate.ts";
 import type { Input } from "./inputs.ts";
 import { MarketTable } from "./market-table.ts";
-import { type AggregateOptions, type Stablecoin, stablecoins, staleLimits } from "./options.ts";
-import { type CoinRates, collectQuotes, type QuoteOptions, unknownRates } from "./quotes.ts";
+import { type AggregateOptions, stablecoins, staleLimits } from "./options.ts";
+import { type CoinRates, collectQuotes, type StaleLimits, unknownRates } from "./quotes.ts";
 import { rateEvidence, usdcRate } from "./rate-evidence.ts";
 import { SymbolRounds } from "./symbol-rounds.ts";
 
@@ -17,7 +17,7 @@ const agingMs = 2_000;
  * to the byte, so that a log of inputs proves what was served.
  */
 export class Aggregator {
-  readonly #quoteOptions: QuoteOptions;
+  readonly #staleLimits: StaleLimits;
   readonly #tableSymbols: readonly string[];
   #table: MarketTable;
   readonly #rounds = new Map<string, SymbolRounds>();
@@ -31,7 +31,7 @@ export class Aggregator {
 
   constructor(options: AggregateOptions) {
     const symbols = [...new Set(options.symbols)].toSorted();
-    this.#quoteOptions = { staleLimits: staleLimits(options), origins: { ...options.origins } };
+    this.#staleLimits = staleLimits(options);
     this.#tableSymbols = [...new Set([...symbols, ...stablecoins])];
     this.#table = new MarketTable(this.#tableSymbols);
     for (const symbol of symbols) this.#rounds.set(symbol, new SymbolRounds(symbol));
@@ -53,18 +53,9 @@ export class Aggregator {
     return false;
   }
 
-  latest(symbol: string): Round | null {
-    return this.#rounds.get(symbol)?.latest ?? null;
-  }
-
-  /** The last round that had a price, however old. */
-  lastGood(symbol: string): PricedRound | null {
-    return this.#rounds.get(symbol)?.lastGood ?? null;
-  }
-
-  /** What a dollar coin is worth, by which its quotes are converted. */
-  rate(coin: Stablecoin): CoinRate {
-    return this.#rates[coin];
+  /** What the dollar coins are worth, by which their quotes are converted. */
+  get rates(): CoinRates {
+    return this.#rates;
   }
 
   /**
@@ -92,7 +83,7 @@ export class Aggregator {
     for (const [symbol, rounds] of this.#rounds) {
       if (!this.#changed.has(symbol) && !isAged(rounds.latest, atMs)) continue;
       const context = { atMs, rates: this.#rates, good: rounds.lastGood?.price ?? null, reach: rounds.reach };
-      const set = collectQuotes(this.#table.views(symbol), context, this.#quoteOptions);
+      const set = collectQuotes(this.#table.views(symbol), context, this.#staleLimits);
       this.#staleAtMs.set(symbol, set.staleAtMs);
       created.push(rounds.make(set, this.#rates, atMs));
     }
@@ -104,7 +95,7 @@ export class Aggregator {
 
   #computeRates(): void {
     const before = this.#rates;
-    const { staleAtMs, ...evidence } = rateEvidence(this.#table, this.#atMs, this.#quoteOptions);
+    const { staleAtMs, ...evidence } = rateEvidence(this.#table, this.#atMs, this.#staleLimits);
     const usdt = this.#dollarRate.next(evidence);
     const { usdcInUsdt } = evidence;
     const isKnown = usdt.state !== "unsure" && usdcInUsdt !== null;

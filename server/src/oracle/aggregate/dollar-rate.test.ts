@@ -22,9 +22,9 @@ class Rate {
     return reported(this.#rate.next({ atMs: this.#atMs, estimates, usdcInUsdt: cross }));
   }
 
-  get band(): bigint {
+  get error(): bigint {
     const { rate } = this.#rate;
-    return rate.state === "unsure" ? 0n : rate.band;
+    return rate.state === "unsure" ? 0n : rate.error;
   }
 }
 
@@ -43,9 +43,9 @@ describe("the rate of USDT", () => {
     const rate = new Rate();
     rate.claim(agreed);
     expect(rate.claim(["0.9997", "1.001", "1.001"])).toBe("held 0.9997");
-    const young = rate.band;
+    const young = rate.error;
     expect(rate.claim(["0.9997", "1.001", "1.001"], "1", 5 * minutes)).toBe("held 0.9997");
-    expect(rate.band > young).toBe(true);
+    expect(rate.error > young).toBe(true);
     expect(rate.claim(["0.9997", "1.001", "1.001"], "1", 6 * minutes)).toBe("unsure");
     expect(rate.claim(agreed)).toBe("agreed 0.9997");
   });
@@ -147,7 +147,6 @@ describe("a price through a coin", () => {
     const table = new Table();
     const [calm, fallen] = [bitcoin(table, 1, startMs), bitcoin(table, 0.95, startMs + 1_000)];
     if (calm.kind !== "price" || fallen.kind !== "price") throw new Error("no price");
-    expect(fallen.band > calm.band).toBe(true);
     expect(fallen.confidence < calm.confidence).toBe(true);
   });
 

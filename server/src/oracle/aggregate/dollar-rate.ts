@@ -3,11 +3,16 @@ import { absolute, type Decimal, decimal, divide, multiply, subtract, unit } fro
 /**
  * What one dollar coin is worth in dollars, by which quotes in the coin are converted.
  * - `agreed`: the exchanges that trade in dollars agree on it.
- * - `held`: they do not, or are silent; the last agreed rate, whose band grows with its age.
+ * - `held`: they do not, or are silent; the last agreed rate, whose error grows with its age.
  * - `unsure`: no usable rate; quotes in the coin are left out.
  */
 export type CoinRate =
-  | { readonly state: "agreed" | "held"; readonly price: Decimal; readonly band: Decimal }
+  | {
+      readonly state: "agreed" | "held";
+      readonly price: Decimal;
+      /** How far it may be off, in dollars: an estimate, by which confidence falls. */
+      readonly error: Decimal;
+    }
   | { readonly state: "unsure" };
 
 export const unsure: CoinRate = { state: "unsure" };
@@ -36,14 +41,14 @@ const beyondCross = decimal("0.002");
 /** How long a rate serves that exchanges dispute, and one of which no exchange speaks while USDC/USDT stands still. */
 const disputedMs = 600_000;
 const silentMs = 3_600_000;
-/** Growth of a held rate's band: a basis point for each half minute. */
-const bandPerMs = decimal("0.0001") / 30_000n;
-/** Part (one in 20) of the distance from parity that is added to the band: a falling coin moved since it was read. */
-const bandOfDepeg = 20n;
+/** Growth of a held rate's error: a basis point for each half minute. */
+const errorPerMs = decimal("0.0001") / 30_000n;
+/** Part (one in 20) of the distance from parity that is added to the error: a falling coin moved since it was read. */
+const errorOfDepeg = 20n;
 
 interface Agreed {
   readonly price: Decimal;
-  readonly band: Decimal;
+  readonly error: Decimal;
   /** USDC in USDT when it was agreed. */
   readonly usdcInUsdt: Decimal | null;
   readonly atMs: number;
@@ -106,7 +111,7 @@ export class DollarRate {
     if (supporters.length > 0 && (isUnanimous || isMost)) {
       this.#supportedAtMs = atMs;
       // The agreed rate stays where it is: those who support it may go no further from it than the width.
-      return { state: "agreed", price: medianOf(supporters), band: bandOf(before.band, usdcInUsdt) };
+      return { state: "agreed", price: medianOf(supporters), error: errorOf(before.error, usdcInUsdt) };
     }
     return this.#hold(before, atMs, estimates.length === 0 && isQuiet ? silentMs : disputedMs);
   }
@@ -115,18 +120,18 @@ export class DollarRate {
     const price = medianOf(claims);
     const spread = subtract(claims.at(-1) ?? price, claims[0] ?? price);
     // One exchange alone shows no differences; it may be wrong by the width that it is believed within.
-    const band = claims.length === 1 ? width : ((spread / 2n) as Decimal);
-    this.#agreed = { price, band, usdcInUsdt, atMs };
+    const error = claims.length === 1 ? width : ((spread / 2n) as Decimal);
+    this.#agreed = { price, error, usdcInUsdt, atMs };
     this.#supportedAtMs = atMs;
-    return { state: "agreed", price, band: bandOf(band, usdcInUsdt) };
+    return { state: "agreed", price, error: errorOf(error, usdcInUsdt) };
   }
 
-  #hold({ price, band, usdcInUsdt }: Agreed, atMs: number, lastsMs: number): CoinRate {
+  #hold({ price, error, usdcInUsdt }: Agreed, atMs: number, lastsMs: number): CoinRate {
     const ageMs = Math.max(0, atMs - this.#supportedAtMs);
     this.#heldUntilMs = this.#supportedAtMs + lastsMs;
     if (ageMs > lastsMs) return unsure;
-    const grown = (bandOf(band, usdcInUsdt) + bandPerMs * BigInt(ageMs)) as Decimal;
-    return { state: "held", price, band: grown };
+    const grown = (errorOf(error, usdcInUsdt) + errorPerMs * BigInt(ageMs)) as Decimal;
+    return { state: "held", price, error: grown };
   }
 }
 
@@ -153,8 +158,8 @@ function agreementWidth(claims: readonly Decimal[], usdcInUsdt: Decimal | null):
   return (width > agreementMax ? agreementMax : width) as Decimal;
 }
 
-const bandOf = (band: Decimal, usdcInUsdt: Decimal | null): Decimal =>
-  (usdcInUsdt === null ? band : band + absolute(subtract(usdcInUsdt, unit)) / bandOfDepeg) as Decimal;
+const errorOf = (error: Decimal, usdcInUsdt: Decimal | null): Decimal =>
+  (usdcInUsdt === null ? error : error + absolute(subtract(usdcInUsdt, unit)) / errorOfDepeg) as Decimal;
 
 const agreeing = (claims: readonly Decimal[], rate: Decimal, width: Decimal): Decimal[] =>
   claims.filter((claim) => isNear(claim, rate, width));

@@ -39,7 +39,6 @@ export function serialiseRound(round: Round): string {
     atMs: round.atMs,
     price: formatDecimal(round.price),
     confidence: formatDecimal(round.confidence),
-    band: formatDecimal(round.band),
     sources: round.sources.map(({ source, price, weight, asOfMs }) => ({
       source,
       price: formatDecimal(price),

@@ -21,7 +21,8 @@ const noiseBps = 8;
 
 /** The development market's exchanges, read every second without their protocols, into an aggregator. */
 class Street {
-  readonly aggregator = new Aggregator({ symbols });
+  readonly #aggregator = new Aggregator({ symbols });
+  readonly #latest = new Map<string, Round>();
   readonly #truth = new Truth({ seed: "street" });
   readonly #venues: readonly Venue[];
   readonly faults: Faults;
@@ -56,9 +57,10 @@ class Street {
     for (let second = 0; second < seconds; second += 1) {
       this.nowMs += 1_000;
       for (const venue of this.#venues) if (!silent.includes(venue.id)) this.#receive(venue);
-      this.aggregator.accept({ kind: "time", atMs: this.nowMs });
+      const rounds = this.#aggregator.accept({ kind: "time", atMs: this.nowMs });
+      for (const round of rounds) this.#latest.set(round.symbol, round);
     }
-    return new Map(symbols.flatMap((symbol) => [[symbol, this.aggregator.latest(symbol)]] as [string, Round][]));
+    return new Map(this.#latest);
   }
 
   #receive(venue: Venue): void {
@@ -85,7 +87,7 @@ class Street {
         asOfMs: stampMs,
         receivedAtMs: this.nowMs,
       };
-      this.aggregator.accept({ kind: "tick", tick });
+      this.#aggregator.accept({ kind: "tick", tick });
     }
   }
 }

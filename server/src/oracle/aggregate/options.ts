@@ -12,8 +12,6 @@ export interface AggregateOptions {
    * times that, at most after 60 s.
    */
   readonly cadenceMs?: Partial<Record<SourceId, number>>;
-  /** Sources with the same matching engine have the same name here and count as one. */
-  readonly origins?: Partial<Record<SourceId, string>>;
 }
 
 /** The dollar coins in which venues quote; each has an index in US dollars. */

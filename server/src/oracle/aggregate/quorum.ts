@@ -1,10 +1,10 @@
 import { type Decimal, decimal, multiply } from "../model/decimal.ts";
-import type { LastGood } from "./breaker.ts";
+import type { LastGood } from "./price-memory.ts";
 import type { WeightedQuote } from "./quotes.ts";
 import { totalWeight, weightedMedian } from "./weights.ts";
 
 /**
- * A side with this share of the weight and of the origins, in quarters, needs no other evidence; with six tenths it may
+ * A side with this share of the weight and of the sources, in quarters, needs no other evidence; with six tenths it may
  * replace the last good price once it has stood for as long as a jump has to.
  */
 const overwhelming = 3n;
@@ -20,7 +20,7 @@ export type Quorum = "agreed" | "unproved" | "disagreement" | "depeg";
 
 /**
  * Whether the sources, sorted by price, agree. Prices no further apart than the reach belong to one side, and the
- * largest side needs more than half of the origins, those that speak without a quote included (`unconverted`), and more
+ * largest side needs more than half of the sources, those that speak without a quote included (`unconverted`), and more
  * than half of the weight. It is the price when it continues the last good one, or is overwhelming. A clear majority
  * that jumps away has to stand first; a bare one is refused, since a colluding half looks the same. Where one side
  * quotes in dollars and the other is converted by a coin's rate, the rate itself may be wrong, and only continuity
@@ -37,8 +37,8 @@ export function quorumOf(
   const reason = alongRate || (sides.length === 1 && unconverted > 0) ? "depeg" : "disagreement";
   const total = totalWeight(quotes);
   const weight = totalWeight(largest);
-  const origins = quotes.length + unconverted;
-  if (largest.length * 2 <= origins || weight * 2n <= total) return reason;
+  const sources = quotes.length + unconverted;
+  if (largest.length * 2 <= sources || weight * 2n <= total) return reason;
   if (sides.length === 1) return "agreed";
   if (alongRate && isRateHeld) return reason;
   if (last !== null && atMs - last.atMs <= continuityMs) {
@@ -46,16 +46,16 @@ export function quorumOf(
     if (others.every((side) => distanceTo(side, last.price) >= distance)) return "agreed";
   }
   if (alongRate) return reason;
-  if (weight * 4n >= total * overwhelming && BigInt(largest.length * 4) >= BigInt(origins) * overwhelming)
+  if (weight * 4n >= total * overwhelming && BigInt(largest.length * 4) >= BigInt(sources) * overwhelming)
     return "agreed";
-  const isClear = weight >= multiply(clearMajority, total) && largest.length * 5 >= origins * 3;
+  const isClear = weight >= multiply(clearMajority, total) && largest.length * 5 >= sources * 3;
   // Before the first price there is nothing to be continuous with.
   if (isClear) return last === null ? "agreed" : "unproved";
   return reason;
 }
 
 interface QuorumContext {
-  /** Origins that speak and have no quote. */
+  /** Sources that speak and have no quote. */
   readonly unconverted: number;
   /** A coin's rate is the last agreed one, and may be what is wrong. */
   readonly isRateHeld: boolean;

@@ -4,7 +4,7 @@ import { type CoinRate, unsure } from "./dollar-rate.ts";
 import type { MarketView } from "./market-table.ts";
 import type { Stablecoin } from "./options.ts";
 
-/** The price of one symbol at one origin, in US dollars. */
+/** The price of one symbol at one source, in US dollars. */
 export interface Quote {
   readonly source: SourceId;
   readonly price: Decimal;
@@ -34,10 +34,8 @@ export interface WeightedQuote {
 /** What each coin is worth in dollars. */
 export type CoinRates = Readonly<Record<Stablecoin, CoinRate>>;
 
-export interface QuoteOptions {
-  readonly staleLimits: Readonly<Record<SourceId, number>>;
-  readonly origins: Partial<Record<SourceId, string>>;
-}
+/** The age in milliseconds at which each source's quotes are stale. */
+export type StaleLimits = Readonly<Record<SourceId, number>>;
 
 /** The state of a round before its quotes are collected. */
 export interface RoundContext {
@@ -49,25 +47,24 @@ export interface RoundContext {
 }
 
 export interface QuoteSet {
-  /** One for each origin, in the order of the sources. */
+  /** One for each source, in the order of the sources. */
   readonly quotes: readonly Quote[];
   /** Sources with a fresh market, also where it could not be converted. */
   readonly fresh: readonly SourceId[];
-  /** Origins that speak and have no quote, since their coin's rate is unsure: they count for a majority. */
+  /** Sources that speak and have no quote, since their coin's rate is unsure: they count for a majority. */
   readonly unconverted: number;
   /** The first time at which one of these markets is stale. */
   readonly staleAtMs: number;
 }
 
-/** The quotes of one symbol: without stale and frozen markets, and with the markets of one origin as one quote. */
-export function collectQuotes(views: readonly MarketView[], context: RoundContext, options: QuoteOptions): QuoteSet {
+/** The quotes of one symbol: without stale and frozen markets, and with the markets of one source as one quote. */
+export function collectQuotes(views: readonly MarketView[], context: RoundContext, staleLimits: StaleLimits): QuoteSet {
   const bySource = new Map<SourceId, Quote[]>();
-  const byOrigin = new Map<string, Quote>();
   const unsureSources = new Set<SourceId>();
   let staleAtMs = Number.POSITIVE_INFINITY;
   for (const view of views) {
     const { market } = view;
-    const staleMs = options.staleLimits[market.tick.source];
+    const staleMs = staleLimits[market.tick.source];
     if (context.atMs - market.asOfMs > staleMs) continue;
     staleAtMs = Math.min(staleAtMs, market.asOfMs + staleMs + 1);
     if (isFrozen(view, staleMs, context)) continue;
@@ -82,17 +79,9 @@ export function collectQuotes(views: readonly MarketView[], context: RoundContex
     // A price that is too small, or whose inverse is, becomes zero in dollars; such a quote is not counted.
     if (quote.price > 0n) quotes.push(quote);
   }
-  const withoutQuote = new Set<string>();
-  for (const [source, quotes] of bySource) {
-    const origin = options.origins[source] ?? source;
-    const quote = combine(quotes);
-    const before = byOrigin.get(origin);
-    if (quote === null) {
-      if (unsureSources.has(source)) withoutQuote.add(origin);
-    } else if (before === undefined || quote.asOfMs > before.asOfMs) byOrigin.set(origin, quote);
-  }
-  const unconverted = [...withoutQuote].filter((origin) => !byOrigin.has(origin)).length;
-  return { quotes: [...byOrigin.values()], fresh: [...bySource.keys()], unconverted, staleAtMs };
+  const quotes = [...bySource.values()].flatMap((each) => combine(each) ?? []);
+  const unconverted = [...unsureSources].filter((source) => bySource.get(source)?.length === 0).length;
+  return { quotes, fresh: [...bySource.keys()], unconverted, staleAtMs };
 }
 
 /**
@@ -104,7 +93,7 @@ function isFrozen({ market, inverse }: MarketView, staleMs: number, { atMs, good
   return absolute(subtract(good, market.goodAtChange)) * 2n > multiply(reach, market.goodAtChange);
 }
 
-/** The quote of an origin: its market in dollars, which comes first; without one, its converted markets by volume. */
+/** The quote of a source: its market in dollars, which comes first; without one, its converted markets by volume. */
 function combine(quotes: readonly Quote[]): Quote | null {
   const main = quotes[0];
   if (main === undefined || quotes.length === 1) return main ?? null;

@@ -4,7 +4,7 @@ import type { SourceId } from "../model/tick.ts";
 import { medianOf, type RateEvidence } from "./dollar-rate.ts";
 import type { MarketTable, MarketView } from "./market-table.ts";
 import { isStablecoin } from "./options.ts";
-import type { QuoteOptions } from "./quotes.ts";
+import type { StaleLimits } from "./quotes.ts";
 
 /** Symbols by whose prices in both currencies an exchange's own rate is seen: liquid everywhere. */
 const references = oracleMajors.filter((symbol) => !isStablecoin(symbol));
@@ -15,8 +15,8 @@ const exchangesMin = 3;
 
 /** The fresh prices of one symbol by exchange, in dollars and in USDT. */
 interface Prices {
-  readonly inDollars: ReadonlyMap<string, Decimal>;
-  readonly inUsdt: ReadonlyMap<string, Decimal>;
+  readonly inDollars: ReadonlyMap<SourceId, Decimal>;
+  readonly inUsdt: ReadonlyMap<SourceId, Decimal>;
 }
 
 const sorted = (values: readonly Decimal[]): Decimal[] =>
@@ -31,38 +31,38 @@ const sorted = (values: readonly Decimal[]): Decimal[] =>
 export function rateEvidence(
   table: MarketTable,
   atMs: number,
-  options: QuoteOptions,
+  staleLimits: StaleLimits,
 ): RateEvidence & { staleAtMs: number } {
   let staleAtMs = Number.POSITIVE_INFINITY;
   const pricesOf = (symbol: string): Prices => {
-    const inDollars = new Map<string, Decimal>();
-    const inUsdt = new Map<string, Decimal>();
+    const inDollars = new Map<SourceId, Decimal>();
+    const inUsdt = new Map<SourceId, Decimal>();
     for (const view of table.views(symbol)) {
       if (view.inverse) continue;
       const { tick, asOfMs } = view.market;
-      const staleMs = options.staleLimits[tick.source];
+      const staleMs = staleLimits[tick.source];
       if (atMs - asOfMs > staleMs) continue;
       staleAtMs = Math.min(staleAtMs, asOfMs + staleMs + 1);
       const prices = pricesFor(view, inDollars, inUsdt);
-      prices?.set(originOf(tick.source, options), tick.price);
+      prices?.set(tick.source, tick.price);
     }
     return { inDollars, inUsdt };
   };
   const direct = pricesOf("USDT").inDollars;
-  const estimates = new Map<string, Decimal[]>([...direct.keys()].map((origin) => [origin, []]));
+  const estimates = new Map<SourceId, Decimal[]>([...direct.keys()].map((source) => [source, []]));
   for (const symbol of references) {
     const prices = pricesOf(symbol);
     const inUsdt = priceInUsdt(prices, direct);
     if (inUsdt === null) continue;
-    for (const [origin, price] of prices.inDollars) {
-      const own = estimates.get(origin) ?? [];
-      estimates.set(origin, own);
+    for (const [source, price] of prices.inDollars) {
+      const own = estimates.get(source) ?? [];
+      estimates.set(source, own);
       own.push(divide(price, inUsdt));
     }
   }
   return {
     atMs,
-    estimates: sorted([...estimates].flatMap(([origin, own]) => estimateOf(direct.get(origin) ?? null, own) ?? [])),
+    estimates: sorted([...estimates].flatMap(([source, own]) => estimateOf(direct.get(source) ?? null, own) ?? [])),
     usdcInUsdt: priceInUsdt(pricesOf("USDC"), direct),
     staleAtMs,
   };
@@ -74,23 +74,21 @@ function estimateOf(direct: Decimal | null, implied: readonly Decimal[]): Decima
   return medianOf(sorted(direct === null ? implied : [direct, ...implied]));
 }
 
-const originOf = (source: SourceId, { origins }: QuoteOptions): string => origins[source] ?? source;
-
 function pricesFor(
   { through }: MarketView,
-  inDollars: Map<string, Decimal>,
-  inUsdt: Map<string, Decimal>,
-): Map<string, Decimal> | null {
+  inDollars: Map<SourceId, Decimal>,
+  inUsdt: Map<SourceId, Decimal>,
+): Map<SourceId, Decimal> | null {
   if (through === null) return inDollars;
   return through === "USDT" ? inUsdt : null;
 }
 
 /** A symbol's price in USDT by the median of all exchanges; null while fewer than three tell it. */
-function priceInUsdt({ inDollars, inUsdt }: Prices, direct: ReadonlyMap<string, Decimal>): Decimal | null {
+function priceInUsdt({ inDollars, inUsdt }: Prices, direct: ReadonlyMap<SourceId, Decimal>): Decimal | null {
   const votes = new Map(inUsdt);
-  for (const [origin, price] of inDollars) {
-    const rate = direct.get(origin);
-    if (rate !== undefined && rate > 0n && !votes.has(origin)) votes.set(origin, divide(price, rate));
+  for (const [source, price] of inDollars) {
+    const rate = direct.get(source);
+    if (rate !== undefined && rate > 0n && !votes.has(source)) votes.set(source, divide(price, rate));
   }
   if (votes.size < exchangesMin) return null;
   const price = medianOf(sorted([...votes.values()]));

@@ -1,10 +1,10 @@
 import type { Clock, Timer } from "@sluice/lib";
-import type { PricedRound, Round } from "../model/round.ts";
+import type { Round } from "../model/round.ts";
 import type { Tick } from "../model/tick.ts";
 import { Aggregator } from "./aggregator.ts";
-import type { CoinRate } from "./dollar-rate.ts";
 import type { Input } from "./inputs.ts";
-import type { AggregateOptions, Stablecoin } from "./options.ts";
+import type { AggregateOptions } from "./options.ts";
+import type { CoinRates } from "./quotes.ts";
 
 /** Ticks that wait for their mark; the mark is set at once when this many arrive within one turn of the event loop. */
 const pendingMax = 4_096;
@@ -13,8 +13,15 @@ const idleMarkMs = 250;
 
 export interface RoundEngineDependencies {
   readonly clock: Clock;
-  /** All inputs since the previous call, the mark last, and the rounds that it computed. Called in order. */
-  readonly onMark: (mark: { readonly inputs: readonly Input[]; readonly rounds: readonly Round[] }) => void;
+  /**
+   * All inputs since the previous call, the mark last, the rounds that it computed, and what the coins are worth
+   * afterwards. Called in order.
+   */
+  readonly onMark: (mark: {
+    readonly inputs: readonly Input[];
+    readonly rounds: readonly Round[];
+    readonly rates: CoinRates;
+  }) => void;
 }
 
 /**
@@ -61,19 +68,8 @@ export class RoundEngine implements AsyncDisposable {
     const mark: Input = { kind: "time", atMs };
     const inputs = [...this.#pending, mark];
     this.#pending = [];
-    this.#dependencies.onMark({ inputs, rounds: this.#aggregator.accept(mark) });
-  }
-
-  latest(symbol: string): Round | null {
-    return this.#aggregator.latest(symbol);
-  }
-
-  lastGood(symbol: string): PricedRound | null {
-    return this.#aggregator.lastGood(symbol);
-  }
-
-  rate(coin: Stablecoin): CoinRate {
-    return this.#aggregator.rate(coin);
+    const rounds = this.#aggregator.accept(mark);
+    this.#dependencies.onMark({ inputs, rounds, rates: this.#aggregator.rates });
   }
 
   /** Computes the rounds of pending ticks and stops. */

@@ -1,10 +1,9 @@
 import { invariant } from "@sluice/lib";
 import { type Decimal, divide, multiply, unit } from "../model/decimal.ts";
 import type { PricedRound, RefusalReason, RefusedRound, Round } from "../model/round.ts";
-import { bandOf, confidenceOf, differenceBand, type SharedErrors } from "./band.ts";
-import { Breaker } from "./breaker.ts";
-import { Movement } from "./movement.ts";
+import { confidenceOf } from "./confidence.ts";
 import { reachOf, sourcesMin, stablecoins } from "./options.ts";
+import { PriceMemory } from "./price-memory.ts";
 import { quorumOf, widenedReach } from "./quorum.ts";
 import type { CoinRates, Quote, QuoteSet, WeightedQuote } from "./quotes.ts";
 import { sortedByValue, type Weighted, weightedMedian, weightsOf } from "./weights.ts";
@@ -16,10 +15,8 @@ const volumeMedians = 100n;
 export class SymbolRounds {
   readonly symbol: string;
   readonly reach: Decimal;
-  readonly #breaker = new Breaker();
-  readonly #movement = new Movement();
+  readonly #memory = new PriceMemory();
   #latest: Round | null = null;
-  #lastGood: PricedRound | null = null;
 
   constructor(symbol: string) {
     this.symbol = symbol;
@@ -31,14 +28,13 @@ export class SymbolRounds {
   }
 
   get lastGood(): PricedRound | null {
-    return this.#lastGood;
+    return this.#memory.last;
   }
 
   make(set: QuoteSet, rates: CoinRates, atMs: number): Round {
     const round = this.#evaluate(set, rates, atMs);
     this.#latest = round;
-    if (round.kind === "price") this.#lastGood = round;
-    else if (round.reason !== "breaker") this.#breaker.interrupt();
+    this.#memory.take(round);
     return round;
   }
 
@@ -58,18 +54,14 @@ export class SymbolRounds {
     const bySource = weightQuotes(quotes);
     const weighted = bySource.toSorted(byPrice);
     const reach = widenedReach(weighted, this.reach);
-    const last = this.#lastGood;
+    const { last } = this.#memory;
     const isRateHeld = stablecoins.some((coin) => rates[coin].state === "held");
     const quorum = quorumOf(weighted, { unconverted, isRateHeld, reach, last, atMs });
     if (quorum === "disagreement" || quorum === "depeg") return refused(quorum);
     const price = weightedMedian(weighted);
     const [lowest, highest] = [weighted[0]?.value ?? price, weighted.at(-1)?.value ?? price];
     invariant(price > 0n && price >= lowest && price <= highest, "a price lies outside the prices of its quotes");
-    const jumped = this.#breaker.isHolding;
-    if (!this.#breaker.passes(price, { atMs, last, reach, isUnproved: quorum === "unproved" }))
-      return refused("breaker");
-    // What the breaker held was no movement, or one that is over.
-    if (jumped) this.#movement.interrupt();
+    if (!this.#memory.passes(price, { atMs, reach, isUnproved: quorum === "unproved" })) return refused("breaker");
     return this.#priced(price, weighted, bySource, rates, atMs);
   }
 
@@ -80,20 +72,13 @@ export class SymbolRounds {
     rates: CoinRates,
     atMs: number,
   ): PricedRound {
-    const shared: SharedErrors = {
-      index: rateError(weighted, rates),
-      movement: this.#movement.sharedVariance(weighted, atMs),
-      spread: medianOf(weighted, (quote) => quote.spread),
-    };
-    const band = bandOf(weighted, price, shared);
-    this.#movement.learn(price, differenceBand(weighted), atMs);
+    const doubts = { rateError: rateError(weighted, rates), freshness: freshnessOf(weighted, atMs) };
     return {
       kind: "price",
       symbol: this.symbol,
       atMs,
       price,
-      confidence: confidenceOf(weighted, price, shared, freshnessOf(weighted, atMs)),
-      band,
+      confidence: confidenceOf(weighted, price, doubts),
       sources: bySource.map(({ quote, weight }) => ({
         source: quote.source,
         price: quote.price,
@@ -129,7 +114,7 @@ function weightQuotes(quotes: readonly Quote[]): WeightedQuote[] {
 const byPrice = (left: WeightedQuote, right: WeightedQuote): number =>
   left.value < right.value ? -1 : left.value > right.value ? 1 : 0;
 
-/** The bands of the rates, as shares of the price, by the weight of the quotes that they converted. */
+/** The errors of the rates, as shares of the price, by the weight of the quotes that they converted. */
 function rateError(weighted: readonly WeightedQuote[], rates: CoinRates): Decimal {
   let error = 0n;
   for (const coin of stablecoins) {
@@ -137,7 +122,7 @@ function rateError(weighted: readonly WeightedQuote[], rates: CoinRates): Decima
     if (rate.state === "unsure") continue;
     let weight = 0n;
     for (const each of weighted) if (each.quote.through === coin) weight += each.weight;
-    if (weight > 0n) error += multiply(weight as Decimal, divide(rate.band, rate.price));
+    if (weight > 0n) error += multiply(weight as Decimal, divide(rate.error, rate.price));
   }
   return error as Decimal;
 }

@@ -1,13 +1,13 @@
 import { type Decimal, decimal, divide, multiply, subtract, unit } from "../model/decimal.ts";
 
 /**
- * The largest share of a minority of sources, whatever volumes they state. The cap of a single origin does not ensure
+ * The largest share of a minority of sources, whatever volumes they state. The cap of a single source does not ensure
  * it: of nine, two that state unlimited volumes would hold 50%, and three 75%, under a cap of 25%.
  */
 const minorityMax = decimal("0.49");
 
-/** The largest share of one origin among `count`. */
-export function originCap(count: number): Decimal {
+/** The largest share of one source among `count`. */
+export function sourceCap(count: number): Decimal {
   // Two can only share equally.
   if (count < 3) return (unit / BigInt(Math.max(count, 1))) as Decimal;
   return decimal(count === 3 ? "0.4" : count <= 5 ? "0.35" : count <= 7 ? "0.3" : "0.25");
@@ -20,7 +20,7 @@ export function originCap(count: number): Decimal {
 export function weightsOf(volumes: readonly (Decimal | null)[]): Decimal[] {
   const count = volumes.length;
   if (count === 0) return [];
-  return boundMinority(capped(completed(volumes), originCap(count)));
+  return boundMinority(capped(completed(volumes), sourceCap(count)));
 }
 
 function completed(volumes: readonly (Decimal | null)[]): bigint[] {

@@ -21,8 +21,6 @@ export interface PricedRound {
   readonly price: Decimal;
   /** 0 to 100. */
   readonly confidence: Decimal;
-  /** Half width in US dollars of the band in which the price lies in two rounds of three. */
-  readonly band: Decimal;
   /** Those that were counted, in the order of their ids. */
   readonly sources: readonly RoundSource[];
   /** US dollars in 24 hours over all counted sources. */

@@ -1,5 +1,5 @@
 import { oracleBounds, oracleSymbols, oracleTierTerms, oracleV2TierTerms } from "@sluice/contract/oracle";
-import type { LastGood } from "../aggregate/breaker.ts";
+import type { LastGood } from "../aggregate/price-memory.ts";
 import { Quotation } from "../model/quotation.ts";
 import { dataAtMs, type RefusalReason, type Round } from "../model/round.ts";
 import { isNewest, visibleEndMs } from "../model/update-window.ts";

@@ -82,7 +82,7 @@ export class Recorder implements AsyncDisposable {
   }
 
   round(round: PricedRound): void {
-    if (![round.price, round.volume24h, round.band, round.high24h].every(isStorable)) {
+    if (![round.price, round.volume24h, round.high24h].every(isStorable)) {
       this.#dropped("oracle_rounds", 1, "unstorable");
       return;
     }
@@ -180,7 +180,6 @@ function roundRow(round: PricedRound): Readonly<Record<string, unknown>> {
     symbol: round.symbol,
     price: formatDecimal(round.price),
     confidence: formatDecimal(round.confidence),
-    band: formatDecimal(round.band),
     volume_24h: formatDecimal(round.volume24h),
     change_24h: textOf(round.change24h),
     high_24h: textOf(round.high24h),

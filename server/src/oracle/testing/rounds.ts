@@ -16,7 +16,6 @@ export function priced(
     atMs: changes.atMs,
     price,
     confidence: changes.confidence ?? decimal("99.5"),
-    band: decimal("0.01"),
     sources: sources.map((source) => ({ source, price, weight: decimal("0.25"), asOfMs: changes.atMs })),
     volume24h: changes.volume24h ?? decimal("1440000"),
     change24h: changes.change24h === undefined ? decimal("1.25") : changes.change24h,
