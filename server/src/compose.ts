@@ -21,7 +21,7 @@ import { openStores, type Stores } from "./compose/stores.ts";
 import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
 import type { EngineService } from "./engine/index.ts";
 import type { GatewayServer } from "./gateway/index.ts";
-import { type RevocationFeed, subscribeToRevocations } from "./keys/index.ts";
+import { createKeysEvents, type RevocationFeed, subscribeToRevocations } from "./keys/index.ts";
 import type { Names } from "./names/index.ts";
 import { type AppMount, listening, PlainListener } from "./net/index.ts";
 import {
@@ -111,7 +111,13 @@ export const startSteps = [
   ),
   step("gateway", ["stores"], (parts, shared) => wireGateway(shared.config, { ...shared, ...parts })),
   step("revocations", ["stores", "gateway"], ({ stores, gateway }, shared) =>
-    subscribeToRevocations({ ...shared, hot: stores.hot, keys: gateway.keys }),
+    subscribeToRevocations({
+      ...shared,
+      hot: stores.hot,
+      changes: stores.state.keyChanges,
+      keys: gateway.keys,
+      events: createKeysEvents(shared),
+    }),
   ),
   step("upstreamAdmin", ["stores", "gateway"], async ({ stores, gateway }, shared) => {
     const { masterKey } = shared.config;

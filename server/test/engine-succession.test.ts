@@ -1,9 +1,12 @@
 /** Two block engines on one PostgreSQL: one keeps the book, the other stands by and takes over. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { formatApiKey } from "@sluice/contract/api-key";
 import { protoFiles } from "@sluice/contract/proto";
 import { eventually } from "@sluice/lib/testing";
 import { Keypair, type VersionedTransaction } from "@solana/web3.js";
+import { Client } from "pg";
 import { PlainClient } from "../src/net/grpc/testing/grpc-client.ts";
 import { newSchema, type Schema } from "../src/state/testing/schema.ts";
 import { memo, pay, signatureOf, signed, tip } from "./testing/bundles.ts";
@@ -105,6 +108,21 @@ async function expectTrueEnds(searcher: RestSearcher, bundles: Awaited<ReturnTyp
   expect(ends.filter((end) => end === "included").length).toBeGreaterThan(0);
 }
 
+const slotCall = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getSlot" });
+
+/** A table that nobody else can read or write until this is disposed of. */
+async function locked(table: string): Promise<AsyncDisposable & { readonly client: Client }> {
+  const client = new Client({ connectionString: schema.url });
+  await client.connect();
+  await client.query(`begin; lock table ${table} in access exclusive mode`);
+  return { client, [Symbol.asyncDispose]: () => client.end() };
+}
+
+async function leaseOf(client: Client): Promise<{ readonly epoch: bigint; readonly beats: bigint }> {
+  const { rows } = await client.query("select epoch, beats from leases where holder <> ''");
+  return { epoch: BigInt(rows[0].epoch), beats: BigInt(rows[0].beats) };
+}
+
 if (databaseUrl !== "") {
   let one: Place;
   let other: Place;
@@ -155,6 +173,47 @@ if (databaseUrl !== "") {
     expect(await new Promise((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)))).toBe(4503);
   });
 
+  test("a locked table of keys and a flood of invented keys leave the lease where it is", async () => {
+    await using blocker = await locked("api_keys");
+    const began = await leaseOf(blocker.client);
+    let flooded = 0;
+    // Longer than a lease: a holder whose beats waited behind the flood would have lost it.
+    await eventually(
+      "beats for twice the time of a lease",
+      async () => {
+        const rpc = new URL(`${one.network.dev.doors["rpc"]}`);
+        const invented = Array.from({ length: 24 }, () => formatApiKey("dev", (length) => randomBytes(length)));
+        const flood = invented.map(async (each) => {
+          const answer = await fetch(rpc, {
+            method: "POST",
+            headers: { "x-api-key": each, "content-type": "application/json" },
+            body: slotCall,
+          });
+          expect(answer.status).toBe(503);
+          flooded += 1;
+        });
+        await Promise.all(flood);
+        return (await leaseOf(blocker.client)).beats >= began.beats + 16n;
+      },
+      60_000,
+    );
+    expect(flooded).toBeGreaterThan(24);
+    expect((await leaseOf(blocker.client)).epoch).toBe(began.epoch);
+    expect([await isActive(one), await isActive(other)]).toEqual([true, false]);
+  });
+
+  test("a leader whose beats get no answer ends the streams of its validators within the time of the lease, and leads on", async () => {
+    await eventually("a validator takes bundles", async () => (await metric(one, "sluice_engine_validators")) > 0);
+    {
+      await using blocker = await locked("leases");
+      await eventually("its stream has ended", async () => (await metric(one, "sluice_engine_validators")) === 0);
+      expect(await leaseOf(blocker.client)).toMatchObject({ epoch: 1n });
+      expect((await statusOf(one)).status).toBe("maintenance");
+    }
+    await eventually("the first one leads on", () => isActive(one));
+    await eventually("a validator is back", async () => (await metric(one, "sluice_engine_validators")) > 0);
+  });
+
   test("when the first is killed the second takes over, and reports for each accepted bundle the end that the chain knows", async () => {
     const bundles = await accepted(new RestSearcher(one.rest, key), "killed");
     await one.network.end("SIGKILL");
@@ -183,6 +242,9 @@ if (databaseUrl !== "") {
     const answers = await Promise.all(Array.from({ length: 5 }, () => woken.submit(late)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
     await eventually("it stands by", async () => (await statusOf(other)).role === "standby");
+    // What it lost is told once, and nobody is paged for it.
+    expect(other.network.said()).not.toContain("taken over what this one was writing");
+    expect(other.network.said()).not.toMatch(/internal error/);
     const searcher = new RestSearcher(third.rest, key);
     await expectTrueEnds(searcher, bundles);
     const landed = await eventually("it takes bundles", () => searcher.accepted(late));

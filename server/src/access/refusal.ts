@@ -4,7 +4,7 @@ import type { LimitDecision } from "../limits/index.ts";
 
 /**
  * What the first three steps refuse with: identify (INVALID_API_KEY for a missing, malformed or unknown key,
- * KEY_INACTIVE, OVERLOADED while keys cannot be looked up), restrict, permit.
+ * KEY_INACTIVE, STORE_UNAVAILABLE or OVERLOADED while keys cannot be looked up), restrict, permit.
  */
 export type AdmissionCode = KeyRefusal["code"] | RestrictionCode | "PERMISSION_DENIED";
 

@@ -121,11 +121,11 @@ function wireKeys(config: Config, dependencies: GatewayParts) {
   const { keys } = dependencies.stores.state;
   return dependencies.resources.use(
     createKeys(
-      { developmentKeys: acceptedKeys(config) },
+      { developmentKeys: acceptedKeys(config), lookupTimeoutMs: config.stores.database.lookupTimeoutMs },
       {
         clock,
         log,
-        findByHash: (hash) => keys.findByHash(hash),
+        findByHash: (hash, asker) => keys.findByHash(hash, asker),
         touch: (used) => keys.touch(used),
         events: createKeysEvents(dependencies),
       },

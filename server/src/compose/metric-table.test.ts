@@ -22,6 +22,7 @@ import {
 } from "../observe/index.ts";
 import { createOracleEvents, oracleMetrics } from "../oracle/index.ts";
 import { createRpcEvents, rpcMetrics } from "../rpc/index.ts";
+import { createStateEvents, stateMetrics } from "../state/index.ts";
 import { createUpstreamEvents, upstreamMetrics } from "../upstreams/index.ts";
 import { metricTable } from "./metric-table.ts";
 
@@ -36,6 +37,7 @@ const rooms: Record<string, { readonly metrics: object; readonly create: (observ
   cache: { metrics: cacheMetrics, create: createCacheEvents },
   upstreams: { metrics: upstreamMetrics, create: createUpstreamEvents },
   rpc: { metrics: rpcMetrics, create: createRpcEvents },
+  state: { metrics: stateMetrics, create: createStateEvents },
   ledger: { metrics: ledgerMetrics, create: createLedgerEvents },
   names: { metrics: namesMetrics, create: createNamesEvents },
   oracle: {
@@ -61,6 +63,7 @@ function observed() {
     ...createCacheEvents(observe),
     ...createUpstreamEvents(observe),
     ...createRpcEvents(observe),
+    ...createStateEvents(observe),
     ...createLedgerEvents(observe),
     ...createNamesEvents(observe),
     ...createEngineEvents(observe),

@@ -10,6 +10,7 @@ import { netMetrics } from "../net/index.ts";
 import { baseMetrics, type MetricDefinition, requestMetrics, serverMetrics } from "../observe/index.ts";
 import { oracleMetrics } from "../oracle/index.ts";
 import { rpcMetrics } from "../rpc/index.ts";
+import { stateMetrics } from "../state/index.ts";
 import { upstreamMetrics } from "../upstreams/index.ts";
 
 /** The metrics of a room, under the title that a board shows them by. */
@@ -34,6 +35,7 @@ export const metricGroups: readonly MetricGroup[] = [
   group("Cache", cacheMetrics),
   group("Nodes", upstreamMetrics),
   group("Sent transactions", rpcMetrics),
+  group("State store", stateMetrics),
   group("Ledger", ledgerMetrics),
   group("Names", namesMetrics),
   group("Oracle", oracleMetrics),

@@ -5,7 +5,14 @@ import type { Config } from "../config/index.ts";
 import { type Credits, createCreditsEvents, openCredits } from "../credits/index.ts";
 import { type Hot, openHot } from "../hot/index.ts";
 import { createLedgerEvents, type Ledger, LedgerOpenError, openLedger } from "../ledger/index.ts";
-import { type CreditStore, type MeteredProduct, openState, type State } from "../state/index.ts";
+import {
+  type CreditStore,
+  createStateEvents,
+  type DatabasePools,
+  type MeteredProduct,
+  openState,
+  type State,
+} from "../state/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 export interface Stores {
@@ -23,8 +30,25 @@ export const stateOptions = (config: Config) => ({
   directory: join(config.stores.directory, "state"),
   databaseUrl: config.stores.databaseUrl,
   network: config.networkDefault,
+  pools: poolsOf(config.stores.database),
   beside: ["ledger", "credits"].map((part) => join(config.stores.directory, part)),
 });
+
+function poolsOf(database: Config["stores"]["database"]): DatabasePools {
+  const { connections, connectTimeoutMs, statementTimeoutMs, lookupTimeoutMs } = database;
+  const usual = { connectTimeoutMs, statementTimeoutMs };
+  const brief = {
+    connectTimeoutMs: Math.min(connectTimeoutMs, lookupTimeoutMs),
+    statementTimeoutMs: lookupTimeoutMs,
+  };
+  return {
+    general: { connectionsMax: connections.general, ...usual },
+    engine: { connectionsMax: connections.engine, ...usual },
+    leases: { connectionsMax: connections.leases, ...brief },
+    keys: { connectionsMax: connections.keys, ...brief },
+    unknown_keys: { connectionsMax: connections.unknownKeys, ...brief },
+  };
+}
 
 const ledgerDirectory = (config: Config): string => join(config.stores.directory, "ledger");
 
@@ -45,7 +69,10 @@ export async function openStores(
 ): Promise<Stores> {
   const { clock, random, log, resources } = dependencies;
   const state = resources.use(
-    await openState({ ...stateOptions(config), create: createsState }, { clock, random, log }),
+    await openState(
+      { ...stateOptions(config), create: createsState },
+      { clock, random, log, events: createStateEvents(dependencies) },
+    ),
   );
   resources.use(sweepSessions(state, dependencies));
   const [ledger, hot] = await Promise.allSettled([

@@ -92,6 +92,20 @@ export interface Config {
   readonly stores: {
     readonly directory: string;
     readonly databaseUrl: string | null;
+    /** The pools of connections to PostgreSQL, by their sizes. */
+    readonly database: {
+      readonly connections: {
+        readonly general: number;
+        readonly engine: number;
+        readonly leases: number;
+        readonly keys: number;
+        readonly unknownKeys: number;
+      };
+      readonly connectTimeoutMs: number;
+      readonly statementTimeoutMs: number;
+      /** Of leases and of look-ups of keys. */
+      readonly lookupTimeoutMs: number;
+    };
     readonly clickhouseUrl: string | null;
     readonly clickhouseCluster: string | null;
     readonly redisUrl: string | null;

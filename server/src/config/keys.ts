@@ -1,5 +1,6 @@
 import { limits } from "@sluice/contract/limits";
 import { networks } from "@sluice/contract/tiers";
+import { databaseKeys } from "./database-keys.ts";
 import { drainKeys } from "./drain-keys.ts";
 import { engineKeys } from "./engine-keys.ts";
 import { genesisKeys } from "./genesis-keys.ts";
@@ -141,6 +142,7 @@ export const keys = {
     "PostgreSQL for accounts, keys and all that changes. Without it SQLite in `DATA_DIR` is used.",
     { secrecy: "address" },
   ),
+  ...databaseKeys,
   CLICKHOUSE_URL: optional(
     "Stores",
     "stores.clickhouse_url",

@@ -90,6 +90,23 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
     good: [["postgres://u:p@db/sluice", (c) => c.stores.databaseUrl, "postgres://u:p@db/sluice"]],
     bad: ["mysql://db", "db", "postgres://"],
   },
+  DATABASE_POOL: { good: [["20", (c) => c.stores.database.connections.general, 20]], bad: ["0", "201", "many"] },
+  DATABASE_POOL_ENGINE: { good: [["4", (c) => c.stores.database.connections.engine, 4]], bad: ["0", "201"] },
+  DATABASE_POOL_LEASES: { good: [["1", (c) => c.stores.database.connections.leases, 1]], bad: ["0", "201"] },
+  DATABASE_POOL_KEYS: { good: [["5", (c) => c.stores.database.connections.keys, 5]], bad: ["0", "201"] },
+  DATABASE_POOL_UNKNOWN_KEYS: { good: [["1", (c) => c.stores.database.connections.unknownKeys, 1]], bad: ["0", "201"] },
+  DATABASE_CONNECT_TIMEOUT_MS: {
+    good: [["800", (c) => c.stores.database.connectTimeoutMs, 800]],
+    bad: ["99", "5s", "60001"],
+  },
+  DATABASE_STATEMENT_TIMEOUT_MS: {
+    good: [["10000", (c) => c.stores.database.statementTimeoutMs, 10_000]],
+    bad: ["999", "600001"],
+  },
+  DATABASE_LOOKUP_TIMEOUT_MS: {
+    good: [["500", (c) => c.stores.database.lookupTimeoutMs, 500]],
+    bad: ["99", "3001"],
+  },
   CLICKHOUSE_URL: {
     good: [["http://ch:8123", (c) => c.stores.clickhouseUrl, "http://ch:8123"]],
     bad: ["tcp://ch:9000"],

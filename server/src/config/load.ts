@@ -71,6 +71,21 @@ function settingsOf(written: WrittenValues, mode: Mode): Setting[] {
   });
 }
 
+function databaseOf(values: KeyValues): Config["stores"]["database"] {
+  return {
+    connections: {
+      general: values.DATABASE_POOL,
+      engine: values.DATABASE_POOL_ENGINE,
+      leases: values.DATABASE_POOL_LEASES,
+      keys: values.DATABASE_POOL_KEYS,
+      unknownKeys: values.DATABASE_POOL_UNKNOWN_KEYS,
+    },
+    connectTimeoutMs: values.DATABASE_CONNECT_TIMEOUT_MS,
+    statementTimeoutMs: values.DATABASE_STATEMENT_TIMEOUT_MS,
+    lookupTimeoutMs: values.DATABASE_LOOKUP_TIMEOUT_MS,
+  };
+}
+
 function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): Config {
   const ports = endpointPorts(values);
   return {
@@ -125,6 +140,7 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
     stores: {
       directory: values.DATA_DIR,
       databaseUrl: values.DATABASE_URL,
+      database: databaseOf(values),
       clickhouseUrl: values.CLICKHOUSE_URL,
       clickhouseCluster: values.CLICKHOUSE_CLUSTER,
       redisUrl: values.REDIS_URL,

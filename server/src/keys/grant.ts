@@ -51,7 +51,7 @@ export interface Grant {
 /** Why a presented key grants nothing: see `Keys.authenticate`. */
 export interface KeyRefusal {
   readonly ok: false;
-  readonly code: "INVALID_API_KEY" | "KEY_INACTIVE" | "OVERLOADED";
+  readonly code: "INVALID_API_KEY" | "KEY_INACTIVE" | "OVERLOADED" | "STORE_UNAVAILABLE";
 }
 
 /**

@@ -39,10 +39,13 @@ export class KeyCache {
   #oldestKnown = this.#known.keys();
   readonly #unknown: BoundedMap<string, UnknownEntry>;
   readonly #presentedByHash = new Map<string, string>();
+  /** Keys that exist, also those that were forgotten since: what is asked of them is not asked by a stranger. */
+  readonly #seen: BoundedMap<string, true>;
   readonly #knownMax: number;
 
   constructor(bounds: { knownMax: number; unknownMax: number }) {
     this.#knownMax = bounds.knownMax;
+    this.#seen = new BoundedMap<string, true>({ max: bounds.knownMax });
     this.#unknown = new BoundedMap<string, UnknownEntry>({
       max: bounds.unknownMax,
       onEvict: (_presented, { hash }) => this.#presentedByHash.delete(hash),
@@ -57,6 +60,11 @@ export class KeyCache {
     return this.#known.get(presented);
   }
 
+  /** Whether a look-up has found this key before; the last `knownMax` keys are remembered. */
+  wasKnown(presented: string): boolean {
+    return this.#seen.get(presented) === true;
+  }
+
   isUnknown(presented: string, nowMs: number): boolean {
     const entry = this.#unknown.get(presented);
     if (entry === undefined) return false;
@@ -69,11 +77,13 @@ export class KeyCache {
     this.#forgetUnknown(entry.presented);
     if (!this.#known.has(entry.presented) && this.#known.size >= this.#knownMax) this.#evictKnown();
     this.#known.set(entry.presented, entry);
+    this.#seen.set(entry.presented, true);
     this.#presentedByHash.set(entry.hash, entry.presented);
   }
 
   putUnknown(presented: string, hash: string, untilMs: number): void {
     this.#forgetKnown(presented);
+    this.#seen.delete(presented);
     this.#unknown.set(presented, { untilMs, hash });
     this.#presentedByHash.set(hash, presented);
   }

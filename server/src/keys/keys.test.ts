@@ -50,13 +50,14 @@ function bootKeys(options: Partial<KeysOptions> = {}) {
   const stored = new Map<string, { key: KeyRecord; account: AccountRecord }>();
   const touched: Map<string, number>[] = [];
   const warnings: string[] = [];
-  const store = { lookups: 0, isDown: false, gate: null as Promise<void> | null };
+  const store = { lookups: 0, askers: [] as boolean[], isDown: false, gate: null as Promise<void> | null };
   const keys = createKeys(
     { developmentKeys: "accept", flushIntervalMs: null, ...options },
     {
       clock,
-      findByHash: async (hash) => {
+      findByHash: async (hash, { isKnown }) => {
         store.lookups += 1;
+        store.askers.push(isKnown);
         const found = stored.get(hash) ?? null;
         if (store.gate !== null) await store.gate;
         if (store.isDown) throw new Error("store down");
@@ -240,7 +241,7 @@ test("while the store fails a known key serves through a bounded grace, asking a
   expect(codeOf(await keys.authenticate(presented))).toBe("granted");
   expect(store.lookups).toBe(3);
   clock.advance(15 * 60_000);
-  expect(codeOf(await keys.authenticate(presented))).toBe("OVERLOADED");
+  expect(codeOf(await keys.authenticate(presented))).toBe("STORE_UNAVAILABLE");
   expect(warnings.length).toBeGreaterThan(0);
   store.isDown = false;
   expect(codeOf(await keys.authenticate(presented))).toBe("granted");
@@ -253,8 +254,8 @@ test("while the store fails a key that is not known, or was invalidated, is neve
   await keys.authenticate(known);
   store.isDown = true;
   keys.invalidate(hashOf(known));
-  expect(codeOf(await keys.authenticate(known))).toBe("OVERLOADED");
-  expect(codeOf(await keys.authenticate(unknown))).toBe("OVERLOADED");
+  expect(codeOf(await keys.authenticate(known))).toBe("STORE_UNAVAILABLE");
+  expect(codeOf(await keys.authenticate(unknown))).toBe("STORE_UNAVAILABLE");
 });
 
 test("a key that was found to be gone is not granted by what was known of it, when the store fails afterwards", async () => {
@@ -267,7 +268,7 @@ test("a key that was found to be gone is not granted by what was known of it, wh
   expect(codeOf(await keys.authenticate(presented))).toBe("INVALID_API_KEY");
   store.isDown = true;
   clock.advance(31_000);
-  expect(codeOf(await keys.authenticate(presented))).toBe("OVERLOADED");
+  expect(codeOf(await keys.authenticate(presented))).toBe("STORE_UNAVAILABLE");
 });
 
 test("a store that does not answer is given up after its deadline", async () => {
@@ -275,7 +276,25 @@ test("a store that does not answer is given up after its deadline", async () => 
   store.gate = new Promise(() => undefined);
   const waiting = keys.authenticate(newKey());
   clock.advance(5);
-  expect(codeOf(await waiting)).toBe("OVERLOADED");
+  expect(codeOf(await waiting)).toBe("STORE_UNAVAILABLE");
+});
+
+test("a flood of made-up keys takes no place from keys that were seen before, also from those that have changed", async () => {
+  const { keys, store, put } = bootKeys({ lookupsMax: 3, unknownLookupsMax: 2 });
+  const presented = newKey();
+  put(presented);
+  await keys.authenticate(presented);
+  expect(store.askers).toEqual([false]);
+  keys.invalidate(hashOf(presented));
+  const gate = Promise.withResolvers<void>();
+  store.gate = gate.promise;
+  const flood = [keys.authenticate(newKey()), keys.authenticate(newKey())];
+  expect(keys.authenticate(newKey())).toEqual({ ok: false, code: "OVERLOADED" });
+  const known = keys.authenticate(presented);
+  expect(store.askers).toEqual([false, false, false, true]);
+  gate.resolve();
+  expect(codeOf(await known)).toBe("granted");
+  expect((await Promise.all(flood)).map(codeOf)).toEqual(["INVALID_API_KEY", "INVALID_API_KEY"]);
 });
 
 test("look-ups at one time are bounded", async () => {

@@ -21,14 +21,19 @@ export interface KeysOptions {
   readonly lookupTimeoutMs?: number;
   readonly knownMax?: number;
   readonly unknownMax?: number;
+  /** Look-ups under way, and those of keys that were not seen before among them. */
   readonly lookupsMax?: number;
+  readonly unknownLookupsMax?: number;
   /** How often last-used times are written; null leaves it to `flush`. */
   readonly flushIntervalMs?: number | null;
 }
 
 export interface KeysDependencies {
   readonly clock: Clock;
-  readonly findByHash: (hash: string) => Promise<{ key: KeyRecord; account: AccountRecord } | null>;
+  readonly findByHash: (
+    hash: string,
+    asker: { readonly isKnown: boolean },
+  ) => Promise<{ key: KeyRecord; account: AccountRecord } | null>;
   readonly touch: (lastUsed: Map<string, number>) => Promise<void>;
   readonly log: Pick<Log, "warn">;
   readonly events?: KeysEvents;
@@ -37,9 +42,9 @@ export interface KeysDependencies {
 export interface Keys extends AsyncDisposable {
   /**
    * The Grant of the presented key, or the code that refuses it. INVALID_API_KEY for a missing, malformed or unknown
-   * key, KEY_INACTIVE for one that is disabled, revoked or expired, or whose account is disabled, OVERLOADED when the
-   * store cannot be asked and nothing fresh enough is known: never a grant by default. A promise only when a look-up is
-   * needed.
+   * key, KEY_INACTIVE for one that is disabled, revoked or expired, or whose account is disabled. Where nothing fresh
+   * enough is known, STORE_UNAVAILABLE when the store does not answer and OVERLOADED when too many look-ups are under
+   * way: never a grant by default. A promise only when a look-up is needed.
    */
   authenticate(presented: string | null): Grant | KeyRefusal | Promise<Grant | KeyRefusal>;
   /** The code of the first restriction of the key that the request breaks, or null. */
@@ -56,6 +61,8 @@ export interface Keys extends AsyncDisposable {
 
 interface Flight {
   readonly hash: string;
+  /** Whether the key was seen before. */
+  readonly isKnown: boolean;
   promise: Promise<Grant | KeyRefusal>;
   /** Set when what is being read may have changed since the read began. */
   isOutdated: boolean;
@@ -70,6 +77,7 @@ const defaults = {
   knownMax: 50_000,
   unknownMax: 10_000,
   lookupsMax: 256,
+  unknownLookupsMax: 192,
   flushIntervalMs: 30_000,
 } as const;
 
@@ -81,6 +89,7 @@ const readsMax = 5;
 const invalidKey: KeyRefusal = { ok: false, code: "INVALID_API_KEY" };
 const inactiveKey: KeyRefusal = { ok: false, code: "KEY_INACTIVE" };
 const overloaded: KeyRefusal = { ok: false, code: "OVERLOADED" };
+const unavailable: KeyRefusal = { ok: false, code: "STORE_UNAVAILABLE" };
 
 class KeyRing implements Keys {
   readonly #options: Required<Omit<KeysOptions, "flushIntervalMs">>;
@@ -88,6 +97,10 @@ class KeyRing implements Keys {
   readonly #clock: Clock;
   readonly #cache: KeyCache;
   readonly #flights = new Map<string, Flight>();
+  /** Of keys that were not seen before. */
+  #unknownFlights = 0;
+  /** Whether the last look-up that ended got no answer. */
+  #isFailing = false;
   readonly #lastUsed: LastUsed;
   readonly #timer: Timer | null;
 
@@ -166,12 +179,23 @@ class KeyRing implements Keys {
     this.#count("miss");
     const running = this.#flights.get(presented);
     if (running !== undefined) return running.promise;
-    if (this.#flights.size >= this.#options.lookupsMax) return this.#withoutStore(stale);
+    const isKnown = this.#cache.wasKnown(presented);
+    if (this.#isFull(isKnown)) return this.#withoutStore(stale, this.#isFailing ? unavailable : overloaded);
     const hash = createHash("sha256").update(presented).digest("hex");
-    const flight: Flight = { hash, promise: Promise.resolve(overloaded), isOutdated: false };
+    const flight: Flight = { hash, isKnown, promise: Promise.resolve(overloaded), isOutdated: false };
     this.#flights.set(presented, flight);
-    flight.promise = this.#fly(presented, flight, stale).finally(() => this.#flights.delete(presented));
+    if (!isKnown) this.#unknownFlights += 1;
+    flight.promise = this.#fly(presented, flight, stale).finally(() => {
+      this.#flights.delete(presented);
+      if (!isKnown) this.#unknownFlights -= 1;
+    });
     return flight.promise;
+  }
+
+  /** Made-up keys leave room for those that are in use. */
+  #isFull(isKnown: boolean): boolean {
+    const { lookupsMax, unknownLookupsMax } = this.#options;
+    return this.#flights.size >= lookupsMax || (!isKnown && this.#unknownFlights >= unknownLookupsMax);
   }
 
   async #fly(presented: string, flight: Flight, stale: KeyEntry | null): Promise<Grant | KeyRefusal> {
@@ -179,11 +203,14 @@ class KeyRing implements Keys {
       flight.isOutdated = false;
       let found: { key: KeyRecord; account: AccountRecord } | null;
       try {
-        found = await this.#ask(flight.hash);
+        found = await this.#ask(flight);
+        this.#isFailing = false;
       } catch (error) {
-        this.#warn(error, "a key could not be looked up");
+        if (!this.#isFailing) this.#warn(error, "keys cannot be looked up");
+        this.#isFailing = true;
         // An entry that was invalidated meanwhile is no longer there to fall back to.
-        return this.#withoutStore(stale !== null && this.#cache.known(presented) === stale ? stale : null);
+        const left = stale !== null && this.#cache.known(presented) === stale ? stale : null;
+        return this.#withoutStore(left, unavailable);
       }
       if (!flight.isOutdated) return this.#remember(presented, flight, found);
       // A caller that came after the last change may be waiting too, and must not be granted what was before it.
@@ -219,19 +246,20 @@ class KeyRing implements Keys {
     return this.#evaluate(entry);
   }
 
-  /** What is answered when the store cannot be asked: what was known not too long ago, or that we are busy. */
-  #withoutStore(stale: KeyEntry | null): Grant | KeyRefusal {
-    if (stale === null) return overloaded;
+  /** What is answered when the store cannot be asked: what was known not too long ago, or the refusal. */
+  #withoutStore(stale: KeyEntry | null, refusal: KeyRefusal): Grant | KeyRefusal {
+    if (stale === null) return refusal;
     const nowMs = this.#clock.monotonic();
     const servedUntilMs = stale.checkedAtMs + this.#options.lifetimeMs + this.#options.graceMs;
-    if (nowMs >= servedUntilMs) return overloaded;
+    if (nowMs >= servedUntilMs) return refusal;
     stale.freshUntilMs = Math.min(nowMs + this.#options.retryMs, servedUntilMs);
     return this.#evaluate(stale);
   }
 
   /** A look-up with a deadline; a result that comes later is dropped. */
-  async #ask(hash: string): Promise<{ key: KeyRecord; account: AccountRecord } | null> {
-    const found = await within(this.#clock, this.#options.lookupTimeoutMs, this.#dependencies.findByHash(hash));
+  async #ask({ hash, isKnown }: Flight): Promise<{ key: KeyRecord; account: AccountRecord } | null> {
+    const looking = this.#dependencies.findByHash(hash, { isKnown });
+    const found = await within(this.#clock, this.#options.lookupTimeoutMs, looking);
     if (!found.ok) throw new Error("The look-up took too long");
     return found.value;
   }

@@ -1,8 +1,11 @@
-import type { Log } from "@sluice/lib";
+import type { Clock, Log } from "@sluice/lib";
 import type { Hot } from "../hot/index.ts";
+import type { KeyChangeStore } from "../state/index.ts";
+import { ChangeFollower } from "./change-follower.ts";
+import type { KeysEvents } from "./events.ts";
 import type { Keys } from "./keys.ts";
 
-/** Invalidates a key or an account in every process at once: in this one directly, in the others by a notice. */
+/** Invalidates a key or an account in every process: in this one at once, in the others by a notice. */
 export interface RevocationFeed {
   invalidateKey(hash: string): void;
   invalidateAccount(accountId: string): void;
@@ -15,13 +18,16 @@ export interface RevocationFeed {
 const channel = "keys";
 
 /**
- * Receives the notices of other replicas. When some may have been missed, everything cached is invalidated: reading
- * state again is cheap, and serving a revoked key is not.
+ * Receives the notices of other replicas, which come at once and may be lost, and follows the revision in state, which
+ * is read once a second and misses nothing.
  */
 export async function subscribeToRevocations(dependencies: {
+  readonly clock: Clock;
   readonly hot: Pick<Hot, "publish" | "subscribe">;
+  readonly changes: KeyChangeStore;
   readonly keys: Pick<Keys, "invalidate" | "invalidateAccount" | "invalidateAll">;
-  readonly log: Pick<Log, "warn">;
+  readonly log: Pick<Log, "info" | "warn">;
+  readonly events?: Pick<KeysEvents, "keyRevisionRead">;
   readonly resources: AsyncDisposableStack;
 }): Promise<RevocationFeed> {
   const { hot, keys, log, resources } = dependencies;
@@ -29,6 +35,7 @@ export async function subscribeToRevocations(dependencies: {
   const notify = (): void => {
     for (const listener of listeners) listener();
   };
+  const follower = resources.use(await ChangeFollower.open({ ...dependencies, changed: notify }));
   const subscription = await hot.subscribe(
     channel,
     (message) => {
@@ -37,17 +44,12 @@ export async function subscribeToRevocations(dependencies: {
       else if (kind === "account") keys.invalidateAccount(id);
       notify();
     },
-    {
-      onGap: () => {
-        keys.invalidateAll();
-        notify();
-      },
-    },
+    { onGap: () => void follower.look() },
   );
   resources.use(subscription);
   const publish = (message: string): void => {
     hot.publish(channel, message).catch((error: unknown) => {
-      const text = "other replicas did not receive the revocation of a key; they use it for at most 5 minutes";
+      const text = "other replicas were not notified of a change of a key; they read it from state within two seconds";
       log.warn({ error: String(error) }, text);
     });
   };

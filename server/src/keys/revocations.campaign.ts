@@ -2,8 +2,9 @@ import { type Course, Revocations } from "./testing/revocations.ts";
 
 /**
  * Keys and accounts change on three replicas that keep keys in memory and notify each other, over a store that answers
- * late and in any order: a replica that was notified grants nothing by what was before, and one that cannot be notified
- * stops within the time for which a key is kept. `n` is the number of steps in all.
+ * late and in any order: a replica that was notified grants nothing by what was before; one that was not stops when it
+ * reads the revision, within a second and what the store takes, or, while the store fails, within the time for which a
+ * key is kept. `n` is the number of steps in all.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const calm = { lossChance: 0, killChance: 0, failureChance: 0 };

@@ -1,5 +1,6 @@
 import { oracleTiers, oracleV2Tiers, type Product, platformTiers } from "@sluice/contract/tiers";
 import type { StoreConnection } from "./connection.ts";
+import { recordKeyChange } from "./key-changes.ts";
 import { beyond, readPageRequest, toPage } from "./paging.ts";
 import type { AccountRecord, AccountStore, PageRequest, RecordPage } from "./records.ts";
 import { toAccount } from "./rows.ts";
@@ -77,9 +78,11 @@ export class Accounts implements AccountStore {
   async #update(id: string, columns: Partial<AccountRow>): Promise<AccountRecord | null> {
     if (!isIdentifier(id)) return null;
     if (Object.keys(columns).length === 0) return this.get(id);
-    return this.#connection.run(async (db) => {
-      const row = await db.updateTable("accounts").set(columns).where("id", "=", id).returningAll().executeTakeFirst();
-      return row === undefined ? null : toAccount(row);
+    return this.#connection.transaction(async (tx) => {
+      const row = await tx.updateTable("accounts").set(columns).where("id", "=", id).returningAll().executeTakeFirst();
+      if (row === undefined) return null;
+      await recordKeyChange(tx, { kind: "account", accountId: id });
+      return toAccount(row);
     });
   }
 }

@@ -32,15 +32,19 @@ export {
   type SearcherLimit,
   type SearcherLink,
 } from "./engine-records.ts";
-export { StateError } from "./errors.ts";
+export { StateError, stateErrorCodeOf } from "./errors.ts";
+export { createStateEvents, stateMetrics } from "./events.ts";
 export { FileLock } from "./file-lock.ts";
 export type { CreditStore, LeaseBook, MeteredProduct, OpenLeaseBook } from "./meter.ts";
 export { openState } from "./open.ts";
 export type { UpstreamNodeRecord, UpstreamOrder } from "./order-records.ts";
+export type { DatabasePools } from "./pools.ts";
 export type {
   AccountRecord,
   AuditRecord,
   ChangingStores,
+  GrantChange,
+  KeyChangeStore,
   KeyChanges,
   KeyRecord,
   KeyRestrictions,

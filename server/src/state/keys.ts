@@ -3,6 +3,7 @@ import { SluiceError } from "@sluice/contract/errors";
 import { networks, permissions } from "@sluice/contract/tiers";
 import type { StoreConnection } from "./connection.ts";
 import type { GroupKind } from "./group-commit.ts";
+import { recordKeyChange } from "./key-changes.ts";
 import { beyond, readPageRequest, toPage } from "./paging.ts";
 import {
   type AccountRecord,
@@ -37,12 +38,20 @@ const touchMax = 10_000;
 /** Enough to find one that is left over. */
 const adminsMax = 1_000;
 
+/** What keys are looked up over: those that this process knows, and those that anybody may have made up. */
+export interface LookupConnections {
+  readonly known: StoreConnection;
+  readonly unknown: StoreConnection;
+}
+
 export class Keys implements KeyStore {
   readonly #connection: StoreConnection;
+  readonly #lookups: LookupConnections;
   readonly #touches: GroupKind<ReadonlyMap<string, number>, undefined, Tx>;
 
-  constructor(connection: StoreConnection) {
+  constructor(connection: StoreConnection, lookups: LookupConnections = { known: connection, unknown: connection }) {
     this.#connection = connection;
+    this.#lookups = lookups;
     this.#touches = { apply: (tx, items) => applyTouches(tx, connection.driver, items) };
   }
 
@@ -65,13 +74,20 @@ export class Keys implements KeyStore {
       requests_per_second: checkWholeOrNull("requestsPerSecond", key.requestsPerSecond),
       expires_at: checkWholeOrNull("expiresAt", key.expiresAt),
     };
-    await this.#connection.run((db) => db.insertInto("api_keys").values(row).execute());
+    await this.#connection.transaction(async (tx) => {
+      await tx.insertInto("api_keys").values(row).execute();
+      // Other processes may remember that there is no such key.
+      await recordKeyChange(tx, { kind: "key", hash: row.hash });
+    });
     return toKey(row);
   }
 
-  async findByHash(hash: string): Promise<{ key: KeyRecord; account: AccountRecord } | null> {
+  async findByHash(
+    hash: string,
+    { isKnown }: { readonly isKnown: boolean } = { isKnown: true },
+  ): Promise<{ key: KeyRecord; account: AccountRecord } | null> {
     if (!isIdentifier(hash)) return null;
-    return this.#connection.run(async (db) => {
+    return (isKnown ? this.#lookups.known : this.#lookups.unknown).run(async (db) => {
       const row = await db
         .selectFrom("api_keys")
         .innerJoin("accounts", "accounts.id", "api_keys.account_id")
@@ -156,13 +172,16 @@ export class Keys implements KeyStore {
   async setStatus(id: string, status: KeyStatus): Promise<KeyRecord | null> {
     checkOneOf("status", status, keyStatuses);
     if (!isIdentifier(id)) return null;
-    return this.#connection.run(async (db) => {
+    return this.#connection.transaction(async (tx) => {
       // The condition and the change are one statement, so a revocation cannot slip in between.
-      let query = db.updateTable("api_keys").set({ status }).where("id", "=", id);
+      let query = tx.updateTable("api_keys").set({ status }).where("id", "=", id);
       if (status !== "revoked") query = query.where("status", "<>", "revoked");
       const row = await query.returningAll().executeTakeFirst();
-      if (row !== undefined) return toKey(row);
-      const present = await db.selectFrom("api_keys").select("id").where("id", "=", id).executeTakeFirst();
+      if (row !== undefined) {
+        await recordKeyChange(tx, { kind: "key", hash: row.hash });
+        return toKey(row);
+      }
+      const present = await tx.selectFrom("api_keys").select("id").where("id", "=", id).executeTakeFirst();
       if (present === undefined) return null;
       throw new SluiceError("CONFLICT", { message: "A revoked key stays revoked" });
     });
@@ -172,9 +191,11 @@ export class Keys implements KeyStore {
     const columns = changedColumns(changes);
     if (!isIdentifier(id)) return null;
     if (Object.keys(columns).length === 0) return this.get(id);
-    return this.#connection.run(async (db) => {
-      const row = await db.updateTable("api_keys").set(columns).where("id", "=", id).returningAll().executeTakeFirst();
-      return row === undefined ? null : toKey(row);
+    return this.#connection.transaction(async (tx) => {
+      const row = await tx.updateTable("api_keys").set(columns).where("id", "=", id).returningAll().executeTakeFirst();
+      if (row === undefined) return null;
+      await recordKeyChange(tx, { kind: "key", hash: row.hash });
+      return toKey(row);
     });
   }
 

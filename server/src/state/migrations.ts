@@ -202,4 +202,16 @@ export const migrations: readonly Migration[] = [
     ],
   },
   { number: 13, name: "the network of bundles and of what the block engine remembers", steps: engineNetworkSteps },
+  {
+    number: 14,
+    name: "changes of keys and accounts, counted",
+    steps: [
+      { create: "revisions", primaryKey: ["name"], columns: { name: { type: "id" }, revision: { type: "int" } } },
+      {
+        create: "key_changes",
+        primaryKey: ["revision"],
+        columns: { revision: { type: "int" }, kind: { type: "text" }, subject: { type: "id" } },
+      },
+    ],
+  },
 ];

@@ -10,9 +10,12 @@ import { Searchers } from "./engine/searchers.ts";
 import { engineState } from "./engine/stores.ts";
 import { EngineSwitches } from "./engine/switches.ts";
 import { codeOfDriverError, newStateError, StateError } from "./errors.ts";
+import type { StateEvents } from "./events.ts";
+import { KeyChangeLog } from "./key-changes.ts";
 import { Keys } from "./keys.ts";
 import { applyMigrations, readMigrationStatus } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
+import type { DatabasePools, PoolName } from "./pools.ts";
 import { openPostgres } from "./postgres.ts";
 import type { State, StateDriver, StateLog } from "./records.ts";
 import { Sessions } from "./sessions.ts";
@@ -26,6 +29,8 @@ export interface StateOptions {
   readonly directory: string;
   /** `postgres://user:password@host:port/database`; null is SQLite in the directory. */
   readonly databaseUrl: string | null;
+  /** Sizes and times of the pools of connections to PostgreSQL; the usual ones unless given. */
+  readonly pools?: DatabasePools;
   /** Whether missing migrations are applied. When false, a database that lacks some is refused (SCHEMA_OLDER). */
   readonly migrate?: boolean;
   /** Whether a database without any migration is made. When false, it is refused (ABSENT) and nothing is changed. */
@@ -40,11 +45,14 @@ export interface StateDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: StateLog;
+  readonly events?: StateEvents;
 }
 
 interface Opened extends AsyncDisposable {
   readonly db: Db;
   readonly driver: StateDriver;
+  /** SQLite has one connection for everything. */
+  readonly pools?: Readonly<Record<PoolName, Db>>;
 }
 
 /**
@@ -67,7 +75,7 @@ export async function openState(options: StateOptions, dependencies: StateDepend
 async function openDriver(options: StateOptions, dependencies: StateDependencies): Promise<Opened> {
   if (options.databaseUrl === null)
     return { ...(await openSqlite(options.directory, options.beside)), driver: "sqlite" };
-  return { ...openPostgres(options.databaseUrl, dependencies), driver: "postgres" };
+  return { ...openPostgres(options.databaseUrl, dependencies, options.pools), driver: "postgres" };
 }
 
 async function settleSchema(
@@ -93,15 +101,20 @@ async function settleSchema(
 /** Builds the stores over an open, migrated database, and closes it when disposed of. */
 export function createState(opened: Opened, dependencies: { clock: Clock; random: Random }): State {
   const connection = new Connection(opened, dependencies);
+  const connectionOf = (name: PoolName): Connection =>
+    opened.pools === undefined ? connection : new Connection({ ...opened, db: opened.pools[name] }, dependencies);
+  const [engine, leases] = [connectionOf("engine"), connectionOf("leases")];
+  const lookups = { known: connectionOf("keys"), unknown: connectionOf("unknown_keys") };
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
-    await connection[Symbol.asyncDispose]();
+    for (const each of [connection, engine, leases]) await each[Symbol.asyncDispose]();
     await opened[Symbol.asyncDispose]();
   };
   return {
     driver: opened.driver,
     accounts: new Accounts(connection),
-    keys: new Keys(connection),
+    keys: new Keys(connection, lookups),
+    keyChanges: new KeyChangeLog(lookups.known),
     credits: new Credits(connection, "credits"),
     requests: {
       oracle: new Credits(connection, "oracle_requests"),
@@ -113,7 +126,7 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
     upstreamOrders: new UpstreamOrders(connection),
     upstreamNodes: new UpstreamNodes(connection),
     chains: new Chains(connection),
-    engine: engineState(connection),
+    engine: engineState({ general: connection, engine, leases }),
     change: (work) =>
       connection.transaction((tx) => {
         const within = connection.within(tx);

@@ -136,7 +136,14 @@ export interface AccountStore {
 export interface KeyStore {
   /** CONFLICT when the id or the hash is taken, NOT_FOUND when the account is not there. */
   insert(key: KeyRecord): Promise<KeyRecord>;
-  findByHash(hash: string): Promise<{ key: KeyRecord; account: AccountRecord } | null>;
+  /**
+   * A key that its asker has not seen before is looked up apart from all others, in few places and for a short time: it
+   * may be one of a flood of made-up ones.
+   */
+  findByHash(
+    hash: string,
+    asker?: { readonly isKnown: boolean },
+  ): Promise<{ key: KeyRecord; account: AccountRecord } | null>;
   get(id: string): Promise<KeyRecord | null>;
   /** Oldest first; of one account when `accountId` is given. */
   list(page: PageRequest & { readonly accountId?: string }): Promise<RecordPage<KeyRecord>>;
@@ -149,6 +156,22 @@ export interface KeyStore {
   lockAdmins(): Promise<readonly KeyRecord[]>;
   /** Notes when keys were last used; a time only ever moves forward, unknown ids are passed over. At most 10,000. */
   touch(lastUsed: ReadonlyMap<string, number>): Promise<void>;
+}
+
+/** What changed of what a key grants: the key itself, or the account of several. */
+export type GrantChange =
+  | { readonly kind: "key"; readonly hash: string }
+  | { readonly kind: "account"; readonly accountId: string };
+
+/**
+ * The changes of keys and accounts, counted by the commits that make them: whatever a process keeps of keys in memory
+ * is of the last revision that it has seen. Every method throws SluiceError.
+ */
+export interface KeyChangeStore {
+  /** The number of the last change; 0 before the first. One row. */
+  revision(): Promise<bigint>;
+  /** The present revision and the changes since `seen`; null when these are too many, or not all known any more. */
+  since(seen: bigint): Promise<{ readonly revision: bigint; readonly changes: readonly GrantChange[] | null }>;
 }
 
 /** Sessions of the console. Every method throws SluiceError. */
@@ -206,6 +229,7 @@ export interface State extends AsyncDisposable {
   readonly driver: StateDriver;
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
+  readonly keyChanges: KeyChangeStore;
   readonly credits: CreditStore;
   /** Requests a month of the products that are sold by the request, leased and counted as credits are. */
   readonly requests: Readonly<Record<MeteredProduct, CreditStore>>;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clock, ManualClock, seededRandom, systemRandom } from "@sluice/lib";
+import { type Clock, ManualClock, seededRandom, systemClock, systemRandom } from "@sluice/lib";
 import { withRealTimers } from "@sluice/lib/testing";
 import { sql } from "kysely";
 import { stateErrorCodeOf } from "./errors.ts";
@@ -50,7 +50,7 @@ const places: readonly (readonly [string, () => Promise<Place>])[] = [
 
 async function openDriver({ options }: Place) {
   if (options.databaseUrl === null) return { ...(await openSqlite(options.directory)), driver: "sqlite" as const };
-  return { ...openPostgres(options.databaseUrl, { log }), driver: "postgres" as const };
+  return { ...openPostgres(options.databaseUrl, { clock: systemClock, log }), driver: "postgres" as const };
 }
 
 /** Applies the migrations that the database of `place` lacks, and gives their numbers. */
@@ -267,7 +267,7 @@ describePostgres("PostgreSQL alone", () => {
     await using place = await postgresPlace();
     const url = new URL(place.options.databaseUrl ?? "");
     url.searchParams.set("options", `${url.searchParams.get("options")} -c synchronous_commit=off`);
-    await using opened = openPostgres(url.href, { log });
+    await using opened = openPostgres(url.href, { clock: systemClock, log });
     const { rows } = await sql<{ setting: string }>`select current_setting('synchronous_commit') as setting`.execute(
       opened.db,
     );
@@ -283,7 +283,10 @@ describePostgres("PostgreSQL alone", () => {
 
   test("a connection that the server ends is replaced, and the call after it works", async () => {
     await using place = await postgresPlace();
-    await using opened = { ...openPostgres(place.options.databaseUrl ?? "", { log }), driver: "postgres" as const };
+    await using opened = {
+      ...openPostgres(place.options.databaseUrl ?? "", { clock: systemClock, log }),
+      driver: "postgres" as const,
+    };
     await applyMigrations(opened, migrations, dependencies);
     await using state = createState(opened, dependencies);
     const { id } = await state.accounts.create({ name: "survivor" });

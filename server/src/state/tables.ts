@@ -34,6 +34,17 @@ export interface KeyRow {
   last_used_at: bigint | null;
 }
 
+export interface RevisionRow {
+  name: string;
+  revision: bigint;
+}
+
+export interface KeyChangeRow {
+  revision: bigint;
+  kind: "key" | "account";
+  subject: string;
+}
+
 export interface CreditRow {
   account_id: string;
   month: string;
@@ -99,6 +110,8 @@ export interface MigrationRow {
 export interface Tables extends EngineTables {
   accounts: AccountRow;
   api_keys: KeyRow;
+  revisions: RevisionRow;
+  key_changes: KeyChangeRow;
   credits: CreditRow;
   oracle_requests: CreditRow;
   oracle_v2_requests: CreditRow;

@@ -52,11 +52,12 @@ export const layered: readonly Layered[] = [
     folder: "server/src/state",
     rooms: false,
     layers: [
-      ["bundle-records", "chain-records", "errors", "ids", "meter", "order-records", "page", "values"],
-      ["engine-records", "file-lock", "group-commit"],
+      ["bundle-records", "chain-records", "errors", "events", "ids", "meter", "order-records", "page", "values"],
+      ["engine-records", "file-lock", "group-commit", "pools"],
       ["directory-lock", "engine-tables", "records"],
       ["paging", "schema", "tables"],
       ["connection", "engine-migration", "lease-books", "migrate", "postgres", "rows", "sqlite", "touches"],
+      ["key-changes"],
       [
         "accounts",
         "audit",

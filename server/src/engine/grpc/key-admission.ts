@@ -20,6 +20,8 @@ const faults: Readonly<Record<AdmissionCode, (refusal: Refusal) => GrpcStatusErr
   INVALID_API_KEY: denied,
   KEY_INACTIVE: denied,
   OVERLOADED: () => new GrpcStatusError("UNAVAILABLE", errorTable.OVERLOADED.text, { retryAfterSeconds: 1 }),
+  STORE_UNAVAILABLE: () =>
+    new GrpcStatusError("UNAVAILABLE", errorTable.STORE_UNAVAILABLE.text, { retryAfterSeconds: 1 }),
   NETWORK_NOT_ALLOWED: denied,
   DOMAIN_NOT_ALLOWED: denied,
   IP_NOT_ALLOWED: denied,

@@ -49,6 +49,7 @@ const failures: Readonly<Record<AdmissionCode, (refusal: Refusal, permission: Pe
   INVALID_API_KEY: () => engineFailure("INVALID_API_KEY"),
   KEY_INACTIVE: () => engineFailure("INVALID_API_KEY"),
   OVERLOADED: () => engineFailure("UNAVAILABLE"),
+  STORE_UNAVAILABLE: () => engineFailure("UNAVAILABLE", { detail: errorTable.STORE_UNAVAILABLE.text }),
   NETWORK_NOT_ALLOWED: restricted,
   DOMAIN_NOT_ALLOWED: restricted,
   IP_NOT_ALLOWED: restricted,

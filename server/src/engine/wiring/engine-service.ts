@@ -1,5 +1,6 @@
 import { protoFiles } from "@sluice/contract/proto";
 import type { EngineStatus } from "@sluice/contract/schemas";
+import type { Log } from "@sluice/lib";
 import {
   closeCodes,
   duplex,
@@ -12,7 +13,7 @@ import {
   serverStream,
   unary,
 } from "../../net/index.ts";
-import type { EngineState } from "../../state/index.ts";
+import { type EngineState, stateErrorCodeOf } from "../../state/index.ts";
 import { createStandbyHttp, standbyRetrySeconds, standbyText, tipStreamPath } from "../http/index.ts";
 import type { EngineEvents } from "../model/events.ts";
 import { type EngineRole, LeaseHolder, poolLeaseOf, renewMs, Succession } from "../succession/index.ts";
@@ -39,6 +40,41 @@ export interface EngineService extends AsyncDisposable {
   recheck(): Promise<void>;
 }
 
+/**
+ * The events of a process that may stop leading at any moment. That its writes are refused then is what the fence is
+ * for: it is told once for each time that it led, and is neither a warning nor an error.
+ */
+export function quietWhenFenced<Events extends Pick<EngineEvents, "retryableError" | "internalError">>(
+  events: Events,
+  log: Pick<Log, "info">,
+): Events & { leads(): void } {
+  let isTold = false;
+  const isExpected = (error: unknown): boolean => {
+    if (!isFenced(error)) return false;
+    if (!isTold) log.info({}, "writes of this process are refused: another process runs the block engine now");
+    isTold = true;
+    return true;
+  };
+  return {
+    ...events,
+    retryableError: (what, error) => {
+      if (!isExpected(error)) events.retryableError(what, error);
+    },
+    internalError: (where, error, fields) => {
+      if (!isExpected(error)) events.internalError(where, error, fields);
+    },
+    leads: () => {
+      isTold = false;
+    },
+  };
+}
+
+/** Closing collects the errors of several parts in one another. */
+function isFenced(error: unknown): boolean {
+  if (error instanceof SuppressedError) return isFenced(error.error) && isFenced(error.suppressed);
+  return stateErrorCodeOf(error) === "FENCED";
+}
+
 /** Renewals that are skipped after an opening failed: about five seconds. */
 const retryRenewals = 10;
 
@@ -50,7 +86,8 @@ export async function openEngineService(
   options: EngineOptions,
   dependencies: EngineServiceDependencies,
 ): Promise<EngineService> {
-  const { clock, random, stores, events, access, log, requestId } = dependencies;
+  const { clock, random, stores, access, log, requestId } = dependencies;
+  const events = quietWhenFenced(dependencies.events, log);
   const startedAt = clock.monotonic();
   const { retryableError, internalError } = events;
   const id = Buffer.from(random.bytes(16)).toString("hex");
@@ -66,13 +103,21 @@ export async function openEngineService(
       open: (lease) =>
         openEngine(options, {
           ...dependencies,
+          events,
           stores: stores.of(options.network).under(lease),
           isHolder: () => holder.isHeld,
         }),
-      roleChanged: (role) => events.roleChanged(role),
+      roleChanged: (role) => {
+        if (role === "active") events.leads();
+        events.roleChanged(role);
+      },
       internalError,
     },
   );
+  // A lease may lapse while the store does not answer: validators then look for the next leader without waiting for it.
+  const lapses = clock.every(renewMs, () => {
+    if (!holder.isHeld) succession.term?.standDown();
+  });
   const uptime = (): number => Math.floor((clock.monotonic() - startedAt) / 1_000);
   const status = (): EngineStatus => {
     const present = succession.term?.status();
@@ -87,6 +132,7 @@ export async function openEngineService(
   try {
     await succession.begin();
   } catch (error) {
+    lapses.cancel();
     await succession[Symbol.asyncDispose]();
     throw error;
   }
@@ -96,11 +142,16 @@ export async function openEngineService(
     },
     fetch: (request, bindings) => succession.term?.fetch(request, bindings) ?? standby.fetch(request, bindings),
     sockets: [standbySocket(() => succession.term, requestId)],
-    services: relayedServices(host, () => succession.term?.services ?? null),
+    services: relayedServices(host, (name) =>
+      name === validatorService && !holder.isHeld ? null : (succession.term?.services ?? null),
+    ),
     status,
     isServing: () => succession.term?.service.isInMaintenance === false,
     recheck: async () => await succession.term?.recheck(),
-    [Symbol.asyncDispose]: () => succession[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      lapses.cancel();
+      await succession[Symbol.asyncDispose]();
+    },
   };
 }
 
@@ -119,12 +170,15 @@ function standbySocket(present: () => Engine | null, requestId: () => string): S
   };
 }
 
+/** Only who leads has validators wait for its bundles. */
+const validatorService = "block_engine.BlockEngineValidator";
+
 /** Every service of the gRPC endpoints, in the order in which they are reported. */
 const served = [
   [protoFiles.blockEngine, "blockengine.v1.BlockEngine"],
   [protoFiles.searcher, "searcher.SearcherService"],
   [protoFiles.auth, "auth.AuthService"],
-  [protoFiles.validator, "block_engine.BlockEngineValidator"],
+  [protoFiles.validator, validatorService],
 ] as const;
 
 type Implementation = GrpcService["implementation"];
@@ -136,14 +190,14 @@ type Method = Implementation[string];
  */
 export function relayedServices(
   host: GrpcContext,
-  present: () => readonly GrpcService[] | null,
+  present: (service: string) => readonly GrpcService[] | null,
 ): readonly GrpcService[] {
   return served.map(([file, name]) => {
     const definition = loadService(file, name);
     const methods = Object.entries(definition).map(([method, { path, requestStream, responseStream }]) => {
       const refuse = refusing(host, { requestStream, responseStream });
       const relay = (...call: Parameters<Method>): void => {
-        const service = present()?.find((each) => each.definition[method]?.path === path);
+        const service = present(name)?.find((each) => each.definition[method]?.path === path);
         const handler = service?.implementation[method] ?? refuse;
         Reflect.apply(handler, undefined, call);
       };
@@ -153,7 +207,7 @@ export function relayedServices(
       definition,
       implementation: Object.fromEntries(methods),
       drain: () =>
-        present()
+        present(name)
           ?.find((each) => nameOf(each) === name)
           ?.drain?.(),
     };

@@ -56,6 +56,8 @@ export interface Engine extends AsyncDisposable {
   status(): EngineStatus;
   /** Keys or accounts have changed: ends the streams of those that lost their right. */
   recheck(): Promise<void>;
+  /** Ends the streams of validators, since this process leads no longer, or does not know whether it does. */
+  standDown(): void;
 }
 
 /** How often the health is checked and the gauges are set. */
@@ -126,8 +128,10 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
       linked.forget();
       await recheckAll();
     },
+    standDown: () => pipeline.registry.validators.close(),
     [Symbol.asyncDispose]: async () => {
-      // Clients of an engine that ends while its endpoints stay open reconnect to its successor.
+      // Before anything that waits for the store: clients of an engine that ends while its endpoints stay open connect
+      // again, to its successor.
       for (const { drain } of grpc.services) drain?.();
       await resources.disposeAsync();
     },

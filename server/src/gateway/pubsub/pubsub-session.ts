@@ -117,7 +117,8 @@ export class PubSubSession extends ClientSession implements PacedConnection {
       if (!this.isLive) return;
       if (!outcome.ok) {
         // A client that cannot be asked now is asked at the next tick.
-        if (outcome.code !== "OVERLOADED") this.#end(closeCodes.badKey, outcome.code);
+        const isUndecided = outcome.code === "OVERLOADED" || outcome.code === "STORE_UNAVAILABLE";
+        if (!isUndecided) this.#end(closeCodes.badKey, outcome.code);
         return;
       }
       this.#grant = outcome;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { formatApiKey } from "@sluice/contract/api-key";
 import { ManualClock, type Random, seededRandom } from "@sluice/lib";
+import type { GrantChange, KeyChangeStore } from "../../state/index.ts";
 import type { Grant, KeyRefusal } from "../grant.ts";
 import { createKeys, type Keys } from "../keys.ts";
 import { type RevocationFeed, subscribeToRevocations } from "../revocation-feed.ts";
@@ -22,6 +23,7 @@ interface Replica {
   readonly number: number;
   readonly keys: Keys;
   revocations: RevocationFeed | null;
+  resources: AsyncDisposableStack | null;
   /** The revisions of which it has been notified: nothing older may be granted from then on. */
   readonly reported: Map<string, number>;
 }
@@ -33,11 +35,16 @@ interface StoreCall {
   readonly fail: () => void;
   answer: (() => void) | null;
   sinceMs: number;
+  /** When it was asked. */
+  readonly askedAtMs: number;
 }
 
 const replicasMax = 3;
 const lifetimeMs = 5 * 60_000;
 const graceMs = 15 * 60_000;
+/** How often a replica looks at the revision. */
+const lookMs = 1_000;
+
 export class Revocations {
   readonly #course: Course;
   readonly #random: Random;
@@ -48,6 +55,9 @@ export class Revocations {
   readonly #calls: StoreCall[] = [];
   #booted = 0;
   #slowestReadMs = 0;
+  #slowestCallMs = 0;
+  /** What the store counts: revision 1 is the first. */
+  readonly #recorded: GrantChange[] = [];
   #fault: string | null = null;
   #granted = 0;
   #refused = 0;
@@ -87,12 +97,12 @@ export class Revocations {
   async #boot(): Promise<void> {
     this.#booted += 1;
     const number = this.#booted;
-    const log = { warn: () => undefined };
+    const log = { info: () => undefined, warn: () => undefined };
     const keys = createKeys(
       { developmentKeys: "accept", flushIntervalMs: null, lifetimeMs, graceMs, lookupTimeoutMs: 60_000 },
       { clock: this.#clock, log, findByHash: (hash) => this.#find(number, hash), touch: async () => undefined },
     );
-    const replica: Replica = { number, keys, revocations: null, reported: new Map() };
+    const replica: Replica = { number, keys, revocations: null, resources: null, reported: new Map() };
     const resources = new AsyncDisposableStack();
     // What the replica is notified of is noted at that moment, before it does anything.
     const watched = {
@@ -112,12 +122,37 @@ export class Revocations {
       },
     };
     replica.revocations = await subscribeToRevocations({
+      clock: this.#clock,
       hot: this.#notices.facet(number),
+      changes: this.#changesFor(number),
       keys: watched,
       log,
       resources,
     });
+    replica.resources = resources;
     this.#replicas.push(replica);
+  }
+
+  /** The counted changes, as a replica reads them; its first look at the revision is not delayed. */
+  #changesFor(replica: number): KeyChangeStore {
+    return {
+      revision: async () => BigInt(this.#recorded.length),
+      since: (seen) => {
+        const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<KeyChangeStore["since"]>>>();
+        const carryOut = () => {
+          const missed = this.#recorded.slice(Number(seen));
+          const changes = missed.length > 20 ? null : missed;
+          const revision = BigInt(this.#recorded.length);
+          return () => resolve({ revision, changes });
+        };
+        this.#enqueue({ replica, carryOut, fail: () => reject(new Error("store failed")) });
+        return promise;
+      },
+    };
+  }
+
+  #enqueue(call: Pick<StoreCall, "replica" | "carryOut" | "fail">): void {
+    this.#calls.push({ ...call, answer: null, sinceMs: 0, askedAtMs: this.#clock.monotonic() });
   }
 
   async #step(): Promise<void> {
@@ -152,6 +187,8 @@ export class Revocations {
       // The answer of a dead replica is not used; without one its look-up would wait out its time.
       call.fail();
     }
+    // A look that waits behind the failed one still has to be answered by a later step.
+    void replica.resources?.disposeAsync();
     await this.#boot();
   }
 
@@ -165,12 +202,13 @@ export class Revocations {
       changed.writtenAtMs.push(this.#clock.monotonic());
       this.#changes += 1;
       if (!isAccount) key.isActive = isActive;
+      this.#recorded.push(isAccount ? { kind: "account", accountId: key.account.id } : { kind: "key", hash: key.hash });
       return () => {
         if (isAccount) replica.revocations?.invalidateAccount(key.account.id);
         else replica.revocations?.invalidateKey(key.hash);
       };
     };
-    this.#calls.push({ replica: replica.number, carryOut, fail: () => undefined, answer: null, sinceMs: 0 });
+    this.#enqueue({ replica: replica.number, carryOut, fail: () => undefined });
   }
 
   #find(replica: number, hash: string): Promise<KeyRow | null> {
@@ -181,7 +219,7 @@ export class Revocations {
       return () => resolve(row);
     };
     const fail = () => reject(new Error("store failed"));
-    this.#calls.push({ replica, carryOut, fail, answer: null, sinceMs: 0 });
+    this.#enqueue({ replica, carryOut, fail });
     return promise;
   }
 
@@ -197,6 +235,7 @@ export class Revocations {
     }
     this.#calls.splice(this.#calls.indexOf(call), 1);
     this.#slowestReadMs = Math.max(this.#slowestReadMs, this.#clock.monotonic() - call.sinceMs);
+    this.#slowestCallMs = Math.max(this.#slowestCallMs, this.#clock.monotonic() - call.askedAtMs);
     if (call.answer === null) call.fail();
     else call.answer();
   }
@@ -231,7 +270,14 @@ export class Revocations {
     this.#outdated += 1;
     const ageMs = this.#clock.monotonic() - changedAtMs;
     this.#oldestMs = Math.max(this.#oldestMs, ageMs);
-    const keptMs = lifetimeMs + (this.#course.failureChance > 0 ? graceMs : 0);
+    // A look that was under way is followed by one that sees the change; without answers a key is kept for its time.
+    const nowMs = this.#clock.monotonic();
+    const slowestMs = this.#calls.reduce(
+      (most, { askedAtMs }) => Math.max(most, nowMs - askedAtMs),
+      this.#slowestCallMs,
+    );
+    const seenMs = lookMs + 2 * slowestMs;
+    const keptMs = this.#course.failureChance > 0 ? lifetimeMs + graceMs : Math.min(seenMs, lifetimeMs);
     // An answer may have been on its way for a while before it was kept, and again while a caller waited for it.
     if (ageMs > keptMs + 2 * this.#slowestReadMs) this.#fault ??= `${what}: granted ${ageMs} ms after it had changed`;
   }

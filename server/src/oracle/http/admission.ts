@@ -28,6 +28,7 @@ const errors: Readonly<Record<AdmissionCode, (refusal: Refusal, presented: strin
   INVALID_API_KEY: unusableKey,
   KEY_INACTIVE: unusableKey,
   OVERLOADED: () => new OracleError("SERVICE_UNAVAILABLE"),
+  STORE_UNAVAILABLE: () => new OracleError("SERVICE_UNAVAILABLE"),
   NETWORK_NOT_ALLOWED: restricted,
   DOMAIN_NOT_ALLOWED: restricted,
   IP_NOT_ALLOWED: restricted,

@@ -45,6 +45,7 @@ const refusalCloseCodes: Readonly<Record<AdmissionCode, number>> = {
   INVALID_API_KEY: closeCodes.badKey,
   KEY_INACTIVE: closeCodes.badKey,
   OVERLOADED: closeCodes.unavailable,
+  STORE_UNAVAILABLE: closeCodes.unavailable,
   NETWORK_NOT_ALLOWED: closeCodes.notAllowed,
   DOMAIN_NOT_ALLOWED: closeCodes.notAllowed,
   IP_NOT_ALLOWED: closeCodes.notAllowed,

@@ -2,6 +2,7 @@ import { SluiceError } from "@sluice/contract/errors";
 import type { StoreConnection } from "../connection.ts";
 import type { SearcherLimit, SearcherLink, SearcherStore } from "../engine-records.ts";
 import type { SearcherLimitRow, SearcherRow } from "../engine-tables.ts";
+import { recordKeyChange } from "../key-changes.ts";
 import type { PageRequest, RecordPage } from "../page.ts";
 import { readPageRequest, toPage } from "../paging.ts";
 import { numberOf } from "../rows.ts";
@@ -21,22 +22,30 @@ export class Searchers implements SearcherStore {
       linked_at: BigInt(this.#connection.clock.now()),
     };
     return this.#connection.transaction(async (tx) => {
-      await tx
+      const created = await tx
         .insertInto("searchers")
         .values(row)
         .onConflict((conflict) => conflict.column("pubkey").doNothing())
-        .execute();
+        .executeTakeFirst();
       const stands = await tx.selectFrom("searchers").selectAll().where("pubkey", "=", pubkey).executeTakeFirst();
       if (stands?.account_id !== accountId) throw new SluiceError("CONFLICT");
+      if (created.numInsertedOrUpdatedRows === 1n) await recordKeyChange(tx, { kind: "account", accountId });
       return toLink(stands);
     });
   }
 
   async unlink(pubkey: string): Promise<boolean> {
     if (!isIdentifier(pubkey)) return false;
-    return this.#connection.run(async (db) => {
-      const result = await db.deleteFrom("searchers").where("pubkey", "=", pubkey).executeTakeFirst();
-      return result.numDeletedRows > 0n;
+    return this.#connection.transaction(async (tx) => {
+      const row = await tx
+        .deleteFrom("searchers")
+        .where("pubkey", "=", pubkey)
+        .returning("account_id")
+        .executeTakeFirst();
+      if (row === undefined) return false;
+      // Streams that were opened by its signature are checked again in every process.
+      await recordKeyChange(tx, { kind: "account", accountId: row.account_id });
+      return true;
     });
   }
 

@@ -11,9 +11,16 @@ import { Reputations } from "./reputations.ts";
 import { Searchers } from "./searchers.ts";
 import { EngineSwitches } from "./switches.ts";
 
-export function engineState(connection: Connection): EngineState {
-  const searchers = new Searchers(connection);
-  const switches = new EngineSwitches(connection);
+/** What operators write goes over the connections of all; the engine's own writes and its beats have their own. */
+export interface EngineConnections {
+  readonly general: Connection;
+  readonly engine: Connection;
+  readonly leases: Connection;
+}
+
+export function engineState({ general, engine, leases }: EngineConnections): EngineState {
+  const searchers = new Searchers(general);
+  const switches = new EngineSwitches(general);
   const storesOn = (through: StoreConnection, network: Network): EngineStores => ({
     searchers,
     switches,
@@ -26,10 +33,10 @@ export function engineState(connection: Connection): EngineState {
   return {
     searchers,
     switches,
-    leases: new Leases(connection),
+    leases: new Leases(leases),
     of: (network) => ({
-      ...storesOn(connection, network),
-      under: (lease) => storesOn(new FencedConnection(connection, lease), network),
+      ...storesOn(engine, network),
+      under: (lease) => storesOn(new FencedConnection(engine, lease), network),
     }),
   };
 }

@@ -8,6 +8,7 @@ import { changeConformance } from "./conformance/changes.ts";
 import { creditConformance } from "./conformance/credits.ts";
 import { engineConformance } from "./conformance/engine.ts";
 import { engineLeaseConformance } from "./conformance/engine-leases.ts";
+import { keyChangeConformance } from "./conformance/key-changes.ts";
 import { keyConformance } from "./conformance/keys.ts";
 import { leaseBookConformance } from "./conformance/lease-books.ts";
 import type { ConformanceSubject } from "./conformance/subject.ts";
@@ -51,6 +52,7 @@ export function describeStateConformance(
     };
     accountConformance(subject);
     keyConformance(subject);
+    keyChangeConformance(subject);
     creditConformance(subject);
     leaseBookConformance(subject);
     trailConformance(subject);
