@@ -13,6 +13,7 @@ export type { Mode } from "./keys.ts";
 export { type ConfigOutcome, loadConfig } from "./load.ts";
 export { maskUrl } from "./masking.ts";
 export type { SourceEndpoint } from "./parsers.ts";
+export { type PostgresAddress, type PostgresHost, type PostgresTls, parsePostgresUrl } from "./postgres-url.ts";
 export { parseRedisUrl, type RedisAddress, type RedisNode } from "./redis-url.ts";
 export { createReload, type Reload, type ReloadResult } from "./reload.ts";
 export { isResolverAlone } from "./rules.ts";

@@ -22,7 +22,7 @@ import {
   urlOf,
 } from "./parsers.ts";
 import { poolList } from "./pools.ts";
-import { keyPrefix, redisUrl } from "./store-parsers.ts";
+import { keyPrefix, postgresUrl, redisUrl } from "./store-parsers.ts";
 import { upstreamList } from "./upstreams.ts";
 
 export const roles = ["gateway", "resolver", "oracle", "engine"] as const;
@@ -138,8 +138,8 @@ export const keys = {
   DATABASE_URL: optional(
     "Stores",
     "stores.database_url",
-    urlOf(["postgres", "postgresql"]),
-    "PostgreSQL for accounts, keys and all that changes. Without it SQLite in `DATA_DIR` is used.",
+    postgresUrl,
+    "PostgreSQL for accounts, keys and all that changes: one server, or several of which the one that takes writes is used. Without it SQLite in `DATA_DIR` is used.",
     { secrecy: "address" },
   ),
   ...databaseKeys,

@@ -88,7 +88,13 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
   DATA_DIR: { good: [["/var/lib/sluice", (c) => c.stores.directory, "/var/lib/sluice"]], bad: ["a\0b"] },
   DATABASE_URL: {
     good: [["postgres://u:p@db/sluice", (c) => c.stores.databaseUrl, "postgres://u:p@db/sluice"]],
-    bad: ["mysql://db", "db", "postgres://"],
+    bad: [
+      "mysql://db",
+      "db",
+      "postgres://",
+      "postgres://a,b/s?target_session_attrs=standby",
+      "postgres://a/?sslmode=on",
+    ],
   },
   DATABASE_POOL: { good: [["20", (c) => c.stores.database.connections.general, 20]], bad: ["0", "201", "many"] },
   DATABASE_POOL_ENGINE: { good: [["4", (c) => c.stores.database.connections.engine, 4]], bad: ["0", "201"] },
@@ -415,7 +421,7 @@ describe("secrets", () => {
         const scheme = broken ? "htp" : "http";
         const env = {
           MASTER_KEY: broken ? word : Buffer.from(word.padEnd(32, "0").slice(0, 32)).toString("hex"),
-          DATABASE_URL: `${broken ? "my" : "postgres"}://user:${word}@db/${word}?password=${word}`,
+          DATABASE_URL: `${broken ? "my" : "postgres"}://user:${word}@db,db2:5433/${word}?password=${word}`,
           CLICKHOUSE_URL: `${scheme}://user:${word}@ch/?key=${word}`,
           REDIS_URL: `redis+${broken ? "clusters" : "cluster"}://:${word}@one,two`,
           CHAIN_RPC_URL: `${scheme}://node/${word}`,

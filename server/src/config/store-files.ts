@@ -2,18 +2,25 @@ import { readFileSync } from "node:fs";
 import type { Config } from "./config.ts";
 import type { ConfigFault } from "./faults.ts";
 import { show } from "./masking.ts";
-import { readRedisUrl } from "./redis-url.ts";
+import { parsePostgresUrl } from "./postgres-url.ts";
+import { parseRedisUrl } from "./redis-url.ts";
 
 /** A file that the URL of a store names. */
 interface NamedFile {
-  readonly key: "REDIS_URL";
+  readonly key: "DATABASE_URL" | "REDIS_URL";
   readonly path: string;
 }
 
 function namedFiles({ stores }: Config): NamedFile[] {
-  const redis = stores.redisUrl === null ? null : readRedisUrl(stores.redisUrl);
-  const redisCa = redis?.ok === true ? (redis.value.tls?.caFile ?? null) : null;
-  return redisCa === null ? [] : [{ key: "REDIS_URL", path: redisCa }];
+  const redis = stores.redisUrl === null ? null : parseRedisUrl(stores.redisUrl).tls;
+  const postgres = stores.databaseUrl === null ? null : parsePostgresUrl(stores.databaseUrl).tls;
+  const named: readonly (readonly [NamedFile["key"], string | null | undefined])[] = [
+    ["DATABASE_URL", postgres?.rootFile],
+    ["DATABASE_URL", postgres?.certificateFile],
+    ["DATABASE_URL", postgres?.keyFile],
+    ["REDIS_URL", redis?.caFile],
+  ];
+  return named.flatMap(([key, path]) => (path === null || path === undefined ? [] : [{ key, path }]));
 }
 
 function holdsPem(path: string): boolean {

@@ -1,4 +1,5 @@
 import type { Parsed, Parser } from "./parsers.ts";
+import { postgresForms, readPostgresUrl } from "./postgres-url.ts";
 import { readRedisUrl, redisForms } from "./redis-url.ts";
 
 /** A URL that its store's own reader takes; the text is kept as it was given, and that reader reads it again. */
@@ -12,6 +13,7 @@ function storeUrl(expects: string, read: (text: string) => Parsed<unknown>): Par
   };
 }
 
+export const postgresUrl = storeUrl(postgresForms, readPostgresUrl);
 export const redisUrl = storeUrl(redisForms, readRedisUrl);
 
 const prefixForms = "1 to 64 letters, digits and . _ : / -";

@@ -153,9 +153,14 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
   };
 }
 
+/** PgBouncer takes no settings of a session with the connection. */
+const poolerRemedy =
+  "A pooler takes no `options` in DATABASE_URL: set them for the user, as in `alter role sluice set search_path = sluice`.";
+
 function toOpenError(driver: StateDriver, error: unknown): StateError {
   if (error instanceof StateError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const said = error instanceof Error ? error.message : String(error);
+  const reason = said.includes("unsupported startup parameter") ? `${said}. ${poolerRemedy}` : said;
   const name = driver === "sqlite" ? "SQLite" : "PostgreSQL";
   return new StateError(codeOfDriverError(error), `The state database on ${name} cannot be opened: ${reason}`, error);
 }

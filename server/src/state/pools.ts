@@ -1,7 +1,7 @@
 import type { Clock } from "@sluice/lib";
-import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kysely";
-import type { Pool, PoolClient } from "pg";
+import type { PostgresPool as KyselyPool, PostgresCursor, PostgresPoolClient, PostgresQueryResult } from "kysely";
 import type { StateEvents } from "./events.ts";
+import type { PostgresPool } from "./postgres-pool.ts";
 
 /**
  * The pools of connections to PostgreSQL. What a stranger can cause, what an engine writes and what keeps a lease have
@@ -43,26 +43,26 @@ export const answerTimeoutMs = ({ statementTimeoutMs }: DatabasePool): number =>
 const givenUp = "Query read timeout";
 
 /**
- * A pool of `pg` as the query builder uses it, whose waits and connections are measured. A connection on which a
+ * A pool as the query builder uses it, whose waits and connections are measured. A connection on which a
  * statement got no answer is closed: it may still be busy with it, or lead nowhere.
  */
-export class MeasuredPool implements PostgresPool {
+export class MeasuredPool implements KyselyPool {
   readonly #name: PoolName;
-  readonly #pool: Pool;
+  readonly #pool: PostgresPool;
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #events: StateEvents | null;
-  readonly #clients = new WeakMap<PoolClient, MeasuredClient>();
+  readonly #clients = new WeakMap<PostgresPoolClient, MeasuredClient>();
 
   constructor(
-    { name, pool }: { readonly name: PoolName; readonly pool: Pool },
+    { name, pool }: { readonly name: PoolName; readonly pool: PostgresPool },
     dependencies: { readonly clock: Pick<Clock, "monotonic">; readonly events: StateEvents | null },
   ) {
     this.#name = name;
     this.#pool = pool;
     this.#clock = dependencies.clock;
     this.#events = dependencies.events;
-    this.#events?.poolOpened(name, pool.options.max);
-    for (const change of ["acquire", "connect", "remove"] as const) pool.on(change, () => this.#tell());
+    this.#events?.poolOpened(name, pool.driver.options.max);
+    for (const change of ["acquire", "connect", "remove"] as const) pool.driver.on(change, () => this.#tell());
   }
 
   get options(): object {
@@ -85,11 +85,11 @@ export class MeasuredPool implements PostgresPool {
   }
 
   async end(): Promise<void> {
-    if (!this.#pool.ended) await this.#pool.end();
+    await this.#pool.end();
   }
 
   #tell(): void {
-    const { totalCount, idleCount, waitingCount } = this.#pool;
+    const { totalCount, idleCount, waitingCount } = this.#pool.driver;
     this.#events?.poolChanged(this.#name, {
       open: totalCount,
       inUse: totalCount - idleCount,
@@ -100,11 +100,11 @@ export class MeasuredPool implements PostgresPool {
 
 /** One for each connection, since the query builder prepares a connection when it sees it for the first time. */
 class MeasuredClient implements PostgresPoolClient {
-  readonly #client: PoolClient;
+  readonly #client: PostgresPoolClient;
   readonly #released: () => void;
   #isSpent = false;
 
-  constructor(client: PoolClient, released: () => void) {
+  constructor(client: PostgresPoolClient, released: () => void) {
     this.#client = client;
     this.#released = released;
   }
@@ -126,10 +126,7 @@ class MeasuredClient implements PostgresPoolClient {
 
   async #ask<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
     try {
-      const result = await this.#client.query(text, [...parameters]);
-      // `pg` types the command as any text; these are what the server sends for statements of this room.
-      const command = result.command as PostgresQueryResult<R>["command"];
-      return { command, rowCount: result.rowCount ?? 0, rows: result.rows };
+      return await this.#client.query<R>(text, parameters);
     } catch (error) {
       this.#isSpent ||= error instanceof Error && error.message.startsWith(givenUp);
       throw error;

@@ -1,8 +1,11 @@
 import type { Clock } from "@sluice/lib";
-import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
-import { Pool, types } from "pg";
+import { Kysely, PostgresDialect } from "kysely";
+import { types } from "pg";
+import { type PostgresAddress, parsePostgresUrl } from "../config/index.ts";
 import type { StateEvents } from "./events.ts";
 import { answerTimeoutMs, type DatabasePools, MeasuredPool, type PoolName, poolNames, usualPools } from "./pools.ts";
+import { PostgresWays } from "./postgres-hosts.ts";
+import { PostgresPool } from "./postgres-pool.ts";
 import type { StateLog } from "./records.ts";
 import type { Db, Tables } from "./tables.ts";
 
@@ -31,9 +34,10 @@ const exactTypes: typeof types = {
 };
 
 /**
- * The pools of connections to a server. Each connects when it is first used, and closes connections that it does not
- * use. Where the server's default is `synchronous_commit = off` it is turned on, since a commit must be on disk before
- * it is acknowledged; any stronger setting is kept.
+ * The pools of connections, all to the first of the address's servers that serves. Each connects when it is first used,
+ * and closes connections that it does not use.
+ *
+ * @throws {Error} for a text that is no address of PostgreSQL, or whose certificates cannot be read
  */
 export function openPostgres(
   databaseUrl: string,
@@ -41,7 +45,9 @@ export function openPostgres(
   options: DatabasePools = usualPools,
 ): OpenedPostgres {
   const lost = lossReporter(dependencies);
-  const open = (name: PoolName): Kysely<Tables> => openPool({ databaseUrl, name, options, lost }, dependencies);
+  const address = parsePostgresUrl(databaseUrl);
+  const ways = new PostgresWays(address);
+  const open = (name: PoolName): Kysely<Tables> => openPool({ address, ways, name, options, lost }, dependencies);
   const pools: Record<PoolName, Kysely<Tables>> = {
     general: open("general"),
     engine: open("engine"),
@@ -56,7 +62,8 @@ export function openPostgres(
 }
 
 interface OnePool {
-  readonly databaseUrl: string;
+  readonly address: PostgresAddress;
+  readonly ways: PostgresWays;
   readonly name: PoolName;
   readonly options: DatabasePools;
   readonly lost: (name: PoolName, error: Error) => void;
@@ -75,34 +82,29 @@ function lossReporter({ clock, log, events }: PostgresDependencies): OnePool["lo
   };
 }
 
+const idleInTransactionMs = 60_000;
+
 function openPool(
-  { databaseUrl, name, options, lost }: OnePool,
-  { clock, events }: PostgresDependencies,
+  { address, ways, name, options, lost }: OnePool,
+  { clock, log, events }: PostgresDependencies,
 ): Kysely<Tables> {
   const limits = options[name];
-  const pool = new Pool({
-    connectionString: databaseUrl,
-    application_name: name === "general" ? "sluice" : `sluice ${name}`,
-    max: limits.connectionsMax,
-    connectionTimeoutMillis: limits.connectTimeoutMs,
-    statement_timeout: limits.statementTimeoutMs,
-    query_timeout: answerTimeoutMs(limits),
-    idle_in_transaction_session_timeout: 60_000,
-    keepAlive: true,
-    types: exactTypes,
-  });
-  // Without listeners the loss of a connection would end the process: the pool speaks for idle ones, a client in use
-  // for itself (the statement that it was running fails as well, which is what the caller sees).
-  const lose = (error: Error): void => lost(name, error);
-  pool.on("error", lose);
-  pool.on("connect", (client) => client.on("error", lose));
-  const durable =
-    "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'";
-  const dialect = new PostgresDialect({
-    pool: new MeasuredPool({ name, pool }, { clock, events: events ?? null }),
-    onCreateConnection: async (connection) => {
-      await connection.executeQuery(CompiledQuery.raw(durable));
+  const pool = new PostgresPool(
+    {
+      ways,
+      mustWrite: address.target !== "any",
+      label: name === "general" ? "" : ` ${name}`,
+      connectionsMax: limits.connectionsMax,
+      times: {
+        connectMs: Math.min(limits.connectTimeoutMs, address.connectTimeoutMs ?? Number.POSITIVE_INFINITY),
+        statementMs: limits.statementTimeoutMs,
+        answerMs: answerTimeoutMs(limits),
+        idleInTransactionMs,
+      },
+      types: exactTypes,
     },
-  });
-  return new Kysely<Tables>({ dialect });
+    { log, lost: (error) => lost(name, error) },
+  );
+  const measured = new MeasuredPool({ name, pool }, { clock, events: events ?? null });
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: measured }) });
 }

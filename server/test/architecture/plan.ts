@@ -53,9 +53,10 @@ export const layered: readonly Layered[] = [
     rooms: false,
     layers: [
       ["bundle-records", "chain-records", "errors", "events", "ids", "meter", "order-records", "page", "values"],
-      ["engine-records", "file-lock", "group-commit", "pools"],
+      ["engine-records", "file-lock", "group-commit", "postgres-hosts"],
       ["directory-lock", "engine-tables", "records"],
-      ["paging", "schema", "tables"],
+      ["paging", "postgres-pool", "schema", "tables"],
+      ["pools"],
       ["connection", "engine-migration", "lease-books", "migrate", "postgres", "rows", "sqlite", "touches"],
       ["key-changes"],
       [
