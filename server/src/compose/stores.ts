@@ -82,7 +82,13 @@ export async function openStores(
         clickhouseUrl: config.stores.clickhouseUrl,
         cluster: config.stores.clickhouseCluster,
       },
-      { clock, random, log, events: createLedgerEvents(dependencies) },
+      {
+        clock,
+        random,
+        log,
+        events: createLedgerEvents(dependencies),
+        inTurn: (work) => state.inTurn("ledger migrations", work),
+      },
     ),
     openHot({ redisUrl: config.stores.redisUrl, prefix: config.stores.redisPrefix }, { clock, log, random }),
   ]);

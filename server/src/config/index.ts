@@ -4,6 +4,7 @@
  * it needs; `keys.ts` is the one table from which parser, reference page and `sluice config check` derive.
  */
 
+export { type ClickhouseAddress, parseClickhouseUrl } from "./clickhouse-url.ts";
 export type { Config } from "./config.ts";
 export { describeConfig, renderConfigurationReference } from "./describe.ts";
 export { loadConfigFromProcess } from "./environment.ts";

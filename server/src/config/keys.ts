@@ -22,7 +22,7 @@ import {
   urlOf,
 } from "./parsers.ts";
 import { poolList } from "./pools.ts";
-import { keyPrefix, postgresUrl, redisUrl } from "./store-parsers.ts";
+import { clickhouseUrl, keyPrefix, postgresUrl, redisUrl } from "./store-parsers.ts";
 import { upstreamList } from "./upstreams.ts";
 
 export const roles = ["gateway", "resolver", "oracle", "engine"] as const;
@@ -146,8 +146,8 @@ export const keys = {
   CLICKHOUSE_URL: optional(
     "Stores",
     "stores.clickhouse_url",
-    urlOf(http),
-    "ClickHouse for blocks, transactions and requests served. Without it the embedded engine in `DATA_DIR` is used.",
+    clickhouseUrl,
+    "ClickHouse for blocks, transactions and requests served: one server, or several of one cluster. Without it the embedded engine in `DATA_DIR` is used.",
     { secrecy: "address" },
   ),
   CLICKHOUSE_CLUSTER: optional(

@@ -115,7 +115,7 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
   },
   CLICKHOUSE_URL: {
     good: [["http://ch:8123", (c) => c.stores.clickhouseUrl, "http://ch:8123"]],
-    bad: ["tcp://ch:9000"],
+    bad: ["tcp://ch:9000", "http://ch:8123/a-b", "http://ch?ca_file=/ca.pem", "https://a,b:99999/s"],
   },
   CLICKHOUSE_CLUSTER: { good: [["main_1", (c) => c.stores.clickhouseCluster, "main_1"]], bad: ["a b", "a';--"] },
   REDIS_URL: {
@@ -401,6 +401,9 @@ describe("rules", () => {
 
   test("a cluster's name needs a cluster", () => {
     expect(faultsOf({ env: { CLICKHOUSE_CLUSTER: "c" } }).map(({ key }) => key)).toEqual(["CLICKHOUSE_URL"]);
+    const several = { CLICKHOUSE_URL: "https://a,b:8443" };
+    expect(faultsOf({ env: several }).map(({ key }) => key)).toEqual(["CLICKHOUSE_CLUSTER"]);
+    expect(faultsOf({ env: { ...several, CLICKHOUSE_CLUSTER: "c" } })).toEqual([]);
   });
 
   test("no two endpoints share a port, and none lies past the last", () => {
@@ -422,7 +425,8 @@ describe("secrets", () => {
         const env = {
           MASTER_KEY: broken ? word : Buffer.from(word.padEnd(32, "0").slice(0, 32)).toString("hex"),
           DATABASE_URL: `${broken ? "my" : "postgres"}://user:${word}@db,db2:5433/${word}?password=${word}`,
-          CLICKHOUSE_URL: `${scheme}://user:${word}@ch/?key=${word}`,
+          CLICKHOUSE_URL: `${scheme}://user:${word}@ch,ch2/${word}`,
+          CLICKHOUSE_CLUSTER: "main",
           REDIS_URL: `redis+${broken ? "clusters" : "cluster"}://:${word}@one,two`,
           CHAIN_RPC_URL: `${scheme}://node/${word}`,
           UPSTREAMS_MAINNET: `a=${scheme}://${word}@n/${word}?api-key=${word};ws=wss://n/${word};header=X-Key: ${word}`,

@@ -1,3 +1,4 @@
+import { parseClickhouseUrl } from "./clickhouse-url.ts";
 import { standardPorts } from "./config.ts";
 import type { ConfigFault } from "./faults.ts";
 import { type KeyName, type KeyValues, keys, type Mode, roles } from "./keys.ts";
@@ -41,8 +42,12 @@ export function isResolverAlone(chosen: readonly string[] | undefined): boolean 
 }
 
 function checkCluster(values: Partial<KeyValues>): ConfigFault[] {
-  if (typeof values.CLICKHOUSE_CLUSTER !== "string" || values.CLICKHOUSE_URL !== null) return [];
-  return [missing("CLICKHOUSE_URL", "CLICKHOUSE_CLUSTER is set, and the embedded engine has no cluster")];
+  const { CLICKHOUSE_CLUSTER: cluster, CLICKHOUSE_URL: url } = values;
+  if (typeof cluster === "string" && url === null) {
+    return [missing("CLICKHOUSE_URL", "CLICKHOUSE_CLUSTER is set, and the embedded engine has no cluster")];
+  }
+  if (cluster !== null || typeof url !== "string" || parseClickhouseUrl(url).hosts.length < 2) return [];
+  return [missing("CLICKHOUSE_CLUSTER", "servers without a cluster would each keep a part of the records")];
 }
 
 function checkOracle(mode: Mode, values: Partial<KeyValues>): ConfigFault[] {

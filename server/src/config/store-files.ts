@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { parseClickhouseUrl } from "./clickhouse-url.ts";
 import type { Config } from "./config.ts";
 import type { ConfigFault } from "./faults.ts";
 import { show } from "./masking.ts";
@@ -7,17 +8,19 @@ import { parseRedisUrl } from "./redis-url.ts";
 
 /** A file that the URL of a store names. */
 interface NamedFile {
-  readonly key: "DATABASE_URL" | "REDIS_URL";
+  readonly key: "CLICKHOUSE_URL" | "DATABASE_URL" | "REDIS_URL";
   readonly path: string;
 }
 
 function namedFiles({ stores }: Config): NamedFile[] {
   const redis = stores.redisUrl === null ? null : parseRedisUrl(stores.redisUrl).tls;
   const postgres = stores.databaseUrl === null ? null : parsePostgresUrl(stores.databaseUrl).tls;
+  const clickhouse = stores.clickhouseUrl === null ? null : parseClickhouseUrl(stores.clickhouseUrl);
   const named: readonly (readonly [NamedFile["key"], string | null | undefined])[] = [
     ["DATABASE_URL", postgres?.rootFile],
     ["DATABASE_URL", postgres?.certificateFile],
     ["DATABASE_URL", postgres?.keyFile],
+    ["CLICKHOUSE_URL", clickhouse?.caFile],
     ["REDIS_URL", redis?.caFile],
   ];
   return named.flatMap(([key, path]) => (path === null || path === undefined ? [] : [{ key, path }]));

@@ -1,3 +1,4 @@
+import { clickhouseForms, readClickhouseUrl } from "./clickhouse-url.ts";
 import type { Parsed, Parser } from "./parsers.ts";
 import { postgresForms, readPostgresUrl } from "./postgres-url.ts";
 import { readRedisUrl, redisForms } from "./redis-url.ts";
@@ -13,6 +14,7 @@ function storeUrl(expects: string, read: (text: string) => Parsed<unknown>): Par
   };
 }
 
+export const clickhouseUrl = storeUrl(clickhouseForms, readClickhouseUrl);
 export const postgresUrl = storeUrl(postgresForms, readPostgresUrl);
 export const redisUrl = storeUrl(redisForms, readRedisUrl);
 

@@ -35,8 +35,9 @@ function listen() {
 
 test("after a broken connection the next call comes on a new one, not on another that lies idle", async () => {
   using clickhouse = listen();
-  const address = { url: clickhouse.url, user: "u", password: "p", generation: 1 };
-  const endpoint = { driver: "chdb", current: async () => address, pid: () => null } as const;
+  const address = { url: clickhouse.url, user: "u", password: "p", ca: null, generation: 1 };
+  const unreachable = () => undefined;
+  const endpoint = { driver: "chdb", count: 1, current: async () => address, unreachable, pid: () => null } as const;
   const dependencies = { endpoint: { ...endpoint, [Symbol.asyncDispose]: async () => undefined }, clock: systemClock };
   await using connection = new LedgerConnection({ database: "d" }, dependencies);
   const ask = async () => (await connection.query<{ connection: number }>("SELECT 1"))[0]?.connection;

@@ -1,7 +1,13 @@
 import { Readable } from "node:stream";
-import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from "@clickhouse/client";
+import {
+  type ClickHouseClient,
+  ClickHouseError,
+  ClickHouseLogLevel,
+  type ClickHouseSettings,
+  createClient,
+} from "@clickhouse/client";
 import type { SluiceError } from "@sluice/contract/errors";
-import { type Clock, sleep } from "@sluice/lib";
+import { type Clock, SingleFlight, sleep } from "@sluice/lib";
 import type { LedgerAddress, LedgerEndpoint } from "./endpoint.ts";
 import { fromClient, LedgerUnavailableError } from "./errors.ts";
 
@@ -15,6 +21,11 @@ export const connectionLimits = {
   /** A refused connection never carried the call, so it is tried again: how often, and after how many milliseconds. */
   refusedMax: 20,
   refusedWaitMs: 25,
+  /** Of several servers the one in use is asked this often whether it answers, and has this long for it. */
+  checkEveryMs: 5_000,
+  checkMs: 2_000,
+  /** How long an INSERT waits for the replicas of its quorum before it is repeated. */
+  quorumMs: 10_000,
 } as const;
 
 /** ClickHouse settings of one call, by their own names. */
@@ -40,18 +51,22 @@ function stringifyRow(value: unknown): string {
 export class LedgerConnection implements AsyncDisposable {
   readonly #endpoint: LedgerEndpoint;
   readonly #database: string;
+  readonly #isCluster: boolean;
   readonly #clients = new Map<string, ClickHouseClient>();
   #generation = 0;
   readonly #clock: Clock;
+  readonly #check = new SingleFlight(() => this.#checkServer());
+  #checkedAtMs = Number.NEGATIVE_INFINITY;
   #inFlight = 0;
   readonly #waiting: (() => void)[] = [];
   #closed = false;
 
   constructor(
-    options: { readonly database: string },
+    options: { readonly database: string; readonly isCluster?: boolean },
     dependencies: { readonly endpoint: LedgerEndpoint; readonly clock: Clock },
   ) {
     this.#database = options.database;
+    this.#isCluster = options.isCluster ?? false;
     this.#endpoint = dependencies.endpoint;
     this.#clock = dependencies.clock;
   }
@@ -110,7 +125,10 @@ export class LedgerConnection implements AsyncDisposable {
       insert_deduplication_token: token,
       // In a cluster: answered when the shards have the rows, not when this node has queued them.
       distributed_foreground_insert: 1,
+      // A token that a server collects with others' rows would not name this INSERT.
       async_insert: 0,
+      // Most replicas of the shard have the rows on disk when the INSERT is answered.
+      ...(this.#isCluster ? { insert_quorum: "auto", insert_quorum_timeout: connectionLimits.quorumMs } : {}),
     };
     await this.#call({}, async (client) => {
       if (body.kind === "rows") {
@@ -132,7 +150,7 @@ export class LedgerConnection implements AsyncDisposable {
 
   async ping(): Promise<boolean> {
     try {
-      const client = await this.#client(this.#database);
+      const { client } = await this.#client(this.#database);
       return (await client.ping({ select: true })).success;
     } catch {
       return false;
@@ -167,16 +185,18 @@ export class LedgerConnection implements AsyncDisposable {
   }
 
   /**
-   * Connections are refused between an engine's death and its supervisor's notice of it: a few attempts bridge that
-   * time.
+   * Connections are refused between an engine's death and its supervisor's notice of it, and by a server that is away
+   * while another of the cluster serves: a few attempts bridge that time. A call that may have been carried is not
+   * repeated here.
    */
   async #reach<T>(options: CallOptions, action: (client: ClickHouseClient) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
+      const { address, client } = await this.#client(options.database ?? this.#database);
       try {
-        return await action(await this.#client(options.database ?? this.#database));
+        return await action(client);
       } catch (error) {
-        const refused = error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
-        if (!refused || attempt >= connectionLimits.refusedMax) throw error;
+        if (isServerLost(error)) this.#endpoint.unreachable(address);
+        if (!isNeverCarried(error) || attempt >= connectionLimits.refusedMax) throw error;
       }
       await sleep(this.#clock, connectionLimits.refusedWaitMs);
     }
@@ -196,18 +216,39 @@ export class LedgerConnection implements AsyncDisposable {
   }
 
   /** A client lives as long as the process that answers it: sockets of a dead one are never used again. */
-  async #client(database: string): Promise<ClickHouseClient> {
+  async #client(database: string): Promise<{ readonly address: LedgerAddress; readonly client: ClickHouseClient }> {
     if (this.#closed) throw new LedgerUnavailableError("it is closed");
+    const isDue = this.#clock.monotonic() - this.#checkedAtMs >= connectionLimits.checkEveryMs;
+    if (this.#endpoint.count > 1 && (isDue || this.#check.running !== null)) await this.#check.run();
     const address = await this.#endpoint.current();
-    if (address.generation !== this.#generation) {
-      await this.#forget();
-      this.#generation = address.generation;
-    }
-    const known = this.#clients.get(database);
+    return { address, client: await this.#clientAt(address, database) };
+  }
+
+  async #clientAt(address: LedgerAddress, database: string): Promise<ClickHouseClient> {
+    // Several servers live side by side, and calls to one of them may be under way while another is tried.
+    if (address.generation !== this.#generation && this.#endpoint.count === 1) await this.#forget();
+    this.#generation = address.generation;
+    const name = `${address.generation} ${database}`;
+    const known = this.#clients.get(name);
     if (known !== undefined) return known;
     const client = clientFor(address, database);
-    this.#clients.set(database, client);
+    this.#clients.set(name, client);
     return client;
+  }
+
+  /** Leaves servers that do not answer, at most once each: one that takes no packets would hold calls for minutes. */
+  async #checkServer(): Promise<void> {
+    for (let asked = 0; asked < this.#endpoint.count; asked++) {
+      const address = await this.#endpoint.current();
+      const client = await this.#clientAt(address, this.#database);
+      const aborting = new AbortController();
+      const timer = this.#clock.after(connectionLimits.checkMs, () => aborting.abort(), { keepsAlive: true });
+      const { success } = await client.ping({ select: false, abort_signal: aborting.signal });
+      timer.cancel();
+      if (success) break;
+      this.#endpoint.unreachable(address);
+    }
+    this.#checkedAtMs = this.#clock.monotonic();
   }
 
   async #forget(): Promise<void> {
@@ -215,6 +256,23 @@ export class LedgerConnection implements AsyncDisposable {
     this.#clients.clear();
     await Promise.allSettled(clients.map((client) => client.close()));
   }
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+
+const neverCarriedCodes = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+
+/** Whether there was no connection, so that the call cannot have taken effect. */
+const isNeverCarried = (error: unknown): boolean => neverCarriedCodes.has(codeOf(error));
+
+/** A replica without its Keeper takes no INSERT; the others of its shard may. */
+const readOnlyCode = "242";
+
+/** Whether another server of several may do better: every failure but an answer of the engine, or the caller's wish. */
+function isServerLost(error: unknown): boolean {
+  if (error instanceof ClickHouseError) return error.code === readOnlyCode;
+  return error instanceof Error && error.name !== "AbortError" && !/aborted/i.test(error.message);
 }
 
 function request(
@@ -249,5 +307,6 @@ function clientFor(address: LedgerAddress, database: string): ClickHouseClient {
     json: { parse: JSON.parse, stringify: stringifyRow },
     // Its errors reach the caller; the client's own log would print parameters.
     log: { level: ClickHouseLogLevel.OFF },
+    ...(address.ca === null ? {} : { tls: { ca_cert: address.ca } }),
   });
 }

@@ -39,7 +39,7 @@ test("golden: the requests table of a cluster is a replicated local table below 
   expect(statementsOf({ kind: "create-table", table: requestsTable }, cluster)).toEqual([
     `CREATE TABLE IF NOT EXISTS sluice.requests_local ON CLUSTER 'main'
 ${requestColumns}
-ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/sluice/requests_local', '{replica}')
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
 PARTITION BY toYYYYMM(at)
 ORDER BY (account_id, at)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, replicated_deduplication_window = 10000`,
@@ -59,7 +59,7 @@ test("golden: a table whose rows may be written again keeps the last of each sor
   const [alone] = statementsOf({ kind: "create-table", table }, single);
   expect(alone).toContain("ENGINE = ReplacingMergeTree\nPARTITION BY");
   const [local] = statementsOf({ kind: "create-table", table }, cluster);
-  expect(local).toContain("ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/sluice/requests_local'");
+  expect(local).toContain("ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}'");
 });
 
 test("golden: an index is part of the local table", () => {
@@ -116,7 +116,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
     "CREATE DATABASE IF NOT EXISTS sluice ON CLUSTER 'main'",
     `CREATE TABLE IF NOT EXISTS sluice.migrations ON CLUSTER 'main'
 ${columns}
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/sluice/migrations', '{shard}-{replica}')
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/all', '{shard}-{replica}')
 ORDER BY number
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
   ]);

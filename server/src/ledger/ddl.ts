@@ -20,6 +20,12 @@ const rememberedInserts = 10_000;
 /** An INSERT is answered only when its part and the directory entry of the part are on disk. */
 const durable = "fsync_after_insert = 1, fsync_part_directory = 1";
 
+/**
+ * Where a replicated table is in Keeper, and the replica in it. The table's id, which ON CLUSTER gives to all nodes
+ * alike, keeps a table that is made anew apart from the one of that name before it.
+ */
+const shardPath = "('/clickhouse/tables/{uuid}/{shard}', '{replica}')";
+
 const onCluster = (form: Form): string => (form.cluster === null ? "" : ` ON CLUSTER '${form.cluster}'`);
 
 const localName = (form: Form, table: string): string =>
@@ -34,14 +40,13 @@ function createTable(table: TableDefinition, form: Form): string[] {
   const lines = [...[...table.columns, batchColumn].map(columnText), ...indexes].map((line) => `  ${line}`);
   const merging = table.replacing === true ? "ReplacingMergeTree" : "MergeTree";
   const engine = form.cluster === null ? merging : `Replicated${merging}`;
-  const path = `'/clickhouse/tables/{shard}/${form.database}/${table.name}_local', '{replica}'`;
   const remembered = form.cluster === null ? "non_replicated_deduplication_window" : "replicated_deduplication_window";
   const local = [
     `CREATE TABLE IF NOT EXISTS ${localName(form, table.name)}${onCluster(form)}`,
     "(",
     lines.join(",\n"),
     ")",
-    `ENGINE = ${engine}${form.cluster === null ? "" : `(${path})`}`,
+    `ENGINE = ${engine}${form.cluster === null ? "" : shardPath}`,
     `PARTITION BY toYYYYMM(${table.timeColumn})`,
     `ORDER BY (${table.orderBy.join(", ")})`,
     ...(table.keptDays === undefined ? [] : [`TTL toDateTime(${table.timeColumn}) + INTERVAL ${table.keptDays} DAY`]),
@@ -95,7 +100,7 @@ export function bookkeepingStatements(form: Form): string[] {
   const engine =
     form.cluster === null
       ? "ReplacingMergeTree"
-      : `ReplicatedReplacingMergeTree('/clickhouse/tables/${form.database}/migrations', '{shard}-{replica}')`;
+      : `ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/all', '{shard}-{replica}')`;
   return [
     `CREATE DATABASE IF NOT EXISTS ${form.database}${onCluster(form)}`,
     [

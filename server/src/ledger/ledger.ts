@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { type Clock, type Random, systemRandom } from "@sluice/lib";
+import { parseClickhouseUrl } from "../config/index.ts";
 import { BatchNumbers, BatchWriter, batchesOf } from "./batches.ts";
 import {
   type BundleDay,
@@ -9,11 +10,12 @@ import {
   type BundleQuestion,
 } from "./bundle-queries.ts";
 import { type CallOptions, LedgerConnection, type LedgerSettings } from "./connection.ts";
-import { type LedgerEndpoint, type LedgerLog, parseClickhouseUrl, remoteEndpoint } from "./endpoint.ts";
+import { type LedgerEndpoint, type LedgerLog, remoteEndpoint } from "./endpoint.ts";
 import { LedgerOpenError } from "./errors.ts";
 import type { LedgerEvents } from "./events.ts";
 import { migrate } from "./migrations.ts";
 import type { RequestFact } from "./request-fact.ts";
+import { requestPaces } from "./request-limits.ts";
 import { type HourUsage, lastHour } from "./request-queries.ts";
 import { type FoundRequests, findRequest, type RequestSearch, searchRequests } from "./request-search.ts";
 import { RequestLog } from "./requests.ts";
@@ -35,6 +37,11 @@ export interface LedgerDependencies {
   readonly log: LedgerLog;
   readonly events?: LedgerEvents;
   readonly random?: Random;
+  /**
+   * Runs the migrations while no other process of the installation does; at once when absent, as is right for an engine
+   * of this process's own.
+   */
+  readonly inTurn?: (work: () => Promise<void>) => Promise<void>;
 }
 
 /** The facts that never change. The same code speaks to the embedded engine and to a cluster. */
@@ -112,8 +119,8 @@ async function open(options: LedgerOptions, dependencies: LedgerDependencies, ra
   if (options.cluster !== null && !/^[A-Za-z_][\w-]{0,63}$/.test(options.cluster)) {
     throw new LedgerOpenError("The cluster's name may hold letters, digits, _ and - only");
   }
-  const { address, database } = parseClickhouseUrl(options.clickhouseUrl);
-  return { endpoint: remoteEndpoint(address), database: database ?? "sluice" };
+  const address = parseClickhouseUrl(options.clickhouseUrl);
+  return { endpoint: remoteEndpoint(address), database: address.database };
 }
 
 /**
@@ -124,17 +131,25 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
   const { clock, log, events } = dependencies;
   const random = dependencies.random ?? systemRandom;
   const { endpoint, database } = await open(options, dependencies, random);
-  const connection = new LedgerConnection({ database }, { endpoint, clock });
+  const isCluster = options.cluster !== null;
+  const connection = new LedgerConnection({ database, isCluster }, { endpoint, clock });
+  const { inTurn = (work) => work() } = dependencies;
   try {
-    await migrate(connection, { database, cluster: options.cluster }, { clock, log });
+    await inTurn(() => migrate(connection, { database, cluster: options.cluster }, { clock, log }));
   } catch (error) {
     await connection[Symbol.asyncDispose]();
     await endpoint[Symbol.asyncDispose]();
     throw error;
   }
   const numbers = new BatchNumbers({ clock, random });
-  const writer = new BatchWriter({ replicated: options.cluster !== null }, { connection, clock });
-  const requestLog = new RequestLog({ writer, numbers, clock, log, ...(events === undefined ? {} : { events }) });
+  const writer = new BatchWriter({ replicated: isCluster }, { connection, clock });
+  const requestLog = new RequestLog(requestPaces[endpoint.driver], {
+    writer,
+    numbers,
+    clock,
+    log,
+    ...(events === undefined ? {} : { events }),
+  });
   return {
     driver: endpoint.driver,
     async insert(name, rows) {

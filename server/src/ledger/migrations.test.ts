@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock, systemRandom } from "@sluice/lib";
 import { type Batch, BatchNumbers, BatchWriter, batchesOf, newBatch } from "./batches.ts";
 import { LedgerConnection } from "./connection.ts";
+import { bookkeepingStatements, statementsOf } from "./ddl.ts";
 import { LedgerUnavailableError } from "./errors.ts";
 import { type LedgerMigration, migrate, migrations } from "./migrations.ts";
 import { RequestBlock } from "./request-block.ts";
@@ -87,6 +88,17 @@ describe("migrations", () => {
     await expect(up([...migrations, edited])).rejects.toThrow(
       `Migration ${withRegion.number} (region) of the ledger differs`,
     );
+  });
+
+  test("of a cluster are statements that the engine can parse", async () => {
+    const { connection, up } = ledgerIn("e");
+    await up();
+    const form = { database: "e", cluster: "main" };
+    const changes = migrations.flatMap((migration) => migration.changes.flatMap((each) => statementsOf(each, form)));
+    for (const sql of [...bookkeepingStatements(form), ...changes]) {
+      expect((await connection.query(`EXPLAIN AST ${sql}`)).length).toBeGreaterThan(0);
+    }
+    await expect(connection.query("EXPLAIN AST CREATE TABLE a ON CLUSTER (")).rejects.toThrow("Syntax error");
   });
 
   test("tables are on disk before an INSERT is answered", async () => {

@@ -4,7 +4,7 @@ import { eventually } from "@sluice/lib/testing";
 import { type Batch, BatchNumbers } from "./batches.ts";
 import { LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 import type { RequestFact } from "./request-fact.ts";
-import { requestLogLimits } from "./request-limits.ts";
+import { type RequestPace, requestLogLimits, requestPaces } from "./request-limits.ts";
 import { RequestLog } from "./requests.ts";
 import { fact, recordingLog } from "./testing/ledger-directory.ts";
 
@@ -16,7 +16,7 @@ interface Figures {
 /** Reasons of drops, and how many facts each took. */
 type Reasons = Record<string, number>;
 
-function setUp(write: (batch: Batch) => Promise<void>) {
+function setUp(write: (batch: Batch) => Promise<void>, pace: RequestPace = requestPaces.chdb) {
   const clock = new ManualClock(1_700_000_000_000);
   const figures: Figures = { dropped: 0, flushed: [] };
   const reasons: Reasons = {};
@@ -31,7 +31,7 @@ function setUp(write: (batch: Batch) => Promise<void>) {
   };
   const numbers = new BatchNumbers({ clock, random: seededRandom(1) });
   const said = recordingLog();
-  const log = new RequestLog({ writer: { write }, numbers, clock, log: said, events });
+  const log = new RequestLog(pace, { writer: { write }, numbers, clock, log: said, events });
   return { log, figures, reasons, clock, entries: said.entries };
 }
 
@@ -57,13 +57,25 @@ test("flush returns when everything appended before is written, in order, in bat
   await log[Symbol.asyncDispose]();
 });
 
+test("on a server that others write to as well, facts of five seconds are one batch", async () => {
+  const written: number[] = [];
+  const { log, clock } = setUp(async (batch) => void written.push(batch.rows), requestPaces.clickhouse);
+  for (let second = 0; second < 10; second++) {
+    for (let index = 0; index < 10; index++) log.append(fact());
+    clock.advance(1_000);
+    await Bun.sleep(0);
+  }
+  expect(written).toEqual([50, 50]);
+  await log[Symbol.asyncDispose]();
+});
+
 test("facts are written within about a second without anybody asking", async () => {
   const written: Batch[] = [];
   const { log, clock } = setUp(async (batch) => {
     written.push(batch);
   });
   log.append(fact());
-  clock.advance(requestLogLimits.batchMs - 1);
+  clock.advance(requestPaces.chdb.batchMs - 1);
   expect(written.length).toBe(0);
   clock.advance(1);
   await eventually("the flush", () => written.length === 1);
@@ -309,12 +321,12 @@ test("a flush starts the second of the next batch anew", async () => {
     written.push(batch.rows);
   });
   log.append(fact());
-  clock.advance(requestLogLimits.batchMs - 100);
+  clock.advance(requestPaces.chdb.batchMs - 100);
   await log.flush();
   log.append(fact());
   clock.advance(200);
   log.append(fact());
-  clock.advance(requestLogLimits.batchMs - 200);
+  clock.advance(requestPaces.chdb.batchMs - 200);
   await eventually("the second batch", () => written.length === 2);
   expect(written).toEqual([1, 2]);
   await log[Symbol.asyncDispose]();

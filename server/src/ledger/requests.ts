@@ -5,7 +5,7 @@ import { LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 import type { LedgerEvents } from "./events.ts";
 import { RequestBlock } from "./request-block.ts";
 import type { RequestFact } from "./request-fact.ts";
-import { requestLogLimits } from "./request-limits.ts";
+import { type RequestPace, requestLogLimits } from "./request-limits.ts";
 import { requestsTable } from "./tables.ts";
 
 /** The last millisecond of the range of DateTime64. */
@@ -38,6 +38,7 @@ interface Sealed {
  * and logged, so that it does not block the rest.
  */
 export class RequestLog implements AsyncDisposable {
+  readonly #pace: RequestPace;
   readonly #dependencies: RequestLogDependencies;
   /** Blocks that still take facts, one a month; the last used is the first. */
   #open: RequestBlock[] = [];
@@ -61,7 +62,8 @@ export class RequestLog implements AsyncDisposable {
   #untold = 0;
   #toldAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(dependencies: RequestLogDependencies) {
+  constructor(pace: RequestPace, dependencies: RequestLogDependencies) {
+    this.#pace = pace;
     this.#dependencies = dependencies;
   }
 
@@ -173,12 +175,12 @@ export class RequestLog implements AsyncDisposable {
   }
 
   #scheduleSeal(): void {
-    const { batchMs, batchBusyMs, busyRows } = requestLogLimits;
+    const { batchMs, busyMs } = this.#pace;
     const seal = (): void => {
       this.#sealAll();
       void this.#write();
     };
-    const delayMs = this.#lastRows >= busyRows ? batchBusyMs : batchMs;
+    const delayMs = this.#lastRows >= requestLogLimits.busyRows ? busyMs : batchMs;
     this.#sealTimer = this.#dependencies.clock.after(delayMs, seal, { keepsAlive: true });
   }
 

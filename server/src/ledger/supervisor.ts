@@ -31,6 +31,7 @@ export interface SupervisorDependencies {
 
 /** The embedded engine as a supervised child: the endpoint of a ClickHouse. */
 export class ChildSupervisor implements LedgerEndpoint {
+  readonly count = 1;
   readonly driver = "chdb";
   readonly #child: SupervisedChild<Ready>;
   readonly #address: () => LedgerAddress | null;
@@ -73,7 +74,7 @@ export class ChildSupervisor implements LedgerEndpoint {
           log,
           onReady: ({ port, version }, pid) => {
             generation++;
-            address = { url: `http://127.0.0.1:${port}`, user: "sluice", password, generation };
+            address = { url: `http://127.0.0.1:${port}`, user: "sluice", password, ca: null, generation };
             log.info({ pid, engine: version, generation }, "ledger engine is ready");
           },
           onExit: ({ code, signal }) => {
@@ -97,6 +98,9 @@ export class ChildSupervisor implements LedgerEndpoint {
     if (address === null) throw new LedgerUnavailableError("its process is being restarted");
     return address;
   }
+
+  /** A dead child is noticed by its end. */
+  unreachable(): void {}
 
   pid(): number | null {
     return this.#child.pid();

@@ -21,6 +21,7 @@ import type { State, StateDriver, StateLog } from "./records.ts";
 import { Sessions } from "./sessions.ts";
 import { hasSqlite, openSqlite } from "./sqlite.ts";
 import type { Db } from "./tables.ts";
+import { runInTurn } from "./turns.ts";
 import { UpstreamNodes } from "./upstream-nodes.ts";
 import { UpstreamOrders } from "./upstream-orders.ts";
 
@@ -140,6 +141,7 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
           audit: new Audit(within),
         });
       }),
+    inTurn: (name, work) => (opened.driver === "sqlite" ? work() : runInTurn(opened.db, { name, work }, dependencies)),
     migrations: () => readMigrationStatus(opened, migrations),
     ping: () =>
       sql`select 1`.execute(opened.db).then(

@@ -107,7 +107,7 @@ function wayTo(
   };
 }
 
-/** As in libpq: verify-full checks authority and name, verify-ca the authority, the others that where a file is named. */
+/** As in libpq: verify-full checks authority and name, verify-ca the authority, as do the others with a file. */
 function tlsOptions({ mode }: PostgresTls, files: TlsFiles): ConnectionOptions {
   if (mode === "verify-full") return { ...files };
   if (files.ca === undefined) return { ...files, rejectUnauthorized: false };

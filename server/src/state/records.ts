@@ -246,6 +246,13 @@ export interface State extends AsyncDisposable {
    * beginning when the database asks for it, so it touches nothing but the stores it is handed.
    */
   change<T>(work: (stores: ChangingStores) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` while no other process on this database runs what has the same name; waits for its turn, for up to ten
+   * minutes. For what processes do to another store.
+   *
+   * @throws {StateError} OVERLOADED when its turn does not come; the turn is over where the connection is lost
+   */
+  inTurn(name: string, work: () => Promise<void>): Promise<void>;
   /** Every migration that this version knows, and when it was applied. */
   migrations(): Promise<readonly MigrationStatus[]>;
   /** Whether the database answers now. */

@@ -263,6 +263,28 @@ describePostgres("PostgreSQL alone", () => {
     expect(applied.map((numbers) => numbers.length).sort()).toEqual([0, 0, 0, migrations.length]);
   });
 
+  test("of processes that do the same to another store one is at work at a time, and each has its turn", async () => {
+    await using place = await postgresPlace();
+    await migrate(place, dependencies);
+    const replicas = await Promise.all([1, 2, 3].map(() => openState(place.options, dependencies)));
+    let working = 0;
+    const seen: number[] = [];
+    const work = async (): Promise<void> => {
+      working += 1;
+      seen.push(working);
+      await Bun.sleep(20);
+      working -= 1;
+    };
+    await Promise.all(replicas.map((state) => state.inTurn("other work", work)));
+    expect(seen).toEqual([1, 1, 1]);
+    await expect(replicas[0]?.inTurn("other work", () => Promise.reject(new Error("failed")))).rejects.toThrow(
+      "failed",
+    );
+    await replicas[1]?.inTurn("other work", work);
+    expect(seen).toHaveLength(4);
+    for (const state of replicas) await state[Symbol.asyncDispose]();
+  });
+
   test("a commit is synchronous even where the server's default is not", async () => {
     await using place = await postgresPlace();
     const url = new URL(place.options.databaseUrl ?? "");

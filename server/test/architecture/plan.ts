@@ -68,6 +68,7 @@ export const layered: readonly Layered[] = [
         "keys",
         "migrations",
         "sessions",
+        "turns",
         "upstream-nodes",
         "upstream-orders",
       ],
