@@ -10,7 +10,7 @@ import { encodeNameRegistry, nameRegistryAddress } from "@sluice/wire/accounts/n
 import { decodeAddress } from "@sluice/wire/base58";
 import { addressOfBytes } from "@sluice/wire/identifiers";
 import { nameServices } from "@sluice/wire/name-services";
-import { createNames } from "../../server/src/names/index.ts";
+import { createNames, httpNode } from "../../server/src/names/index.ts";
 import { hotNames, namesKnown, owner } from "./workload.ts";
 
 type Handler = (request: Request) => Response | Promise<Response>;
@@ -40,7 +40,10 @@ function nodeHandler(): Handler {
 }
 
 async function resolverHandler(nodeUrl: string): Promise<Handler> {
-  const names = createNames({ rpcUrl: nodeUrl }, { clock: systemClock, random: systemRandom, post: fetch });
+  const names = createNames(
+    {},
+    { clock: systemClock, random: systemRandom, node: httpNode({ rpcUrl: nodeUrl }, { post: fetch }) },
+  );
   await names.start();
   return (request) => names.fetch(request);
 }

@@ -8,13 +8,15 @@ import { oraclePaths } from "@sluice/contract/oracle";
 import { type Clock, type Random, systemClock, systemRandom } from "@sluice/lib";
 import { administrationMethods, engineControl } from "./admin/index.ts";
 import { type Console, openConsole } from "./compose/console.ts";
-import { type Dependencies, version } from "./compose/dependencies.ts";
-import { addressesOf, consoleUrl, type Endpoint, endpointsOf } from "./compose/endpoints.ts";
+import { type Dependencies, newProcessId, version } from "./compose/dependencies.ts";
+import { addressesOf, consoleUrl, type Endpoint, endpointsOf, opensGateway } from "./compose/endpoints.ts";
 import { openBlockEngine } from "./compose/engine.ts";
 import { acceptedKeys, type Gateway, knownMethods, openGatewayListener, wireGateway } from "./compose/gateway.ts";
 import { Drain, healthSource, metricsApp, serverStatus } from "./compose/health.ts";
 import { mountAdministration, wireManagement } from "./compose/management.ts";
+import { followsNodes } from "./compose/nodes.ts";
 import { openOracle } from "./compose/oracle.ts";
+import { type Registration, register } from "./compose/registration.ts";
 import { openResolver } from "./compose/resolver.ts";
 import { runSteps, stepsOf } from "./compose/steps.ts";
 import { openStores, type Stores } from "./compose/stores.ts";
@@ -41,13 +43,15 @@ export { version } from "./compose/dependencies.ts";
 export { type Endpoint, engineUrl } from "./compose/endpoints.ts";
 export { composeManagement } from "./compose/management.ts";
 export { tickLogDirectory } from "./compose/oracle.ts";
+export { StartRefusedError } from "./compose/registration.ts";
 export { composeResolver } from "./compose/resolver.ts";
 export { stateOptions, storeParts } from "./compose/stores.ts";
 
 /** A running server. Disposal drains the endpoints, ends the child processes and closes the stores. */
 export interface Sluice extends AsyncDisposable {
   readonly endpoints: readonly Endpoint[];
-  readonly consoleUrl: string;
+  /** Null where no gateway runs, which serves the console. */
+  readonly consoleUrl: string | null;
   readonly state: State;
   /** Shows the console as this account to a browser on this machine, without a session; for development only. */
   openConsoleAs(accountId: string): void;
@@ -71,6 +75,8 @@ interface Parts {
   readonly stores: Stores;
   /** Whether there was an account before the endpoints opened. */
   readonly hasAccounts: boolean;
+  /** Null where no other process can be on the same database. */
+  readonly registration: Registration | null;
   readonly gateway: Gateway;
   readonly revocations: RevocationFeed;
   readonly upstreamAdmin: UpstreamAdmin;
@@ -80,8 +86,9 @@ interface Parts {
   readonly oracle: Oracle | null;
   readonly engine: EngineService | null;
   readonly administration: readonly AppMount[];
-  readonly console: Console;
-  readonly gatewayListener: GatewayServer;
+  /** Null, as the next one, where this process does not run the gateway. */
+  readonly console: Console | null;
+  readonly gatewayListener: GatewayServer | null;
   readonly managementListener: PlainListener;
   readonly metricsListener: PlainListener;
 }
@@ -109,6 +116,7 @@ export const startSteps = [
     ["stores"],
     async ({ stores }) => (await stores.state.accounts.list({ limit: 1 })).items.length > 0,
   ),
+  step("registration", ["stores"], ({ stores: { state } }, shared) => register(shared.config, { ...shared, state })),
   step("gateway", ["stores"], (parts, shared) => wireGateway(shared.config, { ...shared, ...parts })),
   step("revocations", ["stores", "gateway"], ({ stores, gateway }, shared) =>
     subscribeToRevocations({
@@ -140,7 +148,9 @@ export const startSteps = [
   step("sentBy", ["stores", "gateway"], ({ stores, gateway }, shared) =>
     subscribeToSent({}, { ...shared, hot: stores.hot, sent: gateway.sent }),
   ),
-  step("names", [], (_parts, shared) => openResolver(shared.config, shared)),
+  step("names", ["gateway"], ({ gateway: { upstreams } }, shared) =>
+    openResolver(shared.config, { ...shared, upstreams }),
+  ),
   step("oracle", ["stores", "gateway", "revocations"], (parts, shared) =>
     openOracle(shared.config, { ...shared, ...parts }),
   ),
@@ -150,8 +160,9 @@ export const startSteps = [
   step(
     "administration",
     ["stores", "gateway", "revocations", "upstreamAdmin", "reload", "sentBy", "engine"],
-    ({ engine, ...parts }, shared) =>
-      mountAdministration({
+    ({ engine, ...parts }, shared) => {
+      if (!opensGateway(shared.config)) return [];
+      return mountAdministration({
         ...shared,
         ...parts,
         credits: parts.gateway.credits,
@@ -159,17 +170,21 @@ export const startSteps = [
         developmentKeys: acceptedKeys(shared.config),
         servedRequests: parts.gateway.facts.served,
         closing: shared.closing.signal,
-      }),
+      });
+    },
   ),
   step("console", ["stores", "gateway", "names", "oracle", "engine"], (parts, shared) =>
-    openConsole(shared.config, { ...shared, ...parts, closing: shared.closing.signal }),
+    opensGateway(shared.config)
+      ? openConsole(shared.config, { ...shared, ...parts, closing: shared.closing.signal })
+      : null,
   ),
   step(
     "gatewayListener",
     ["gateway", "revocations", "engine", "administration", "console"],
-    ({ gateway, revocations, engine, administration, console: { rest, pages } }, { config, closing, ...shared }) => {
+    ({ gateway, revocations, engine, administration, console: served }, { config, closing, ...shared }) => {
+      if (served === null) return null;
       const health = healthSource(config, { ...shared, gateway, engine });
-      const apps = [rest, ...administration, pages];
+      const apps = [served.rest, ...administration, served.pages];
       const listener = openGatewayListener(config, gateway, { ...shared, revocations, apps, health });
       shared.resources.defer(async () => {
         closing.abort();
@@ -239,15 +254,17 @@ export async function compose(config: Config, dependencies: ComposeDependencies)
     resources,
     config,
     readConfig,
+    processId: newProcessId(random),
     drain,
     openAccount: () => openAccount,
     closing: new AbortController(),
   });
   const { stores, gateway, reload } = parts;
-  gateway.upstreams.start();
-  parts.console.buildPages();
+  if (followsNodes(config)) gateway.upstreams.start();
+  parts.console?.buildPages();
   const endpoints = endpointsOf(config);
-  const addresses = { console: consoleUrl(config), ...addressesOf(endpoints) };
+  const shownConsole = consoleUrl(config);
+  const addresses = { ...(shownConsole === null ? {} : { console: shownConsole }), ...addressesOf(endpoints) };
   const startMs = Math.round(clock.monotonic() - startedAt);
   events.serverStarted({ version, mode: config.mode, startMs, endpoints: addresses });
   // dev makes its accounts itself.
@@ -257,7 +274,7 @@ export async function compose(config: Config, dependencies: ComposeDependencies)
   const opened = resources.move();
   return {
     endpoints,
-    consoleUrl: consoleUrl(config),
+    consoleUrl: shownConsole,
     state: stores.state,
     reload,
     openConsoleAs: (accountId) => {

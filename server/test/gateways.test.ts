@@ -8,7 +8,9 @@ import { eventually } from "@sluice/lib/testing";
 import { newSchema } from "../src/state/testing/schema.ts";
 import { type CutProxy, startCutProxy } from "./testing/cut-proxy.ts";
 import { type Gateway, sluice, startGateway } from "./testing/gateway.ts";
+import { startLedgerServer } from "./testing/ledger-server.ts";
 import { post } from "./testing/network.ts";
+import { startStubNode } from "./testing/stub-node.ts";
 
 const databaseUrl = Bun.env["DATABASE_URL"] ?? "";
 const redisUrl = Bun.env["REDIS_URL"] ?? "";
@@ -20,26 +22,6 @@ let environment: Record<string, string> = {};
 let proxy: CutProxy;
 let first: Gateway;
 let second: Gateway;
-
-/**
- * A node that answers a sent transaction with a signature, every other call with a number that rises, and takes every
- * WebSocket.
- */
-function startNode(): Bun.Server<undefined> {
-  let slot = 1_000;
-  return Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    websocket: { message: () => undefined },
-    async fetch(request, server) {
-      if (server.upgrade(request)) return undefined;
-      const asked = await request.json();
-      slot += 1;
-      const result = asked.method === "sendTransaction" ? "5".repeat(88) : slot;
-      return Response.json({ jsonrpc: "2.0", result, id: asked.id });
-    },
-  });
-}
 
 /** A PubSub connection that is open, and the code with which it will be closed. */
 async function connect(gateway: Gateway, key: string): Promise<{ closed: Promise<number> }> {
@@ -90,10 +72,12 @@ if (isRun) {
     const schema = resources.use(await newSchema(databaseUrl));
     const redis = new URL(redisUrl);
     proxy = resources.use(await startCutProxy({ host: redis.hostname, port: Number(redis.port || 6379) }));
-    const node = startNode();
+    const node = startStubNode();
+    const ledger = resources.use(await startLedgerServer());
     resources.defer(() => node.stop(true));
     environment = {
       DATABASE_URL: schema.url,
+      CLICKHOUSE_URL: ledger.url,
       // A database of its own, so that other processes are not counted as gateways.
       REDIS_URL: `redis://127.0.0.1:${proxy.port}/${1 + Math.floor(Math.random() * 15)}`,
       MASTER_KEY: "5e".repeat(32),

@@ -4,7 +4,7 @@ import { table } from "./terminal.ts";
 
 export interface BannerFacts {
   readonly file: DevFile;
-  readonly consoleUrl: string;
+  readonly consoleUrl: string | null;
   readonly directory: string;
   readonly version: string;
   readonly chain: string;
@@ -32,7 +32,14 @@ export function renderBanner(facts: BannerFacts): string {
   const open = Object.entries(file.doors).flatMap(([name, url]) =>
     url === null ? [] : [[endpointTitles[name] ?? name, url]],
   );
-  const rows: [string, string][] = [["console", facts.consoleUrl], ...(open as [string, string][])];
+  const console: [string, string][] = facts.consoleUrl === null ? [] : [["console", facts.consoleUrl]];
+  const rows: [string, string][] = [...console, ...(open as [string, string][])];
+  const firstCall = [
+    "A first call:",
+    `  curl ${file.doors.rpc} -H 'X-API-Key: ${file.key}' -H 'Content-Type: application/json' \\`,
+    `    -d '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'`,
+    "",
+  ];
   return [
     "",
     `Sluice ${facts.version} is ready in ${(facts.startedInMs / 1000).toFixed(1)} s.`,
@@ -44,10 +51,7 @@ export function renderBanner(facts: BannerFacts): string {
     `prices   ${facts.prices}`,
     `data     ${facts.directory}`,
     "",
-    "A first call:",
-    `  curl ${file.doors.rpc} -H 'X-API-Key: ${file.key}' -H 'Content-Type: application/json' \\`,
-    `    -d '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'`,
-    "",
+    ...(file.doors.rpc === null ? [] : firstCall),
     "Ctrl-C ends it.",
     "",
   ].join("\n");

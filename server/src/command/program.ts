@@ -80,7 +80,11 @@ function addServerCommands(program: Command, context: CommandContext): void {
     await runServe(context.config(options, "serve"), context.terminal, () => context.readConfig(options, "serve"));
   });
   context
-    .command(program, "resolver", "run the name resolver alone: one endpoint, one node (CHAIN_RPC_URL), no store")
+    .command(
+      program,
+      "resolver",
+      "run the name resolver alone, without a store, on CHAIN_RPC_URL or the nodes of NETWORK_DEFAULT",
+    )
     .option("--port-offset <n>", "added to the port of the endpoint")
     .option("--log-level <level>", "debug, info, warn, error, silent")
     .action(async (options) => {
@@ -92,7 +96,7 @@ function addServerCommands(program: Command, context: CommandContext): void {
 /** What `serve` takes besides the options of all commands. */
 function withServeFlags(command: Command): Command {
   return command
-    .option("--roles <roles>", "the parts to run, separated by commas; all of them by default")
+    .option("--roles <roles>", "the parts to run, separated by commas; by default all but the resolver")
     .option("--oracle <prices>", "live or off: where prices come from")
     .option("--port-offset <n>", "added to the port of every endpoint")
     .option("--bind <host>", "the address that the endpoints listen on")

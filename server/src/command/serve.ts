@@ -2,7 +2,7 @@ import { systemClock } from "@sluice/lib";
 import { compose, composeResolver } from "../compose.ts";
 import { type Config, type ConfigOutcome, isResolverAlone } from "../config/index.ts";
 import { explainStartFault } from "./start-fault.ts";
-import { CommandFailure, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 import { onHangUp, untilSignal } from "./until-signal.ts";
 
 interface Started extends AsyncDisposable {
@@ -14,16 +14,10 @@ interface Started extends AsyncDisposable {
 export async function runServe(config: Config, terminal: Terminal, readConfig: () => ConfigOutcome): Promise<void> {
   const stop = untilSignal(systemClock);
   const start: Promise<Started> = isResolverAlone(config.roles)
-    ? startResolver(config)
+    ? composeResolver(config)
     : compose(config, { readConfig });
   const sluice = await start.catch(explainStartFault);
   if (sluice.reload !== undefined) onHangUp(sluice.reload, terminal);
   await stop;
   await sluice[Symbol.asyncDispose]();
-}
-
-async function startResolver(config: Config): Promise<Started> {
-  const { chainRpcUrl } = config.resolver;
-  if (chainRpcUrl === null) throw new CommandFailure("the resolver needs a node: set CHAIN_RPC_URL");
-  return await composeResolver({ ...config, resolver: { ...config.resolver, chainRpcUrl } });
 }

@@ -1,4 +1,5 @@
 import { fileFaultOf } from "@sluice/lib";
+import { StartRefusedError } from "../compose.ts";
 import { LedgerOpenError } from "../ledger/index.ts";
 import { ListenError } from "../net/index.ts";
 import { StateError } from "../state/index.ts";
@@ -6,6 +7,7 @@ import { CommandFailure } from "./terminal.ts";
 
 /** Turns an error that an operator can correct into one message; any other error is rethrown unchanged. */
 export function explainStartFault(error: unknown): never {
+  if (error instanceof StartRefusedError) throw new CommandFailure(error.message);
   if (error instanceof ListenError) throw new CommandFailure(explainListening(error));
   const store = storeFaultOf(error);
   if (store !== null) throw new CommandFailure(store.message);

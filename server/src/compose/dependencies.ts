@@ -4,6 +4,11 @@ import type { Metrics, RootLog, ServerEvents } from "../observe/index.ts";
 
 export const version: string = manifest.version;
 
+const processIdBytes = 12;
+
+/** An id that no other run of a process has. */
+export const newProcessId = (random: Random): string => Buffer.from(random.bytes(processIdBytes)).toString("hex");
+
 /** What every step of the start is handed. */
 export interface Dependencies {
   readonly clock: Clock;
@@ -11,6 +16,8 @@ export interface Dependencies {
   readonly log: RootLog;
   readonly metrics: Metrics;
   readonly events: ServerEvents;
+  /** Identifies this run of the process wherever processes know of each other: 24 hexadecimal digits. */
+  readonly processId: string;
   /** Opened resources are put here; they are closed in reverse order. */
   readonly resources: AsyncDisposableStack;
 }

@@ -1,4 +1,5 @@
 import type { Config } from "../config/index.ts";
+import type { ReplicaGroup } from "../limits/index.ts";
 
 /** An address at which this server listens. */
 export interface Endpoint {
@@ -14,8 +15,15 @@ export interface Endpoint {
 const drainMsMax = 5_000;
 export const drainMsOf = ({ drain }: Config): number => Math.min(drainMsMax, drain.deadlineMs);
 
+/** JSON-RPC, PubSub, administration and the console, which share ports. */
+export const opensGateway = (config: Pick<Config, "roles">): boolean => config.roles.includes("gateway");
+
+/** Whether names are read from the nodes of the default network, for want of a node of their own. */
+export const resolvesFromPool = (config: Config): boolean =>
+  config.resolver.chainRpcUrl === null && config.upstreams[config.networkDefault].length > 0;
+
 export const opensResolver = (config: Config): boolean =>
-  config.roles.includes("resolver") && config.resolver.chainRpcUrl !== null;
+  config.roles.includes("resolver") && (config.resolver.chainRpcUrl !== null || resolvesFromPool(config));
 
 export const opensOracle = (config: Config): boolean =>
   config.roles.includes("oracle") && config.oracle.prices !== "off";
@@ -33,7 +41,9 @@ const shownHost = (host: string): string => (host === "0.0.0.0" || host === "::"
 const url = (config: Config, name: keyof Config["ports"], scheme = "http"): string =>
   `${scheme}://${shownHost(config.bind)}:${config.ports[name]}`;
 
-export const consoleUrl = (config: Config): string => `${url(config, "gateway")}/`;
+/** Null where no gateway runs, which serves the console. */
+export const consoleUrl = (config: Config): string | null =>
+  opensGateway(config) ? `${url(config, "gateway")}/` : null;
 export const oracleUrl = (config: Config): string => url(config, "oracle");
 export const engineRestUrl = (config: Config): string => url(config, "engineRest");
 
@@ -59,6 +69,14 @@ const engineEndpoints = (config: Config): Endpoint[] => {
   ];
 };
 
+/** Of which groups of processes that share rates a process is, by its roles. */
+export function replicaGroupsOf(config: Config): ReplicaGroup[] {
+  const ofGateway: ReplicaGroup[] = opensGateway(config) ? ["gateways"] : [];
+  const ofEngine: ReplicaGroup[] = opensEngine(config) ? ["engines"] : [];
+  const ofSenders: ReplicaGroup[] = ofGateway.length + ofEngine.length > 0 ? ["senders"] : [];
+  return [...ofGateway, ...ofSenders, ...ofEngine, ...(opensOracle(config) ? (["oracles"] as const) : [])];
+}
+
 /** The addresses of endpoints by their names. */
 export const addressesOf = (endpoints: readonly Endpoint[]): Record<string, string> =>
   Object.fromEntries(endpoints.map(({ name, url }) => [name, url]));
@@ -67,13 +85,13 @@ export const addressesOf = (endpoints: readonly Endpoint[]): Record<string, stri
 export function endpointsOf(config: Config): Endpoint[] {
   const { metrics, ports } = config;
   return [
-    { name: "rpc", url: `${url(config, "gateway")}/rpc`, protocol: "JSON-RPC" },
+    ...(opensGateway(config) ? [{ name: "rpc", url: `${url(config, "gateway")}/rpc`, protocol: "JSON-RPC" }] : []),
     ...(opensResolver(config) ? [resolverEndpoint(config)] : []),
     ...(opensOracle(config)
       ? [{ name: "oracle", url: oracleUrl(config), protocol: "prices, HTTP and WebSocket" }]
       : []),
     ...(opensEngine(config) ? engineEndpoints(config) : []),
-    { name: "pubsub", url: url(config, "pubsub", "ws"), protocol: "Solana PubSub" },
+    ...(opensGateway(config) ? [{ name: "pubsub", url: url(config, "pubsub", "ws"), protocol: "Solana PubSub" }] : []),
     {
       name: "metrics",
       url: `http://${shownHost(metrics.host)}:${ports.metrics}/metrics`,

@@ -25,9 +25,10 @@ import {
   reportHealth,
   SlotNotices,
   type UpstreamOutcome,
-  type UpstreamsOptions,
 } from "../upstreams/index.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { replicaGroupsOf } from "./endpoints.ts";
+import { upstreamsOptions } from "./nodes.ts";
 import { openFactKeeper } from "./served.ts";
 import { openMeter, type Stores } from "./stores.ts";
 
@@ -47,7 +48,7 @@ export function wireGateway(config: Config, dependencies: GatewayParts) {
   const keys = wireKeys(config, dependencies);
   const credits = openMeter(config, { meter: "credits", store: stores.state.credits }, dependencies);
   const facts = openFactKeeper(config, dependencies);
-  const limits = wireLimits(dependencies);
+  const limits = wireLimits(config, dependencies);
   const trustedProxies = replaceableAddressSet(config.trustedProxies);
   const access = new Access({ trustedProxies }, { keys, limits, credits });
   const slots = new SlotNotices();
@@ -104,18 +105,6 @@ export function wireGateway(config: Config, dependencies: GatewayParts) {
 /** Development keys are for development: production refuses them, and makes none. */
 export const acceptedKeys = ({ mode }: Config): "accept" | "refuse" => (mode === "dev" ? "accept" : "refuse");
 
-const upstreamsOptions = (config: Config): UpstreamsOptions => ({
-  networks: config.upstreams,
-  deadlineMs: config.upstreamTimeoutMs,
-  callBytesMax: config.nodeBodyBytesMax,
-  slotLagMax: BigInt(config.cordonSlots),
-  chains: {
-    genesis: config.genesis.hashes,
-    allowUnknown: config.genesis.allowUnknown,
-    followsNodes: config.mode === "dev",
-  },
-});
-
 function wireKeys(config: Config, dependencies: GatewayParts) {
   const { clock, log } = dependencies;
   const { keys } = dependencies.stores.state;
@@ -134,12 +123,12 @@ function wireKeys(config: Config, dependencies: GatewayParts) {
 }
 
 /** Limits are exact in the memory of one process; several processes lease them from the shared store. */
-function wireLimits(dependencies: GatewayParts) {
-  const { clock, random, stores, resources } = dependencies;
+function wireLimits(config: Config, dependencies: GatewayParts) {
+  const { clock, processId, stores, resources } = dependencies;
   const events = createLimitsEvents(dependencies);
   if (stores.hot.driver === "memory") return createLimits({}, { clock });
-  const holder = Buffer.from(random.bytes(12)).toString("hex");
-  return resources.use(createSharedLimits({ holder }, { clock, store: stores.hot, events }));
+  const options = { holder: processId, groups: replicaGroupsOf(config) };
+  return resources.use(createSharedLimits(options, { clock, store: stores.hot, events }));
 }
 
 /**

@@ -20,7 +20,7 @@ import type { AppMount } from "../net/index.ts";
 import { createLog, createMetrics, createServerEvents } from "../observe/index.ts";
 import type { SentQuery } from "../rpc/index.ts";
 import type { UpstreamAdmin } from "../upstreams/index.ts";
-import type { Dependencies } from "./dependencies.ts";
+import { type Dependencies, newProcessId } from "./dependencies.ts";
 import type { Gateway } from "./gateway.ts";
 import { openStores, requireLedger, type Stores } from "./stores.ts";
 
@@ -131,7 +131,8 @@ export async function composeManagement(
   requireLedger(config);
   await using opening = new AsyncDisposableStack();
   const metrics = opening.use(createMetrics({}, { clock }));
-  const opened = { clock, random, log, metrics, events: createServerEvents({ log, metrics }), resources: opening };
+  const events = createServerEvents({ log, metrics });
+  const opened = { clock, random, log, metrics, events, processId: newProcessId(random), resources: opening };
   const createsState = migrates && config.stores.databaseUrl !== null;
   const stores = await openStores(config, opened, { createsState });
   // Credits are only read here, so no tally is kept.

@@ -1,22 +1,31 @@
 import { systemClock, systemRandom } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
-import { createNames, createNamesEvents, type Names } from "../names/index.ts";
+import { createNames, createNamesEvents, httpNode, type Names, pooledNodes } from "../names/index.ts";
 import { listening, PlainListener } from "../net/index.ts";
 import { createLog, createMetrics, createServerEvents } from "../observe/index.ts";
-import { type Dependencies, version } from "./dependencies.ts";
-import { addressesOf, resolverEndpoint } from "./endpoints.ts";
+import { createUpstreamEvents, createUpstreams, type Upstreams } from "../upstreams/index.ts";
+import { type Dependencies, newProcessId, version } from "./dependencies.ts";
+import { addressesOf, opensResolver, resolverEndpoint, resolvesFromPool } from "./endpoints.ts";
+import { upstreamsOptions } from "./nodes.ts";
 
 /**
  * Opens the resolver's endpoint and starts to look for its programs; it needs a node and no store. Null where this
- * process does not have the role, or has no node.
+ * process does not have the role.
  */
-export function openResolver(config: Config, dependencies: Dependencies): Names | null {
-  const { clock, random, events, resources } = dependencies;
+export function openResolver(
+  config: Config,
+  dependencies: Dependencies & { readonly upstreams: Pick<Upstreams, "pool"> },
+): Names | null {
+  if (!opensResolver(config)) return null;
+  const { clock, random, events, resources, upstreams } = dependencies;
   const { host, port, chainRpcUrl: rpcUrl, commitment, nameProgram, handleProgram } = config.resolver;
-  if (rpcUrl === null || !config.roles.includes("resolver")) return null;
+  const node =
+    rpcUrl === null
+      ? pooledNodes({ network: config.networkDefault, commitment }, { upstreams, clock })
+      : httpNode({ rpcUrl }, { post: fetch });
   const names = createNames(
-    { rpcUrl, commitment, nameProgram, handleProgram },
-    { clock, random, post: fetch, events: createNamesEvents(dependencies) },
+    { commitment, nameProgram, handleProgram },
+    { clock, random, node, events: createNamesEvents(dependencies) },
   );
   const listen = (): PlainListener =>
     new PlainListener({ hostname: host, port }, { clock, fetch: (request) => names.fetch(request), events });
@@ -26,17 +35,34 @@ export function openResolver(config: Config, dependencies: Dependencies): Names 
   return names;
 }
 
-/** The resolver by itself: one endpoint, one node, no store. */
-export async function composeResolver(
-  config: Config & { readonly resolver: { readonly chainRpcUrl: string } },
-): Promise<AsyncDisposable> {
+/** The resolver by itself: one endpoint, and no store. */
+export async function composeResolver(config: Config): Promise<AsyncDisposable> {
   const log = createLog({ level: config.logLevel });
   const clock = systemClock;
   const startedAt = clock.monotonic();
   await using opening = new AsyncDisposableStack();
   const metrics = opening.use(createMetrics({}, { clock }));
   const events = createServerEvents({ log, metrics });
-  openResolver(config, { clock, random: systemRandom, log, metrics, events, resources: opening });
+  const random = systemRandom;
+  const upstreams = opening.use(
+    createUpstreams(upstreamsOptions(config), {
+      clock,
+      random,
+      onSlot: () => undefined,
+      events: createUpstreamEvents({ log, metrics }),
+    }),
+  );
+  if (resolvesFromPool(config)) upstreams.start();
+  openResolver(config, {
+    clock,
+    random,
+    log,
+    metrics,
+    events,
+    processId: newProcessId(random),
+    resources: opening,
+    upstreams,
+  });
   const resources = opening.move();
   events.serverStarted({
     version,

@@ -121,12 +121,12 @@ export function openMeter(
   { meter, store, sweepIntervalMs }: MeterOptions,
   dependencies: Dependencies,
 ): Credits {
-  const { clock, random, log, resources } = dependencies;
+  const { clock, random, log, processId: holder, resources } = dependencies;
   const directory = join(config.stores.directory, "credits");
   const events = createCreditsEvents(dependencies);
   return resources.use(
     openCredits(
-      { directory, meter, ...(sweepIntervalMs === undefined ? {} : { sweepIntervalMs }) },
+      { directory, meter, holder, ...(sweepIntervalMs === undefined ? {} : { sweepIntervalMs }) },
       { clock, random, log, events, store },
     ),
   );

@@ -43,7 +43,7 @@ export interface Config {
   readonly ports: Readonly<Record<EndpointName, number>>;
   readonly portOffset: number;
   readonly resolver: SocketAddress & {
-    /** null leaves the choice to the development chain. */
+    /** null reads names from the nodes of the default network. */
     readonly chainRpcUrl: string | null;
     /** null leaves the choice to what the chain carries. */
     readonly nameProgram: Address | null;

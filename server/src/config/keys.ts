@@ -43,7 +43,13 @@ const mebibyte = 1024 ** 2;
  */
 export const keys = {
   SLUICE_CONFIG: optional("Server", null, filePath, "A TOML file with any of these keys."),
-  ROLES: always("Server", "server.roles", "all", someOf(roles), "The parts that this process runs."),
+  ROLES: always(
+    "Server",
+    "server.roles",
+    { dev: "all", serve: "gateway,oracle,engine" },
+    someOf(roles),
+    "The parts that this process runs; `all` is every one of them. `gateway` is JSON-RPC, PubSub, administration and the console. A part that is not named opens no port.",
+  ),
   BIND: always(
     "Server",
     "server.bind",
@@ -180,8 +186,8 @@ export const keys = {
     "Resolver",
     "resolver.chain_rpc_url",
     urlOf(http),
-    "The node that names are read from. `dev` uses its own chain when none is named.",
-    { secrecy: "address", defaults: { dev: null, serve: "https://rpc.testnet.x1.xyz" } },
+    "The node that names are read from. Without it the nodes of `NETWORK_DEFAULT` are asked; `dev` uses its own chain.",
+    { secrecy: "address" },
   ),
   NAME_PROGRAM: optional(
     "Resolver",

@@ -267,7 +267,7 @@ describe("each key", () => {
     expect(serve.resolver).toEqual({
       host: "0.0.0.0",
       port: 8691,
-      chainRpcUrl: "https://rpc.testnet.x1.xyz",
+      chainRpcUrl: null,
       nameProgram: null,
       handleProgram: null,
       commitment: "confirmed",
@@ -322,7 +322,6 @@ describe("faults", () => {
         "--banner",
         "--port-offset",
         "BIND",
-        "CLICKHOUSE_URL",
         "LOG_LEVEL",
         "MASTER_KEY",
         "SLUICE_CONFG",
@@ -385,18 +384,35 @@ describe("rules", () => {
     expect(faultsOf({ mode: "dev" })).toEqual([]);
   });
 
-  test("some roles alone need stores that can be shared; all roles together do not", () => {
-    const env = { MASTER_KEY: masterKey };
-    const shared = { DATABASE_URL: "postgres://db/s", CLICKHOUSE_URL: "http://ch:8123" };
-    const faults = faultsOf({ mode: "serve", env: { ...env, ROLES: "gateway" } });
-    expect(faults.map(({ key }) => key)).toEqual(["DATABASE_URL", "CLICKHOUSE_URL"]);
-    expect(faultsOf({ mode: "serve", env: { ...env, ...shared, ROLES: "gateway" } })).toEqual([]);
-    expect(faultsOf({ mode: "serve", env: { ...env, ROLES: roles.join(",") } })).toEqual([]);
+  const secret = { MASTER_KEY: masterKey };
+  const serveFaults = (env: Readonly<Record<string, string>>): readonly string[] =>
+    faultsOf({ mode: "serve", env }).map(({ key }) => key);
+
+  test("any roles run in one process, on the stores of its directory", () => {
+    for (const chosen of ["gateway", "oracle", "gateway,oracle", "gateway,engine"]) {
+      expect(serveFaults({ ...secret, ROLES: chosen })).toEqual([]);
+    }
     expect(faultsOf({ mode: "dev", env: { ROLES: "gateway" } })).toEqual([]);
   });
 
-  test("the resolver alone keeps nothing, so it needs neither stores nor a key", () => {
-    expect(faultsOf({ mode: "serve", env: { ROLES: "resolver" } })).toEqual([]);
+  test("serve runs the resolver only where it is named", () => {
+    expect(load({ mode: "serve", env: secret }).roles).toEqual(["gateway", "oracle", "engine"]);
+    expect(load({ mode: "dev" }).roles).toEqual(roles);
+  });
+
+  test("the resolver needs a node of its own or of the default network, and alone no stores and no key", () => {
+    expect(serveFaults({ ROLES: "resolver" })).toEqual(["CHAIN_RPC_URL"]);
+    expect(serveFaults({ ROLES: "resolver", UPSTREAMS_DEVNET: "a=http://a" })).toEqual(["CHAIN_RPC_URL"]);
+    expect(serveFaults({ ROLES: "resolver", CHAIN_RPC_URL: "http://a" })).toEqual([]);
+    expect(serveFaults({ ROLES: "resolver", UPSTREAMS_MAINNET: "a=http://a" })).toEqual([]);
+    expect(serveFaults({ ...secret, ROLES: "all" })).toEqual(["CHAIN_RPC_URL"]);
+  });
+
+  test("roles that would open no endpoint are told what they lack", () => {
+    expect(serveFaults({ ...secret, ROLES: "engine" })).toEqual(["ENGINE_BUILDER"]);
+    expect(serveFaults({ ...secret, ROLES: "oracle", ORACLE: "off" })).toEqual(["ORACLE"]);
+    expect(serveFaults({ ...secret, ROLES: "oracle,engine", ORACLE: "off" })).toEqual(["ENGINE_BUILDER", "ORACLE"]);
+    expect(serveFaults({ ...secret, ROLES: "oracle,engine" })).toEqual([]);
   });
 
   test("a cluster's name needs a cluster", () => {

@@ -26,14 +26,45 @@ function missing(key: KeyName, because: string): ConfigFault {
 
 function checkServe(mode: Mode, values: Partial<KeyValues>): ConfigFault[] {
   // The resolver reads the chain and keeps nothing, so alone it needs neither stores nor a key to encrypt them.
-  if (mode !== "serve" || isResolverAlone(values.ROLES)) return [];
+  if (mode !== "serve") return [];
   const faults: ConfigFault[] = [];
-  if (values.MASTER_KEY === null) faults.push(missing("MASTER_KEY", "serve encrypts secrets at rest with it"));
-  if (values.ROLES === undefined || values.ROLES.length === roles.length) return faults;
-  const because = "processes that run some roles only meet in stores that they share";
-  if (values.DATABASE_URL === null) faults.push(missing("DATABASE_URL", because));
-  if (values.CLICKHOUSE_URL === null) faults.push(missing("CLICKHOUSE_URL", because));
-  return faults;
+  if (values.MASTER_KEY === null && !isResolverAlone(values.ROLES)) {
+    faults.push(missing("MASTER_KEY", "serve encrypts secrets at rest with it"));
+  }
+  return [...faults, ...checkRoles(values)];
+}
+
+/** A role that is named runs, or the operator is told what it lacks. */
+function checkRoles(values: Partial<KeyValues>): ConfigFault[] {
+  const { ROLES: chosen = roles, NETWORK_DEFAULT: network, CHAIN_RPC_URL, ENGINE_BUILDER, ORACLE } = values;
+  const nodes = {
+    mainnet: values.UPSTREAMS_MAINNET,
+    devnet: values.UPSTREAMS_DEVNET,
+    testnet: values.UPSTREAMS_TESTNET,
+  };
+  if (chosen.includes("resolver") && CHAIN_RPC_URL === null && network !== undefined && nodes[network] === null) {
+    return [
+      missing("CHAIN_RPC_URL", `the resolver reads names from a node, and ${network}, NETWORK_DEFAULT, has none`),
+    ];
+  }
+  if (chosen.some((role) => role === "gateway" || role === "resolver")) return [];
+  if (chosen.includes("engine") && ENGINE_BUILDER !== null) return [];
+  if (chosen.includes("oracle") && ORACLE !== "off") return [];
+  const opensNothing = "these roles open no endpoint otherwise";
+  return [
+    ...(chosen.includes("engine") ? [missing("ENGINE_BUILDER", opensNothing)] : []),
+    ...(chosen.includes("oracle")
+      ? [
+          {
+            key: "ORACLE",
+            source: "rule",
+            given: "off",
+            expected: `live, since ${opensNothing}`,
+            suggestion: null,
+          } as const,
+        ]
+      : []),
+  ];
 }
 
 /** Whether a process runs the resolver and nothing else. */

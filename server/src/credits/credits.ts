@@ -230,6 +230,8 @@ export function createCredits(options: CreditsOptions, dependencies: CreditsDepe
 export interface OpenCreditsOptions extends CreditsOptions {
   /** Where this and other processes of the host keep their tallies; made where it is missing. */
   readonly directory: string;
+  /** The process, as leases on disk name it: 24 hexadecimal digits, never used before; drawn when absent. */
+  readonly holder?: string;
   /** What is counted: `credits`, or the product whose requests are. */
   readonly meter: string;
 }
@@ -248,7 +250,7 @@ const entriesInMemory = 131_072;
 export function openCredits(options: OpenCreditsOptions, dependencies: OpenCreditsDependencies): Credits {
   const { random, log } = dependencies;
   const place = { directory: options.directory, meter: options.meter, bootId: readBootId() };
-  const holder = Buffer.from(random.bytes(holderBytes)).toString("hex");
+  const { holder = Buffer.from(random.bytes(holderBytes)).toString("hex") } = options;
   const own = ownTally(() => createTally(place, holder), holder, log);
   const credits = createCredits(options, { ...dependencies, tally: own.tally });
   const reconciler = new Reconciler({ place, own: holder }, dependencies);

@@ -6,5 +6,6 @@
 
 export { createLimitsEvents, limitMetrics } from "./events.ts";
 export { createLimits, type LimitDecision } from "./limits.ts";
+export type { ReplicaGroup } from "./replica-groups.ts";
 export type { RateLimiter } from "./shared-interfaces.ts";
 export { createSharedLimits } from "./shared-limits.ts";

@@ -1,6 +1,7 @@
 import type { Clock } from "@sluice/lib";
 import type { ReplicasEvents } from "./events.ts";
 import type { LimitDecision } from "./limits.ts";
+import type { ReplicaGroup } from "./replica-groups.ts";
 import type { Attendance } from "./replicas.ts";
 
 /** The part of hot that is used. */
@@ -24,6 +25,8 @@ export interface SharedStore extends Attendance {
 export interface SharedLimitsOptions {
   /** This process's name among its replicas: 1 to 64 letters, digits, `-` and `_`, never used by another. */
   readonly holder: string;
+  /** Of which groups this process is; a gateway when absent. */
+  readonly groups?: readonly ReplicaGroup[];
   readonly bucketsMax?: number;
   /** How long a take waits for the shared bucket before this process decides alone. */
   readonly waitMs?: number;

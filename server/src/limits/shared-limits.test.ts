@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import type { LimitDecision } from "./limits.ts";
+import { groupOf, type ReplicaGroup } from "./replica-groups.ts";
 import { run } from "./replicas.campaign.ts";
 import { createSharedLimits } from "./shared-limits.ts";
 import { SimulatedStore } from "./testing/simulated-store.ts";
@@ -16,7 +17,9 @@ function boot() {
   };
   const gateway = (holder: string, waitMs = 60_000) =>
     createSharedLimits({ holder, waitMs, tickIntervalMs: null }, { clock, store, events });
-  return { clock, store, reported, gateway };
+  const process = (holder: string, groups: readonly ReplicaGroup[]) =>
+    createSharedLimits({ holder, groups, tickIntervalMs: null }, { clock, store, events });
+  return { clock, store, reported, gateway, process };
 }
 
 async function countAllowed(takes: readonly (LimitDecision | Promise<LimitDecision>)[]): Promise<number> {
@@ -200,4 +203,22 @@ test("a debt of a single token is told when Redis is back", async () => {
   for (let sweep = 0; sweep < 6; sweep += 1) await first.tick();
   const taker = gateway("taker");
   expect(await countAllowed([taker.take("a", 1, 2), taker.take("a", 1, 2)])).toBe(1);
+});
+
+test("a share is of the processes that take from the same bucket, whatever other roles run elsewhere", async () => {
+  const { store, process } = boot();
+  const gateway = process("gateway", ["gateways", "senders"]);
+  const others = [process("engine", ["engines", "senders"]), process("oracle", ["oracles"])];
+  for (const each of [gateway, ...others, gateway]) await each.tick();
+  store.isLost = true;
+  const allowed = (bucket: string, count: number) =>
+    countAllowed(Array.from({ length: count }, () => gateway.take(bucket, 10, 20)));
+  expect(await allowed("requests:account", 40)).toBe(20);
+  // The engine's endpoint takes transactions as well.
+  expect(await allowed("send:account", 40)).toBe(10);
+});
+
+test("the group of a bucket is told by its name", () => {
+  const names = ["requests:a", "messages:a", "send:a", "bundles:a", "engine-grpc:k", "engine-address:h", "oracle-v1:a"];
+  expect(names.map(groupOf)).toEqual(["gateways", "gateways", "senders", "engines", "engines", "engines", "oracles"]);
 });

@@ -35,7 +35,7 @@ const bucketsDefault = 100_000;
  * mints nothing. What was given out meanwhile is a debt to the shared bucket afterwards.
  */
 class LeasedLimits implements SharedLimits {
-  readonly #options: Required<Omit<SharedLimitsOptions, "tickIntervalMs">>;
+  readonly #options: Required<Omit<SharedLimitsOptions, "tickIntervalMs" | "groups">>;
   readonly #clock: Clock;
   readonly #store: SharedStore;
   readonly #replicas: Replicas;
@@ -53,7 +53,10 @@ class LeasedLimits implements SharedLimits {
     this.#options = { bucketsMax: bucketsDefault, waitMs: 100, ...options };
     this.#clock = dependencies.clock;
     this.#store = dependencies.store;
-    this.#replicas = new Replicas({ holder: options.holder }, { hot: dependencies.store, events: dependencies.events });
+    this.#replicas = new Replicas(
+      { groups: ["gateways"], ...options },
+      { hot: dependencies.store, events: dependencies.events },
+    );
     this.#own = new OwnShares({ bucketsMax: this.#options.bucketsMax }, { ...dependencies, replicas: this.#replicas });
     const interval = options.tickIntervalMs === undefined ? sweepMs : options.tickIntervalMs;
     this.#timer = interval === null ? null : this.#clock.every(interval, () => void this.tick());

@@ -1,4 +1,5 @@
 import { type Address, parseAddress } from "@sluice/wire/identifiers";
+import { type ChainNode, member } from "./chain-node.ts";
 
 /** Commitments that a reorganisation does not take back in practice (confirmed) or at all (finalized). */
 export type SettledCommitment = "confirmed" | "finalized";
@@ -31,52 +32,14 @@ export interface ChainReader {
 }
 
 export interface ChainReaderOptions {
-  readonly rpcUrl: string;
   readonly commitment: SettledCommitment;
-  /** For the whole exchange, the answer's last byte included. */
-  readonly timeoutMs: number;
-  readonly answerBytesMax: number;
 }
-
-/**
- * The way out, which is the platform's `fetch` handed in by the composition. chain's own call is not used: it takes an
- * answer whatever its HTTP status and reads it whole before it looks at its size, and a name is money.
- */
-export type PostJson = (url: string, init: RequestInit) => Promise<Response>;
 
 const versionLengthMax = 128;
 
-/** A reader of one node. A URL's user info goes into a header; redirects are refused. */
-export function createChainReader(options: ChainReaderOptions, dependencies: { post: PostJson }): ChainReader {
-  const { url, headers } = splitCredentials(options.rpcUrl);
-  let nextId = 1;
-  const exchange = async (body: string): Promise<unknown> => {
-    const response = await postOnce(dependencies.post, url, {
-      method: "POST",
-      headers,
-      body,
-      redirect: "error",
-      signal: AbortSignal.timeout(options.timeoutMs),
-    });
-    if (response.status !== 200) {
-      await response.body?.cancel();
-      return undefined;
-    }
-    return JSON.parse(await readText(response, options.answerBytesMax));
-  };
-  const call = async (method: string, params: unknown): Promise<unknown> => {
-    const id = nextId++;
-    try {
-      const answer = await exchange(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
-      // An answer under another id belongs to another call: a cache in between that mixes them up must not name an
-      // owner.
-      if (member(answer, "jsonrpc") !== "2.0" || member(answer, "id") !== id) return undefined;
-      const error = member(answer, "error");
-      return error === undefined || error === null ? member(answer, "result") : undefined;
-    } catch {
-      return undefined;
-    }
-  };
+/** Reads the accounts and the version that a node's answers hold. */
+export function createChainReader(options: ChainReaderOptions, { node }: { readonly node: ChainNode }): ChainReader {
+  const call = (method: string, params: unknown): Promise<unknown> => node.call(method, params);
   const view = { encoding: "base64", commitment: options.commitment, dataSlice: { offset: 0, length: dataBytesRead } };
   return {
     async getMultipleAccounts(addresses) {
@@ -99,54 +62,6 @@ export function createChainReader(options: ChainReaderOptions, dependencies: { p
       return typeof version === "string" && version !== "" && version.length <= versionLengthMax ? version : null;
     },
   };
-}
-
-function splitCredentials(rpcUrl: string): { url: string; headers: Record<string, string> } {
-  const parsed = new URL(rpcUrl);
-  const headers: Record<string, string> = { "content-type": "application/json", accept: "application/json" };
-  if (parsed.username !== "" || parsed.password !== "") {
-    const pair = `${decoded(parsed.username)}:${decoded(parsed.password)}`;
-    headers["authorization"] = `Basic ${Buffer.from(pair).toString("base64")}`;
-    parsed.username = "";
-    parsed.password = "";
-  }
-  return { url: parsed.href, headers };
-}
-
-/** User info that is no percent-encoding is taken as it was typed. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** A node may close an idle connection just as it is used again; fetch repeats a GET then, and not a POST. */
-async function postOnce(post: PostJson, url: string, init: RequestInit): Promise<Response> {
-  try {
-    return await post(url, init);
-  } catch (error) {
-    if (member(error, "code") !== "ECONNRESET") throw error;
-    return await post(url, init);
-  }
-}
-
-/** The whole body as text; throws RangeError past `bytesMax` without reading on, TypeError when it is no UTF-8. */
-async function readText(response: Response, bytesMax: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > bytesMax) throw new RangeError(`the answer is larger than ${bytesMax} bytes`);
-    chunks.push(chunk);
-  }
-  return new TextDecoder("utf-8", { fatal: true }).decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
-}
-
-function member(value: unknown, name: string): unknown {
-  if (typeof value !== "object" || value === null) return undefined;
-  return Object.hasOwn(value, name) ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined;
 }
 
 /** Null as soon as one entry cannot be read: an answer that is wrong in one place is not believed in another. */

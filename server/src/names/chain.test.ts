@@ -268,7 +268,7 @@ describe("a chain that does not answer is 502, and nothing of it is kept", () =>
   });
 
   test("too slow, whether before the answer or within it", async () => {
-    await using world = new World({ callTimeoutMs: 50 });
+    await using world = new World({ timeoutMs: 50, waitMsMax: 50 });
     const gate = Promise.withResolvers<Response>();
     world.node.misbehave = () => gate.promise;
     expect(await of(world, "alice.x1")).toEqual([502, "rpc unreachable"]);

@@ -3,6 +3,7 @@ import { ManualClock, seededRandom } from "@sluice/lib";
 import { defaultGenesisFile } from "../../../devnet/chain/genesis/build.ts";
 import { nameOwner } from "../../../devnet/chain/names/registry.ts";
 import { bootNode } from "../../../devnet/chain/testing/boot.ts";
+import { httpNode } from "./chain-node.ts";
 import { createNames, type Names } from "./names.ts";
 
 const { domains, handles } = defaultGenesisFile().names;
@@ -13,7 +14,7 @@ let names: Names;
 
 beforeAll(async () => {
   node = await bootNode();
-  names = createNames({ rpcUrl: node.rpcUrl }, { clock: new ManualClock(), random: seededRandom(1), post: fetch });
+  names = createNames({}, { clock: new ManualClock(), random: seededRandom(1), node: httpNode(node, { post: fetch }) });
 });
 
 afterAll(() => node[Symbol.asyncDispose]());

@@ -1,4 +1,5 @@
 import { ManualClock, seededRandom } from "@sluice/lib";
+import { httpNode } from "./chain-node.ts";
 import { silentEvents } from "./events.ts";
 import { createNames, type Names } from "./names.ts";
 import {
@@ -70,8 +71,13 @@ class Trial {
     this.#ids = { nameProgram: network.nameProgram, handleProgram: service("devnet").handleProgram ?? "" };
     this.#chain = new PlacedChain(Object.values(this.#ids));
     this.#names = createNames(
-      { rpcUrl: "http://node" },
-      { clock: this.#clock, random, post: this.#chain.post, events: silentEvents },
+      {},
+      {
+        clock: this.#clock,
+        random,
+        node: httpNode({ rpcUrl: "http://node" }, { post: this.#chain.post }),
+        events: silentEvents,
+      },
     );
   }
 

@@ -1,10 +1,11 @@
 import type { Clock, Random } from "@sluice/lib";
 import { type Address, parseAddress } from "@sluice/wire/identifiers";
 import { type NameService, nameServices } from "@sluice/wire/name-services";
-import { createRequestIds, redactUrl } from "../http/index.ts";
+import { createRequestIds } from "../http/index.ts";
 import { AnswerMemory } from "./answer-memory.ts";
 import { BoundedCalls } from "./bounded-calls.ts";
-import { type ChainReader, createChainReader, type PostJson, type SettledCommitment } from "./chain-reader.ts";
+import { type ChainNode, callTimeoutMs } from "./chain-node.ts";
+import { type ChainReader, createChainReader, type SettledCommitment } from "./chain-reader.ts";
 import { type AnswerKind, type NamesEvents, silentEvents } from "./events.ts";
 import { createNamesHttp } from "./http.ts";
 import { NameLookup } from "./lookup.ts";
@@ -13,7 +14,6 @@ import { ProgramsFound } from "./programs-found.ts";
 import { domainsHeldBy } from "./reverse.ts";
 
 export interface NamesOptions {
-  readonly rpcUrl: string;
   /** `confirmed` unless said otherwise. */
   readonly commitment?: SettledCommitment;
   /** Programs to use instead of those that the chain is found to carry. */
@@ -21,8 +21,8 @@ export interface NamesOptions {
   readonly handleProgram?: Address | null;
   /** The name services that are looked for, in the order of preference. */
   readonly services?: readonly NameService[];
-  /** For one call to the node, its answer's last byte included; 5 s unless said otherwise. */
-  readonly callTimeoutMs?: number;
+  /** How long a call waits for its turn; 5 s unless said otherwise. */
+  readonly waitMsMax?: number;
   /** Answers kept on each of the two shelves. */
   readonly entriesMax?: number;
 }
@@ -30,8 +30,8 @@ export interface NamesOptions {
 export interface NamesDependencies {
   readonly clock: Clock;
   readonly random: Random;
-  /** The platform's `fetch`. */
-  readonly post: PostJson;
+  /** What names are read from. */
+  readonly node: ChainNode;
   readonly events?: NamesEvents;
 }
 
@@ -46,9 +46,7 @@ export type ReverseOutcome =
   | { readonly kind: "failed" };
 
 /** Absent names live for 2 s, so that 5,000 new ones a second fill their part to two thirds. */
-const defaults = { callTimeoutMs: 5_000, entriesMax: 16_384 } as const;
-/** An answer to the resolver's calls is some kilobytes; a list of registries may be longer. */
-const answerBytesMax = 1024 * 1024;
+const entriesMaxDefault = 16_384;
 /** Bun keeps 256 connections in all; half of them leaves the rest of the process its own. */
 const runningMax = 128;
 const waitingMax = 8_192;
@@ -74,17 +72,14 @@ export class Names {
   constructor(options: NamesOptions, dependencies: NamesDependencies) {
     const { clock } = dependencies;
     const now = (): number => clock.monotonic();
-    const timeoutMs = options.callTimeoutMs ?? defaults.callTimeoutMs;
+    const waitMsMax = options.waitMsMax ?? callTimeoutMs;
     this.#clock = clock;
     this.#events = dependencies.events ?? silentEvents;
-    this.#rpcShown = redactUrl(options.rpcUrl);
-    this.#memory = new AnswerMemory({ entriesMax: options.entriesMax ?? defaults.entriesMax }, { now });
-    this.#calls = new BoundedCalls({ runningMax, waitingMax, waitMsMax: timeoutMs }, { now });
+    this.#rpcShown = dependencies.node.shown;
+    this.#memory = new AnswerMemory({ entriesMax: options.entriesMax ?? entriesMaxDefault }, { now });
+    this.#calls = new BoundedCalls({ runningMax, waitingMax, waitMsMax }, { now });
     this.#reader = this.#bounded(
-      createChainReader(
-        { rpcUrl: options.rpcUrl, commitment: options.commitment ?? "confirmed", timeoutMs, answerBytesMax },
-        { post: dependencies.post },
-      ),
+      createChainReader({ commitment: options.commitment ?? "confirmed" }, { node: dependencies.node }),
     );
     this.#programs = new ProgramsFound(
       {

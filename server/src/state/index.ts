@@ -39,6 +39,7 @@ export type { CreditStore, LeaseBook, MeteredProduct, OpenLeaseBook } from "./me
 export { openState } from "./open.ts";
 export type { UpstreamNodeRecord, UpstreamOrder } from "./order-records.ts";
 export type { DatabasePools } from "./pools.ts";
+export type { NewProcess, ProcessRecord, ProcessStore } from "./process-records.ts";
 export type {
   AccountRecord,
   AuditRecord,

@@ -214,4 +214,25 @@ export const migrations: readonly Migration[] = [
       },
     ],
   },
+  {
+    number: 15,
+    name: "processes that run on this database",
+    steps: [
+      {
+        create: "processes",
+        primaryKey: ["id"],
+        columns: {
+          id: { type: "id" },
+          roles: { type: "text" },
+          version: { type: "text" },
+          meters: { type: "int" },
+          shares_ledger: { type: "int" },
+          shares_hot: { type: "int" },
+          started_at: { type: "int" },
+          beats: { type: "int" },
+          expires_at: { type: "int" },
+        },
+      },
+    ],
+  },
 ];

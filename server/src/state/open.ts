@@ -17,6 +17,7 @@ import { applyMigrations, readMigrationStatus } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import type { DatabasePools, PoolName } from "./pools.ts";
 import { openPostgres } from "./postgres.ts";
+import { Processes } from "./processes.ts";
 import type { State, StateDriver, StateLog } from "./records.ts";
 import { Sessions } from "./sessions.ts";
 import { hasSqlite, openSqlite } from "./sqlite.ts";
@@ -127,6 +128,7 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
     upstreamOrders: new UpstreamOrders(connection),
     upstreamNodes: new UpstreamNodes(connection),
     chains: new Chains(connection),
+    processes: new Processes(leases),
     engine: engineState({ general: connection, engine, leases }),
     change: (work) =>
       connection.transaction((tx) => {

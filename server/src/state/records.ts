@@ -14,6 +14,7 @@ import type { EngineState, EngineSwitchStore, SearcherStore } from "./engine-rec
 import type { CreditStore, MeteredProduct } from "./meter.ts";
 import type { UpstreamNodeStore, UpstreamOrderStore } from "./order-records.ts";
 import type { PageRequest, RecordPage } from "./page.ts";
+import type { ProcessStore } from "./process-records.ts";
 
 export type { PageRequest, RecordPage } from "./page.ts";
 
@@ -240,6 +241,7 @@ export interface State extends AsyncDisposable {
   readonly upstreamOrders: UpstreamOrderStore;
   readonly upstreamNodes: UpstreamNodeStore;
   readonly chains: ChainStore;
+  readonly processes: ProcessStore;
   readonly engine: EngineState;
   /**
    * Several writes as one: all of them are on disk when it resolves, or none is. `work` may run again from its

@@ -60,6 +60,19 @@ export interface LeaseBookRow {
   leased: bigint;
 }
 
+export interface ProcessRow {
+  id: string;
+  /** With commas between. */
+  roles: string;
+  version: string;
+  meters: bigint;
+  shares_ledger: bigint;
+  shares_hot: bigint;
+  started_at: bigint;
+  beats: bigint;
+  expires_at: bigint;
+}
+
 export interface SessionRow {
   hash: string;
   account_id: string;
@@ -117,6 +130,7 @@ export interface Tables extends EngineTables {
   oracle_v2_requests: CreditRow;
   served_requests: CreditRow;
   lease_books: LeaseBookRow;
+  processes: ProcessRow;
   sessions: SessionRow;
   audit: AuditRow;
   upstream_orders: UpstreamOrderRow;

@@ -27,6 +27,22 @@ export interface NodeAnswer {
   readonly number: bigint | null;
 }
 
+/**
+ * The answer's text with the id 0 in place of the caller's, for callers inside this process. Null for one that still
+ * arrives, which is cancelled.
+ */
+export function answerText({ body }: NodeAnswer): string | null {
+  switch (body.kind) {
+    case "text":
+      return `${body.head}0${body.tail}`;
+    case "bytes":
+      return `${Buffer.from(body.head).toString("utf8")}0${Buffer.from(body.tail).toString("utf8")}`;
+    case "large":
+      body.large.cancel();
+      return null;
+  }
+}
+
 /** A call as its answer is checked: the id that it was sent with, and how its answer states where the chain was. */
 interface AskedCall {
   readonly id: string;

@@ -3,7 +3,7 @@
  * answer is the node's own bytes, cut where the id stands. Fed by rpc with calls and by chain with slots; feeds rpc
  * with answers, the cache with slot notices, and getHealth and the console with the state of each node.
  */
-export { discard, type NodeAnswer, type WholeBody } from "./answer.ts";
+export { answerText, discard, type NodeAnswer, type WholeBody } from "./answer.ts";
 export { createUpstreamEvents, upstreamMetrics } from "./events.ts";
 export type { UpstreamHealth } from "./node-health.ts";
 export { packAnswer, unpackAnswer } from "./packed-answer.ts";

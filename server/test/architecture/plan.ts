@@ -53,7 +53,7 @@ export const layered: readonly Layered[] = [
     rooms: false,
     layers: [
       ["bundle-records", "chain-records", "errors", "events", "ids", "meter", "order-records", "page", "values"],
-      ["engine-records", "file-lock", "group-commit", "postgres-hosts"],
+      ["engine-records", "file-lock", "group-commit", "postgres-hosts", "process-records"],
       ["directory-lock", "engine-tables", "records"],
       ["paging", "postgres-pool", "schema", "tables"],
       ["pools"],
@@ -67,6 +67,7 @@ export const layered: readonly Layered[] = [
         "engine",
         "keys",
         "migrations",
+        "processes",
         "sessions",
         "turns",
         "upstream-nodes",

@@ -6,6 +6,8 @@ import { freePortOffset, plainEnvironment, root, runSluice } from "./network.ts"
 
 export interface Gateway {
   readonly directory: string;
+  /** What its ports have been moved by. */
+  readonly offset: number;
   readonly url: string;
   readonly pubsubUrl: string;
   readonly process: Bun.Subprocess;
@@ -17,7 +19,12 @@ export interface Gateway {
   end(): Promise<number>;
 }
 
-export async function startGateway(directory: string, environment: Record<string, string>): Promise<Gateway> {
+/** `port` is the one whose /health says that it is up, without the offset. */
+export async function startGateway(
+  directory: string,
+  environment: Record<string, string>,
+  { port = 8899 }: { readonly port?: number } = {},
+): Promise<Gateway> {
   const offset = await freePortOffset();
   const child = Bun.spawn(["sh", join(root, "bin/sluice"), "serve"], {
     cwd: root,
@@ -43,7 +50,8 @@ export async function startGateway(directory: string, environment: Record<string
     return code;
   };
   try {
-    const isUp = async () => child.exitCode !== null || (await fetch(`${url}/health`)).ok;
+    const health = `http://127.0.0.1:${port + offset}/health`;
+    const isUp = async () => child.exitCode !== null || (await fetch(health)).ok;
     await eventually("a gateway", isUp, 45_000);
     if (child.exitCode !== null) throw new Error(`sluice serve ended with ${child.exitCode}: ${said}`);
   } catch (fault) {
@@ -52,6 +60,7 @@ export async function startGateway(directory: string, environment: Record<string
   }
   return {
     directory,
+    offset,
     url,
     pubsubUrl: `ws://127.0.0.1:${8900 + offset}`,
     process: child,

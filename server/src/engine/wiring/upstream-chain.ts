@@ -3,13 +3,7 @@ import type { Network } from "@sluice/contract/tiers";
 import type { Slot } from "@sluice/wire/identifiers";
 import { type JsonValue, stringifyJsonExact } from "@sluice/wire/json";
 import { memberOf, parseChainJson } from "../../chain/index.ts";
-import {
-  discard,
-  type NodeAnswer,
-  type SlotNotices,
-  type UpstreamCall,
-  type Upstreams,
-} from "../../upstreams/index.ts";
+import { answerText, discard, type SlotNotices, type UpstreamCall, type Upstreams } from "../../upstreams/index.ts";
 import { type EngineChain, EngineChainError } from "../model/chain-port.ts";
 
 /** The engine's calls to the nodes of one network, under the policy of all calls. */
@@ -26,7 +20,9 @@ export function upstreamChain(network: Network, upstreams: Upstreams, notices: S
       const { commitment = "confirmed", minimumSlot = null, archive = false } = options;
       const kind = archive ? "archive" : "read";
       const answer = await call({ method, params, kind, commitment, minimumSlot });
-      const body = parseChainJson(textOf(answer));
+      const text = answerText(answer);
+      if (text === null) throw new EngineChainError("the answer is too large", null);
+      const body = parseChainJson(text);
       const result = memberOf(body, "result");
       if (result !== undefined) return result;
       const message = memberOf(memberOf(body, "error"), "message");
@@ -59,17 +55,4 @@ export function upstreamChain(network: Network, upstreams: Upstreams, notices: S
     newestSlot: (commitment: CommitmentName) =>
       (upstreams.pool(network)?.slotOf(commitment) as Slot | undefined) ?? null,
   };
-}
-
-/** The answer's text with the id 0 in place of the caller's. */
-function textOf({ body }: NodeAnswer): string {
-  switch (body.kind) {
-    case "text":
-      return `${body.head}0${body.tail}`;
-    case "bytes":
-      return `${Buffer.from(body.head).toString("utf8")}0${Buffer.from(body.tail).toString("utf8")}`;
-    case "large":
-      body.large.cancel();
-      throw new EngineChainError("the answer is too large", null);
-  }
 }

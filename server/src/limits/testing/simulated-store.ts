@@ -21,7 +21,7 @@ export class SimulatedStore implements SharedStore {
   readonly #clock: { monotonic(): number };
   readonly #random: Random | null;
   readonly #buckets = new Map<string, LeasedBucket>();
-  readonly #present = new Map<string, number>();
+  readonly #present = new Map<string, Map<string, number>>();
   readonly #calls: Call[] = [];
   readonly #hanging: (() => void)[] = [];
   /** How far its clock is ahead of everybody else's. */
@@ -44,11 +44,13 @@ export class SimulatedStore implements SharedStore {
     });
   }
 
-  attend(_key: string, holder: string, ttlMs: number): Promise<number> {
+  attend(key: string, holder: string, ttlMs: number): Promise<number> {
     return this.#call(holder, () => {
-      if (ttlMs === 0) this.#present.delete(holder);
-      else this.#present.set(holder, this.#now() + ttlMs);
-      return [...this.#present.values()].filter((endsAtMs) => endsAtMs > this.#now()).length;
+      const present = this.#present.get(key) ?? new Map<string, number>();
+      this.#present.set(key, present);
+      if (ttlMs === 0) present.delete(holder);
+      else present.set(holder, this.#now() + ttlMs);
+      return [...present.values()].filter((endsAtMs) => endsAtMs > this.#now()).length;
     });
   }
 

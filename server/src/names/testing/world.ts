@@ -10,6 +10,7 @@ import {
 import { decodeAddress } from "@sluice/wire/base58";
 import type { Address } from "@sluice/wire/identifiers";
 import { type NameService, nameServices } from "@sluice/wire/name-services";
+import { type HttpNodeOptions, httpNode } from "../chain-node.ts";
 import type { NamesEvents } from "../events.ts";
 import { silentEvents } from "../events.ts";
 import { createNames, type Names, type NamesOptions } from "../names.ts";
@@ -44,10 +45,11 @@ export class World implements AsyncDisposable {
   readonly #program: Address;
 
   constructor(
-    options: Partial<NamesOptions> & { readonly on?: NameService["label"] } = {},
+    options: NamesOptions & Partial<HttpNodeOptions> & { readonly on?: NameService["label"] } = {},
     programsThere: readonly Address[] = [service(options.on ?? "devnet").nameProgram],
   ) {
-    const { on = "devnet", ...rest } = options;
+    const { on = "devnet", rpcUrl = this.node.url, timeoutMs, ...rest } = options;
+    const http = timeoutMs === undefined ? { rpcUrl } : { rpcUrl, timeoutMs };
     this.#program = service(on).nameProgram;
     for (const program of programsThere) this.node.program(program);
     const events: NamesEvents = {
@@ -56,10 +58,12 @@ export class World implements AsyncDisposable {
       severalServices: (labels) => this.events.push(`several ${labels.join()}`),
       internalError: (_where, error) => this.events.push(`fault ${String(error)}`),
     };
-    this.names = createNames(
-      { rpcUrl: this.node.url, ...rest },
-      { clock: this.clock, random: seededRandom(1), post: fetch, events },
-    );
+    this.names = createNames(rest, {
+      clock: this.clock,
+      random: seededRandom(1),
+      node: httpNode(http, { post: fetch }),
+      events,
+    });
   }
 
   registry(labels: readonly string[], suffix: string, program = this.#program): Uint8Array {

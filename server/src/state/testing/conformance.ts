@@ -11,6 +11,7 @@ import { engineLeaseConformance } from "./conformance/engine-leases.ts";
 import { keyChangeConformance } from "./conformance/key-changes.ts";
 import { keyConformance } from "./conformance/keys.ts";
 import { leaseBookConformance } from "./conformance/lease-books.ts";
+import { processConformance } from "./conformance/processes.ts";
 import type { ConformanceSubject } from "./conformance/subject.ts";
 import { trailConformance } from "./conformance/trail.ts";
 
@@ -57,6 +58,7 @@ export function describeStateConformance(
     leaseBookConformance(subject);
     trailConformance(subject);
     chainConformance(subject);
+    processConformance(subject);
     changeConformance(subject);
     bundleConformance(subject);
     engineConformance(subject);

@@ -1,0 +1,124 @@
+import { beforeEach, expect, test } from "bun:test";
+import { ManualClock } from "@sluice/lib";
+import { advanceUntil } from "@sluice/lib/testing";
+import type { NewProcess, ProcessRecord, ProcessStore } from "../state/index.ts";
+import { Registration, rivalOf } from "./registration.ts";
+
+const process = (id: string, changes: Partial<NewProcess> = {}): NewProcess => ({
+  id,
+  roles: ["gateway"],
+  version: "1.2.3",
+  meters: true,
+  sharesLedger: true,
+  sharesHot: true,
+  ...changes,
+});
+
+/** The store of one database, by the clock of the test. */
+class Registered implements ProcessStore {
+  readonly #clock: ManualClock;
+  readonly #rows = new Map<string, ProcessRecord & { readonly endsAtMs: number }>();
+  isAway = false;
+
+  constructor(clock: ManualClock) {
+    this.#clock = clock;
+  }
+
+  async join(joining: NewProcess, ttlMs: number): Promise<readonly ProcessRecord[]> {
+    const others = await this.list();
+    const endsAtMs = this.#clock.monotonic() + ttlMs;
+    this.#rows.set(joining.id, { ...joining, startedAt: this.#clock.now(), beats: 0, endsAtMs });
+    return others.filter(({ id }) => id !== joining.id);
+  }
+
+  async beat(id: string, ttlMs: number): Promise<boolean> {
+    const row = this.#rows.get(id);
+    if (this.isAway) throw new Error("the database is away");
+    if (row === undefined || row.endsAtMs <= this.#clock.monotonic()) return false;
+    this.#rows.set(id, { ...row, beats: row.beats + 1, endsAtMs: this.#clock.monotonic() + ttlMs });
+    return true;
+  }
+
+  async leave(id: string): Promise<void> {
+    this.#rows.delete(id);
+  }
+
+  async list(): Promise<readonly ProcessRecord[]> {
+    return [...this.#rows.values()].filter(({ endsAtMs }) => endsAtMs > this.#clock.monotonic());
+  }
+}
+
+let clock: ManualClock;
+let store: Registered;
+beforeEach(() => {
+  clock = new ManualClock();
+  store = new Registered(clock);
+});
+
+const log = { info: () => undefined, warn: () => undefined };
+const open = (own: NewProcess): Promise<Registration> => Registration.open(own, { clock, store, log });
+
+/** How opening ends, while time passes. */
+const ending = (opening: Promise<Registration>): Promise<unknown> =>
+  advanceUntil(
+    clock,
+    opening.catch((error: unknown) => error),
+    500,
+  );
+
+/** Lets time pass, a quarter of a beat at a time. */
+async function pass(ms: number): Promise<void> {
+  for (let passedMs = 0; passedMs < ms; passedMs += 500) {
+    clock.advance(500);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test("processes that count calls share a ledger and a hot store, and others may be beside any", () => {
+  const shared = process("shared");
+  for (const apart of [{ sharesLedger: false }, { sharesHot: false }]) {
+    expect(rivalOf(shared, [process("other", apart)])?.id).toBe("other");
+    expect(rivalOf(process("own", apart), [shared])?.id).toBe("shared");
+    expect(rivalOf(process("own", { ...apart, meters: false }), [shared])).toBeNull();
+    expect(rivalOf(shared, [process("resolver", { ...apart, meters: false })])).toBeNull();
+  }
+  expect(rivalOf(shared, [process("other")])).toBeNull();
+});
+
+test("a second process that counts calls by itself is refused with the keys that it lacks, and leaves no trace", async () => {
+  await using _first = await open(process("first", { sharesLedger: false }));
+  const refused = await ending(open(process("second", { sharesHot: false })));
+  expect(refused).toMatchObject({ code: "NOT_SHARED" });
+  expect(String(refused)).toContain("this process has no REDIS_URL; that one has no CLICKHOUSE_URL");
+  expect((await store.list()).map(({ id }) => id)).toEqual(["first"]);
+});
+
+test("a process that was killed is succeeded as soon as its registration has ended", async () => {
+  await store.join(process("killed", { sharesHot: false }), 6_000);
+  const registration = await ending(open(process("next", { sharesHot: false })));
+  expect(registration).toBeInstanceOf(Registration);
+  expect((await store.list()).map(({ id }) => id)).toEqual(["next"]);
+  await (registration as Registration)[Symbol.asyncDispose]();
+  expect(await store.list()).toEqual([]);
+});
+
+test("who ends gives its registration back, so that its successor does not wait", async () => {
+  const first = await open(process("first", { sharesHot: false }));
+  await first[Symbol.asyncDispose]();
+  await using second = await open(process("second", { sharesHot: false }));
+  expect(second.conflict).toBeNull();
+});
+
+test("a process that was stopped finds that another one counts calls, until that one has ended", async () => {
+  await using first = await open(process("first", { sharesHot: false }));
+  store.isAway = true;
+  await pass(8_000);
+  expect(await store.list()).toEqual([]);
+  store.isAway = false;
+  await store.join(process("second", { sharesHot: false }), 30_000);
+  await pass(3_000);
+  expect(first.conflict).toContain("REDIS_URL");
+  await store.leave("second");
+  await pass(3_000);
+  expect(first.conflict).toBeNull();
+});

@@ -1,0 +1,57 @@
+import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { until } from "@sluice/lib/testing";
+import type { NewProcess } from "../../process-records.ts";
+import type { ConformanceSubject } from "./subject.ts";
+
+const long = 3_600_000;
+
+const newProcess = (changes: Partial<NewProcess> = {}): NewProcess => ({
+  id: randomUUID(),
+  roles: ["gateway", "oracle"],
+  version: "1.2.3",
+  meters: true,
+  sharesLedger: true,
+  sharesHot: false,
+  ...changes,
+});
+
+export function processConformance({ state, replicas, clock }: ConformanceSubject): void {
+  describe("processes on a database", () => {
+    test("who joins is told of those before it, and is listed for every replica until it leaves", async () => {
+      const [first, second] = [newProcess(), newProcess({ roles: ["engine"], meters: false })];
+      expect(await state().processes.join(first, long)).toEqual([]);
+      const seen = await (replicas().at(-1) ?? state()).processes.join(second, long);
+      expect(seen).toEqual([{ ...first, startedAt: expect.any(Number), beats: 0 }]);
+      expect(await state().processes.beat(first.id, long)).toBe(true);
+      for (const replica of replicas()) {
+        const listed = await replica.processes.list();
+        expect(listed).toMatchObject([{ ...first, beats: 1 }, second]);
+      }
+      await state().processes.leave(first.id);
+      expect(await state().processes.beat(first.id, long)).toBe(false);
+      expect((await state().processes.list()).map(({ id }) => id)).toEqual([second.id]);
+      await state().processes.leave(second.id);
+    });
+
+    test("a registration ends when its process beats no more, and its process learns so", async () => {
+      const [dead, next] = [newProcess(), newProcess()];
+      await state().processes.join(dead, 1);
+      // By the database's clock, which on PostgreSQL goes by itself.
+      clock.advance(1);
+      await until(async () => (await state().processes.list()).length === 0);
+      expect(await state().processes.beat(dead.id, long)).toBe(false);
+      expect(await state().processes.join(next, long)).toEqual([]);
+      await state().processes.leave(next.id);
+    });
+
+    test("of processes that join at once all but the first see another", async () => {
+      const joining = Array.from({ length: 8 }, () => newProcess());
+      const seen = await Promise.all(
+        joining.map((process, index) => replicas()[index % replicas().length]?.processes.join(process, long)),
+      );
+      expect(seen.map((others) => others?.length).toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+      for (const { id } of joining) await state().processes.leave(id);
+    });
+  });
+}
