@@ -37,6 +37,42 @@ test("escaped names and methods mean what they spell", () => {
     id: "7",
     method: "getSlot",
   });
+  expect(single('{"jsonrpc":"2.0","id":7,"\\u006dethod":"m","p\\u0061rams":[1],"\\u0078":2}')).toEqual({
+    ok: true,
+    id: "7",
+    method: "m",
+    params: "[1]",
+  });
+});
+
+test("a batch's calls are read each for itself, within the bound", () => {
+  const call = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"m","params":[{"a":"]"},${id}]}`;
+  const read = (id: number) => ({ ok: true, id: `${id}`, method: "m", params: `[{"a":"]"},${id}]` });
+  expect(readEnvelope(`[${call(1)}]`, 3)).toEqual({ kind: "batch", items: [read(1)] } as never);
+  const spaced = ` [ ${call(1)} ,\n${call(2)}\t,${call(3)}\r] `;
+  expect(readEnvelope(spaced, 3)).toEqual({ kind: "batch", items: [read(1), read(2), read(3)] } as never);
+  const refusal = { ok: false, id: "null", code: "INVALID_REQUEST", message: null };
+  expect(readEnvelope(`[1,"[",{"id":5},[${call(1)}],null,${call(2)}]`, 6)).toEqual({
+    kind: "batch",
+    items: [
+      refusal,
+      refusal,
+      { ok: false, id: "5", code: "INVALID_REQUEST", message: "Unsupported JSON-RPC protocol version" },
+      refusal,
+      refusal,
+      read(2),
+    ],
+  } as never);
+});
+
+test("a body that is neither a call nor a batch of as many as may be is refused as a whole", () => {
+  const refused = (message: string | null) => ({ kind: "refused", code: "INVALID_REQUEST", message }) as never;
+  for (const text of ["5", "null", '"text"', " true "]) expect(readEnvelope(text, 3)).toEqual(refused(null));
+  for (const text of ["[]", " [ ] "]) {
+    expect(readEnvelope(text, 3)).toEqual(refused("A batch holds at least one call"));
+  }
+  expect(readEnvelope("[1,2,3,4]", 3)).toEqual(refused("A batch holds at most 3 calls"));
+  expect(readEnvelope("[1,2,3]", 3)).toMatchObject({ kind: "batch" });
 });
 
 test("the last of a name counts", () => {
@@ -61,6 +97,14 @@ test("text that is no JSON is a parse error", () => {
     '{"jsonrpc":"2.0","id":"a\nb","method":"m"}',
     '{"jsonrpc":"2.0","id":1,"method":"m","x":nope}',
     '[{"jsonrpc":"2.0"]',
+    // Of each member another reader than the quick one has to say that it is none.
+    '{"jsonrpc":nope,"id":1,"method":"m"}',
+    '{"jsonrpc":"\\u0032.0","id":1.5,"method":"\\u006d","x":nope}',
+    '{"jsonrpc":"2.0","id":1,"method":"\\x"}',
+    '{"jsonrpc":"2.0","id":"\\x","method":"m"}',
+    '{"jsonrpc":"2.0","id":1-2,"method":"m"}',
+    '{"jsonrpc":"2.0","id":1a,"method":"m"}',
+    '{"jsonrpc":"2.0","id":"\u001f","method":"m"}',
   ]) {
     expect([text, single(text)]).toMatchObject([text, { code: "PARSE_ERROR" }]);
   }

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { UpstreamHealth } from "../upstreams/index.ts";
 import { answerOf, bootCluster, type Cluster, read } from "../upstreams/testing/cluster.ts";
 import { healthAnswer } from "./health.ts";
 import { textOf } from "./sent-answers.ts";
@@ -43,4 +44,17 @@ test("getHealth says how far behind the nearest node is that may be called", asy
 
 test("getHealth is not ok without nodes", () => {
   expect(JSON.parse(textOf(healthAnswer([]))).error).toEqual(unhealthy);
+});
+
+test("getHealth is not ok, without a distance, where the nearest node is not behind and yet not well", () => {
+  const node = { healthy: false, speaks: true, mayServe: true } as UpstreamHealth;
+  for (const slotLag of [0n, -5n, null]) {
+    expect(JSON.parse(textOf(healthAnswer([{ ...node, slotLag }]))).error).toEqual(unhealthy);
+  }
+  expect(JSON.parse(textOf(healthAnswer([{ ...node, slotLag: 1n }]))).error.data).toEqual({ numSlotsBehind: 1 });
+});
+
+test("the size of an answer of ours is that of its text without the id", () => {
+  const answer = healthAnswer([]);
+  expect(answer.sizeBytes).toBe(textOf(answer).length - "0".length);
 });

@@ -23,7 +23,7 @@ export const unknownMethod = "unknown";
 function priceOf(method: string, params: string | null): number {
   if (params === null || !isPricedByItem(method)) return creditCost(method);
   const parsed = parseJsonExact(params);
-  return creditCost(method, parsed.ok ? itemsOf(method, parsed.value) : 1);
+  return parsed.ok ? creditCost(method, itemsOf(method, parsed.value)) : creditCost(method);
 }
 
 /** Longer parameters are planned each time: they are rare and would crowd out the rest. */

@@ -15,6 +15,7 @@ export interface View {
 
 interface Floor {
   readonly slot: bigint;
+  /** When it was shown last. */
   readonly atMs: number;
 }
 
@@ -41,9 +42,9 @@ export class MinSlotTracker {
   passes(view: View, slot: bigint, nowMs: number): boolean {
     const floors = this.#floorsOf(view);
     const known = floors.get(view.keyId);
-    if (known !== undefined && slot <= known.slot && nowMs - known.atMs <= lifetimeMs) return slot === known.slot;
+    if (known !== undefined && slot < known.slot && nowMs - known.atMs <= lifetimeMs) return false;
     // Taken out and put in again, it is the youngest of the map's order.
-    if (known !== undefined) floors.delete(view.keyId);
+    floors.delete(view.keyId);
     floors.set(view.keyId, { slot, atMs: nowMs });
     if (floors.size > viewsMax) {
       const [oldest] = floors.keys();

@@ -34,6 +34,7 @@ test("a stated default goes to the method's own place and no other method gets o
   for (const spec of rpcMethods.values()) {
     const names = Object.keys(spec.defaults);
     expect(names.every((name) => spec.config?.fields[name] !== undefined)).toBe(true);
+    expect(names.length === 0 || spec.parameters.every(({ required }) => required)).toBe(true);
   }
 });
 
@@ -45,6 +46,39 @@ test("the commitment used decides the cache and is not in the key", () => {
   expect(new Set(plans.map((plan) => plan.commitment))).toEqual(new Set(["confirmed"]));
   expect(planOf("getSlot", null).commitment).toBe("finalized");
   expect(planOf("getSlot", '[{"commitment":"processed"}]').commitment).toBe("processed");
+});
+
+test("calls that mean the same have one key: at any commitment, with nothing spelled out, nulls or an empty configuration", () => {
+  const keysOf = (method: string, ...params: (string | null)[]) =>
+    new Set(params.map((each) => planOf(method, each).key));
+  const settled = (commitment: string) => `["${address}",{"commitment":"${commitment}"}]`;
+  expect(keysOf("getBalance", ...["processed", "confirmed", "finalized"].map(settled)).size).toBe(1);
+  expect(
+    keysOf("getSlot", null, "[]", "[null]", "[{}]", '[{"commitment":"confirmed","minContextSlot":null}]').size,
+  ).toBe(1);
+  expect(keysOf("getBlock", "[5]", "[5,null]", "[5,{}]", '[5,{"encoding":null}]').size).toBe(1);
+  expect(keysOf("getBlock", "[5]", "[6]", '[5,{"rewards":false}]', '[5,"base64"]').size).toBe(4);
+  expect(planOf("getSlot", null).key).toBe("getSlot[]");
+});
+
+test("a call without a commitment has a second plan at the node's own, where the method's default is another", () => {
+  const { withNodeDefault } = planCall(specOf("getAccountInfo"), `["${address}"]`);
+  expect(withNodeDefault).toMatchObject({ commitment: "finalized", params: `["${address}",{"encoding":"base64"}]` });
+  for (const commitment of ["processed", "confirmed", "finalized"]) {
+    const planned = planCall(specOf("getBalance"), `["${address}",{"commitment":"${commitment}"}]`);
+    expect(planned).toMatchObject({ plan: { commitment }, withNodeDefault: null });
+  }
+  expect(planCall(specOf("getSlot"), null)).toMatchObject({ plan: { ok: true }, withNodeDefault: null });
+});
+
+test("a plan names the slot that its answer is about and the slot that its node must have reached", () => {
+  expect(planOf("getBlock", "[5]").slot).toBe(5n);
+  expect(planOf("getBlockTime", "[18446744073709551615]").slot).toBe(18446744073709551615n);
+  expect(planOf("getBlocks", "[5]").slot).toBeNull();
+  expect(planOf("getBalance", `["${address}"]`)).toMatchObject({ slot: null, minContextSlot: null });
+  expect(planOf("getBalance", `["${address}",{"minContextSlot":7}]`).minContextSlot).toBe(7n);
+  expect(planOf("getLatestBlockhash", '[{"minContextSlot":8}]').minContextSlot).toBe(8n);
+  expect(planOf("getHealth", null).minContextSlot).toBeNull();
 });
 
 test("configurations in the places that old clients use are understood", () => {
@@ -87,9 +121,42 @@ test("wrong parameters are refused with a sentence that names them", () => {
     ["getTokenAccountsByDelegate", `["${address}",{"programId":5}]`, "parameter 2 (filter) programId must be"],
     ["getTokenAccountsByOwner", `["${address}",{}]`, "parameter 2 (filter) must be an object with mint or programId"],
     ["getHealth", "[1]", "expected at most 0 parameters"],
+    ["getBalance", `["${address}",[]]`, "parameter 2 (config) must be an object"],
+    ["getMultipleAccounts", `[["0","${address}"]]`, "entry 1 must be 32 bytes in base58"],
+    ["getMultipleAccounts", `["${address}"]`, "parameter 1 (addresses) must be an array"],
+    ["getProgramAccounts", `["${address}",{"withContext":1}]`, "withContext must be true or false"],
+    ["getProgramAccounts", `["${address}",{"filters":[1,2,3,4,5]}]`, "filters must hold at most 4 entries"],
+    ["getSignatureStatuses", '[["abc"]]', "entry 1 must be 64 bytes in base58"],
+    ["simulateTransaction", '["2",{"accounts":[]}]', "accounts must be an object"],
+    ["getFeeForMessage", '[""]', "parameter 1 (message) must be a string that is not empty"],
+    ["isBlockhashValid", '["abc"]', "parameter 1 (blockhash) must be 32 bytes in base58"],
   ];
   for (const [method, params, sentence] of cases)
     expect([method, faultOf(method, params)]).toEqual([method, expect.stringContaining(sentence)]);
+});
+
+test("values at their bounds pass, and texts are read as the method has them", () => {
+  for (const [method, params] of [
+    ["getMultipleAccounts", `[[${Array.from({ length: 100 }, () => `"${address}"`).join(",")}]]`],
+    ["getSignaturesForAddress", `["${address}",{"limit":1}]`],
+    ["getSignaturesForAddress", `["${address}",{"limit":1000}]`],
+    ["getBlocksWithLimit", "[0,500000]"],
+    ["getProgramAccounts", `["${address}",{"withContext":true,"sortResults":false,"filters":[1,2,3,4]}]`],
+    ["simulateTransaction", '["2",{"accounts":{}}]'],
+    ["getSignatureStatuses", `[["${signature}"]]`],
+    ["getTokenAccountsByOwner", `["${address}",{"programId":"${address}"}]`],
+    ["getAccountInfo", `["${address}",{"dataSlice":{"offset":0,"length":18446744073709551615}}]`],
+    // Base64, which is no base58.
+    ["getFeeForMessage", '["AQ+/"]'],
+  ] as const) {
+    expect([method, faultOf(method, params)]).toEqual([method, null]);
+  }
+});
+
+test("parameters of an unknown method are JSON, or none", () => {
+  const page = new MethodRegistry({ allowUnknownMethods: true }).find("getMoon");
+  expect(page?.plan(null).plan).toMatchObject({ ok: true, params: null, commitment: "finalized" });
+  expect(page?.plan("[1").plan).toMatchObject({ ok: false, code: "PARSE_ERROR" });
 });
 
 test("a range of more than 500,000 blocks never reaches a node", () => {

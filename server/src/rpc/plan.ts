@@ -90,11 +90,11 @@ function makePlan(
     commitment,
     key: `${spec.name}${canonicalJson(withoutCommitment(spec, params))}`,
     minContextSlot,
-    slot: spec.parameters[0]?.name === "slot" ? asSlot(params[0]) : null,
+    slot: spec.parameters[0]?.name === "slot" ? asWhole(params[0]) : null,
   };
 }
 
-function asSlot(value: JsonValue | undefined): bigint | null {
+function asWhole(value: JsonValue | undefined): bigint | null {
   return typeof value === "bigint" || typeof value === "number" ? BigInt(value) : null;
 }
 
@@ -106,7 +106,7 @@ function statedCommitment(spec: RpcMethodSpec, params: readonly JsonValue[]): Co
 
 function statedMinimum(spec: RpcMethodSpec, params: readonly JsonValue[]): bigint | null {
   const at = configIndex(spec.config, params);
-  return at === null ? null : asSlot(asObject(params[at])?.["minContextSlot"]);
+  return at === null ? null : asWhole(asObject(params[at])?.["minContextSlot"]);
 }
 
 /** Adds stated defaults where the caller gave nothing, at the method's own place for the configuration object. */
@@ -125,7 +125,7 @@ function withDefaults(
   const filled: Record<string, JsonValue | undefined> = { ...object };
   for (const [name, value] of Object.entries(defaults)) filled[name] ??= value;
   const completed = [...params];
-  while (completed.length < at) completed.push(null);
+  // Nothing is missing before it: a method with defaults requires its parameters.
   completed[at] = filled;
   return completed;
 }
@@ -139,7 +139,7 @@ function withoutCommitment(spec: RpcMethodSpec, params: readonly JsonValue[]): r
   const at = configIndex(spec.config, params);
   const object = at === null ? null : asObject(params[at]);
   if (at !== null && object !== null) kept[at] = emptyAsNull(object);
-  while (kept.length > 0 && kept[kept.length - 1] === null) kept.pop();
+  while (kept.at(-1) === null) kept.pop();
   return kept;
 }
 
@@ -189,10 +189,8 @@ function checkTransaction(spec: RpcMethodSpec, params: readonly JsonValue[]): st
 export function configIndex(config: ConfigSpec | null, params: readonly JsonValue[]): number | null {
   if (config === null) return null;
   if (params.length > config.index) return config.index;
-  for (let index = config.earliestIndex; index < params.length; index += 1) {
-    if (asObject(params[index]) !== null) return index;
-  }
-  return null;
+  const found = params.findIndex((value, index) => index >= config.earliestIndex && asObject(value) !== null);
+  return found < 0 ? null : found;
 }
 
 export function asObject(value: JsonValue | undefined): JsonObject | null {
@@ -262,13 +260,10 @@ function checkInteger(value: JsonValue, min: bigint, max: bigint): ParameterFaul
   return whole && value >= min && value <= max ? null : `must be a whole number from ${min} to ${max}`;
 }
 
-function checkRange(max: bigint | undefined, start: JsonValue | undefined, end: JsonValue): ParameterFault {
-  if (max === undefined || !isNumeric(start) || !isNumeric(end)) return null;
-  return BigInt(end) - BigInt(start) > max ? `must be at most ${max} beyond the first` : null;
-}
-
-function isNumeric(value: JsonValue | undefined): value is number | bigint {
-  return typeof value === "bigint" || typeof value === "number";
+function checkRange(max: bigint | undefined, first: JsonValue | undefined, last: JsonValue): ParameterFault {
+  if (max === undefined) return null;
+  const [start, end] = [asWhole(first), asWhole(last)];
+  return start !== null && end !== null && end - start > max ? `must be at most ${max} beyond the first` : null;
 }
 
 function checkEach(value: JsonValue, max: number, test: (item: unknown) => boolean, form: string): ParameterFault {

@@ -14,11 +14,11 @@ const transaction = (signature: string, sentAtMs: number, changes: Partial<SentT
   ...changes,
 });
 
-/** Processes that receive each other's messages at once, unless `isAway`. */
+/** Processes that receive each other's messages, unless `isAway`. */
 function world() {
   const handlers = new Map<string, Set<(message: string) => void>>();
   const resources = new AsyncDisposableStack();
-  const state = { isAway: false, warnings: 0 };
+  const state = { isAway: false, warnings: 0, answers: 0 };
   let seed = 0;
   const join = (all: readonly SentTransaction[], driver: "redis" | "memory" = "redis") => {
     seed += 1;
@@ -44,6 +44,9 @@ function world() {
           driver,
           publish: async (channel, message) => {
             if (state.isAway) throw new Error("away");
+            if (channel.startsWith("sent-told")) state.answers += 1;
+            // A message takes a while.
+            for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
             for (const handle of handlers.get(channel) ?? []) handle(message);
           },
           subscribe: async (channel, handler) => {
@@ -94,4 +97,31 @@ test("while the shared store is away the answer is of this process alone, and wi
   const alone = await processes.join([transaction("d", 10)], "memory");
   expect((await alone("key", 10, null)).map(({ signature }) => signature)).toEqual(["d"]);
   expect(processes.state.warnings).toBe(1);
+});
+
+test("of a transaction that went through two processes the state is reported that is further, wherever it is known", async () => {
+  const states = ["sent", "confirmed", "expired", "failed", "finalized"] as const;
+  for (const [index, state] of states.entries()) {
+    for (const further of states.slice(index + 1)) {
+      for (const [own, other] of [
+        [state, further],
+        [further, state],
+      ] as const) {
+        await using processes = world();
+        const one = await processes.join([transaction("a", 10, { state: own })]);
+        await processes.join([transaction("a", 10, { state: other })]);
+        expect(await one("key", 10, null)).toMatchObject([{ signature: "a", state: further }]);
+      }
+    }
+  }
+});
+
+test("two questions at one time get an answer each, and a process that has nothing to report sends none", async () => {
+  await using processes = world();
+  const one = await processes.join([]);
+  await processes.join([transaction("a", 10), transaction("b", 10, { keyId: "other" })]);
+  await processes.join([transaction("c", 10, { keyId: "third" })]);
+  const found = await Promise.all(["key", "other", "nobody"].map((keyId) => one(keyId, 10, null)));
+  expect(found.map((items) => items.map(({ signature }) => signature))).toEqual([["a"], ["b"], []]);
+  expect(processes.state.answers).toBe(2);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import type { NodeAnswer, UpstreamCall, UpstreamOutcome } from "../upstreams/index.ts";
-import { SentTransactions } from "./sent-transactions.ts";
+import { inOrder, SentTransactions } from "./sent-transactions.ts";
 
 const signature = "5".repeat(88);
 
@@ -14,7 +14,11 @@ function fakeChain() {
     reachable: true,
     /** How the last question for statuses was put. */
     asked: "",
+    /** How often statuses were asked for. */
+    questions: 0,
     sends: [] as string[],
+    /** While set, sends wait for it. */
+    gate: null as Promise<void> | null,
     settled: [] as string[],
   };
   const answer = (result: string): UpstreamOutcome => ({ ok: true, latencyMs: 1, answer: nodeAnswer(result) });
@@ -24,9 +28,12 @@ function fakeChain() {
       if (method === "getBlockHeight") return answer(`${chain.height}`);
       if (method === "getSignatureStatuses") {
         chain.asked = params ?? "";
-        return answer(`{"context":{"slot":1},"value":[${chain.status}]}`);
+        chain.questions += 1;
+        const { length } = JSON.parse(chain.asked)[0];
+        return answer(`{"context":{"slot":1},"value":[${Array(length).fill(chain.status).join(",")}]}`);
       }
       chain.sends.push(params ?? "");
+      await chain.gate;
       return answer(`"${signature}"`);
     },
   };
@@ -75,6 +82,14 @@ test("with maxRetries it goes out again every two seconds, at most that often, w
     { encoding: "base64", skipPreflight: true, maxRetries: 0 },
   ]);
   expect(sent.of("key", 10)).toMatchObject([{ signature, state: "sent", resends: 3 }]);
+});
+
+test("with maxRetries of 1 it goes out again once", async () => {
+  const world = fakeChain();
+  using sent = world.sent;
+  sent.taken(by, params({ maxRetries: 1 }), taken);
+  await pass(world, 4);
+  expect(world.chain.sends).toHaveLength(1);
 });
 
 test.each([[{}], [{ maxRetries: 0 }], [{ maxRetries: -1 }], [{ maxRetries: "3" }]])(
@@ -230,4 +245,125 @@ test("an error of the node, or an answer that is no signature, is not followed; 
   expect(sent.of("key", 10)).toHaveLength(1);
   expect(sent.of("other", 10)).toEqual([]);
   sent[Symbol.dispose]();
+});
+
+/** Lets what was begun go on until it waits for a timer. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+}
+
+/** The answer of a node that took the transaction of that number. */
+const takenOf = (number: number): string => {
+  const own = String(number).padStart(6, "0").replaceAll("0", "A");
+  return taken.replace(signature, own.padStart(88, "5"));
+};
+
+test("it is followed by itself while anything is open, and nothing runs once all is known", async () => {
+  const { chain, sent } = fakeChain();
+  sent.taken(by, params({ maxRetries: 1 }), taken);
+  chain.clock.advance(2_000);
+  await settle();
+  expect([chain.sends.length, chain.clock.pendingTimers]).toEqual([1, 1]);
+  chain.status = status("finalized");
+  chain.clock.advance(2_000);
+  await settle();
+  expect(sent.of("key", 1)).toMatchObject([{ state: "finalized", resends: 1 }]);
+  chain.clock.advance(2_000);
+  await settle();
+  expect(chain.clock.pendingTimers).toBe(0);
+  sent.taken(by, params({}), takenOf(1));
+  expect(chain.clock.pendingTimers).toBe(1);
+  sent[Symbol.dispose]();
+  expect(chain.clock.pendingTimers).toBe(0);
+});
+
+test("between two sends there are two seconds, however often it is checked", async () => {
+  const { chain, sent } = fakeChain();
+  using _ = sent;
+  chain.clock.advance(60_000);
+  sent.taken(by, params({ maxRetries: 5 }), taken);
+  await sent.check();
+  chain.clock.advance(1_999);
+  await sent.check();
+  expect(chain.sends).toHaveLength(0);
+  chain.clock.advance(1);
+  await sent.check();
+  await sent.check();
+  expect(chain.sends).toHaveLength(1);
+});
+
+test("a check ends when what it sends again is answered, and one that is asked for meanwhile is the same", async () => {
+  const { chain, sent } = fakeChain();
+  using _ = sent;
+  const gate = Promise.withResolvers<void>();
+  chain.gate = gate.promise;
+  sent.taken(by, params({ maxRetries: 5 }), taken);
+  chain.clock.advance(2_000);
+  await settle();
+  let ended = 0;
+  const checks = [sent.check(), sent.check()].map((check) => check.then(() => (ended += 1)));
+  await settle();
+  expect([chain.sends.length, ended]).toEqual([1, 0]);
+  gate.resolve();
+  await Promise.all(checks);
+  expect(chain.questions).toBe(1);
+});
+
+test("256 transactions are asked for in one call, and one more in a second", async () => {
+  const { chain, sent } = fakeChain();
+  using _ = sent;
+  for (let number = 0; number < 256; number += 1) sent.taken(by, params({}), takenOf(number));
+  await sent.check();
+  expect(chain.questions).toBe(1);
+  sent.taken(by, params({}), takenOf(256));
+  await sent.check();
+  expect(chain.questions).toBe(3);
+});
+
+test("20,000 transactions are remembered, each counted for every key that sent it; beyond them the oldest go", () => {
+  const { chain, sent } = fakeChain();
+  using _ = sent;
+  const counts = () => ["key", "other"].map((keyId) => sent.of(keyId, 30_000).length);
+  for (let number = 0; number < 19_999; number += 1) sent.taken(by, null, takenOf(number));
+  sent.taken({ ...by, keyId: "other" }, null, takenOf(0));
+  expect(counts()).toEqual([19_999, 1]);
+  chain.clock.advance(1);
+  sent.taken(by, null, takenOf(19_999));
+  expect(counts()).toEqual([19_999, 0]);
+  expect(sent.of("key", 1)).toMatchObject([{ signature: JSON.parse(takenOf(19_999)).result }]);
+  sent.taken(by, null, takenOf(20_000));
+  expect(counts()).toEqual([20_000, 0]);
+  sent.taken(by, null, takenOf(20_001));
+  expect(counts()).toEqual([20_000, 0]);
+});
+
+test("parameters that say nothing of sending again are followed, and nothing goes out for them", async () => {
+  const world = fakeChain();
+  using sent = world.sent;
+  for (const [number, text] of [
+    null,
+    "[1",
+    "5",
+    "{}",
+    "[]",
+    '["AAAA"]',
+    '["AAAA",null]',
+    '["AAAA",5]',
+    '[5,{"maxRetries":3}]',
+  ].entries())
+    sent.taken(by, text, takenOf(number));
+  await pass(world, 3);
+  expect([sent.of("key", 20).length, world.chain.sends]).toEqual([9, []]);
+});
+
+test("a page begins after the place of the one before it; of one moment those of smaller signatures come first", () => {
+  const { sent } = fakeChain();
+  using _ = sent;
+  for (const number of [2, 1, 3]) sent.taken(by, null, takenOf(number));
+  const all = sent.of("key", 10);
+  expect(all.map(({ signature: each }) => each)).toEqual([1, 2, 3].map((number) => JSON.parse(takenOf(number)).result));
+  const [first, second] = all;
+  if (first === undefined || second === undefined) throw new Error("three were sent");
+  expect(sent.of("key", 10, first)).toEqual(all.slice(1));
+  expect([inOrder(first, first), inOrder(first, second), inOrder(second, first)]).toEqual([0, -1, 1]);
 });

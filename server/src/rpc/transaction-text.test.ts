@@ -53,6 +53,7 @@ test("text that is not of its encoding is refused in a node's words", () => {
     ["AQ=", "base64", "invalid base64 encoding: InvalidPadding"],
     ["AQ", "base64", "invalid base64 encoding: InvalidPadding"],
     ["A=Q=", "base64", "invalid base64 encoding: InvalidByte(1, 61)"],
+    ["-QAA", "base64", "invalid base64 encoding: InvalidByte(0, 45)"],
     ["AQ A", "base64", "invalid base64 encoding: InvalidByte(2, 32)"],
     ["AQ-_", "base64", "invalid base64 encoding: InvalidByte(2, 45)"],
   ] as const) {
