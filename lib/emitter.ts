@@ -31,10 +31,6 @@ export class Emitter<Arguments extends readonly unknown[]> {
       }
     }
   }
-
-  clear(): void {
-    this.#listeners.clear();
-  }
 }
 
 /**

@@ -212,8 +212,6 @@ export class DurableBundlePool implements BundlePool {
     await this.#forgetting[Symbol.asyncDispose]();
     await this.#outcomes[Symbol.asyncDispose]();
     await this.#notes[Symbol.asyncDispose]();
-    this.#changed.clear();
-    this.#changedOf.clear();
   }
 
   async #take(bundle: NewBundle): Promise<Accepted> {
@@ -284,7 +282,6 @@ export class DurableBundlePool implements BundlePool {
     invariant(!isTerminal(before), "a bundle that has ended makes no further step");
     if (isTerminal(record.state)) {
       this.#live.remove(live);
-      this.#notes.ended(record.id);
       this.#outcomes.request();
     } else this.#live.replace(live, record);
     this.#emit(record, before);

@@ -68,7 +68,7 @@ export class LiveBundles {
 
   /** Resolves when the steps requested so far are over. */
   async settled(): Promise<void> {
-    await Promise.all([...this.#byId.values()].filter(({ waiting }) => waiting > 0).map(({ turn }) => turn));
+    await Promise.all([...this.#byId.values()].map(({ turn }) => turn));
   }
 
   add(record: BundleRecord): void {
@@ -175,7 +175,7 @@ export interface ForwardedNotesDependencies {
  */
 export class ForwardedNotes implements AsyncDisposable {
   readonly #dependencies: ForwardedNotesDependencies;
-  /** Ids whose counts are not on disk; never more than there are live bundles. */
+  /** Ids whose counts are not on disk: of live bundles, and of those that ended since the last write. */
   readonly #unwritten = new Set<string>();
   readonly #writing: BackgroundTask;
 
@@ -203,10 +203,6 @@ export class ForwardedNotes implements AsyncDisposable {
   /** Writes the counts that are not on disk; joins a run under way. Never rejects. */
   write(): Promise<void> {
     return this.#writing.run();
-  }
-
-  ended(id: string): void {
-    this.#unwritten.delete(id);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -35,7 +35,11 @@ test("every column of an outcome is in the ledger as it was in the pool, and rep
     await pool.change(landed.id, { to: "included", slot: slotOf(11), blockhash: "hash", index: 0, tip: 7_000n });
     await pool.change(landed.id, { to: "finalized" });
     await pool.change(lost.id, { to: "dropped", reason: "tip_not_paid" });
-    const [reported] = (await store.unreported(10)).filter(({ id }) => id === landed.id).map(outcomeRow);
+    const unreported = await store.unreported(10);
+    const [reported] = unreported.filter(({ id }) => id === landed.id).map(outcomeRow);
+    expect(unreported.filter(({ id }) => id === lost.id).map(outcomeRow)).toMatchObject([
+      { account_id: "", reason: "tip_not_paid", landed_slot: null, leader: "", forwarded_times: 0 },
+    ]);
     await pool.reportOutcomes();
     expect(events.faults).toEqual([]);
     const columns =
