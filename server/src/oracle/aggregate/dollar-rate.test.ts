@@ -32,7 +32,7 @@ const agreed = ["0.9996", "0.9997", "0.9998"];
 const minutes = 60_000;
 
 describe("the rate of USDT", () => {
-  test("is the median of the exchanges that trade in dollars while they agree", () => {
+  test("is the middle of the exchanges that trade in dollars while they agree", () => {
     expect(new Rate().claim(agreed)).toBe("agreed 0.9997");
     expect(new Rate().claim(["0.9996", "0.9998"])).toBe("agreed 0.9997");
     expect(new Rate().claim(["0.9996"])).toBe("agreed 0.9996");
@@ -65,6 +65,20 @@ describe("the rate of USDT", () => {
       const said = rate.claim(["0.9997", walked, walked]);
       expect(Number(said.split(" ")[1])).toBeLessThanOrEqual(0.9997 + 0.0006);
     }
+  });
+
+  test("is moved once by two of three within the agreement, and not again by supporting what they moved it to", () => {
+    const rate = new Rate();
+    expect(rate.claim(["0.9997", "1.0002", "1.0002"])).toBe("agreed 1.000033333333333333");
+    // The honest one's noise takes it just out of reach, and the two go as far again.
+    expect(rate.claim(["0.9994", "1.0006", "1.0006"])).toBe("agreed 1.000033333333333333");
+  });
+
+  test("is the mean of three in the peg, and near their median in a depeg, where they may lie further apart", () => {
+    expect(new Rate().claim(["0.9997", "0.9997", "1.0003"])).toBe("agreed 0.9999");
+    const cross = (1 / 0.95).toFixed(9);
+    expect(new Rate().claim(["0.95", "0.95", "0.9529"], cross)).toBe("agreed 0.9502");
+    expect(new Rate().claim(["0.948", "0.95", "0.95"], cross)).toBe("agreed 0.9498");
   });
 
   test("leaves those out whose claim no other exchange could bear out, and goes on with one that stays", () => {
@@ -227,7 +241,7 @@ describe("lies that set prices once", () => {
     const market = new RealEight(
       {
         liars: new Set(["binance", "okx", "bybit", "coinbase", "kraken"]),
-        lie: lie({ bps: 1_400, target: "one" }),
+        lie: lie({ bps: 1_400, target: "BTC" }),
       },
       seededRandom(3),
     );
@@ -243,7 +257,7 @@ describe("lies that set prices once", () => {
 
   test("confidence is back within half a minute of the end of a lie", () => {
     const market = new RealEight(
-      { liars: new Set(["binance", "okx", "bybit", "coinbase", "kraken"]), lie: lie({ bps: 10_000, target: "one" }) },
+      { liars: new Set(["binance", "okx", "bybit", "coinbase", "kraken"]), lie: lie({ bps: 10_000, target: "BTC" }) },
       seededRandom(4),
     );
     const confidenceOf = (round: Round | undefined): number =>

@@ -1,4 +1,4 @@
-import { absolute, type Decimal, decimal, divide, multiply, subtract, unit } from "../model/decimal.ts";
+import { absolute, add, type Decimal, decimal, divide, multiply, subtract, unit } from "../model/decimal.ts";
 
 /**
  * What one dollar coin is worth in dollars, by which quotes in the coin are converted.
@@ -27,11 +27,12 @@ export interface RateEvidence {
 }
 
 /**
- * Estimates this close agree. An honest one among those that agree bounds the error of their median by it, so it is
- * below ten basis points; it grows by a tenth of what USDC/USDT has left parity, since venues differ in a real depeg.
+ * Estimates this close agree. An honest one among those that agree bounds the error of what is made of them by two
+ * thirds of it; it grows by a tenth of what USDC/USDT has left parity, since exchanges differ in a real depeg.
  */
 const agreement = decimal("0.0006");
 const agreementMax = decimal("0.003");
+const meanMax = decimal("0.0002");
 const depegShare = 10n;
 /**
  * How far a claim may go beyond what USDC/USDT shows. All dollar exchanges together can move the rate by this much and
@@ -103,21 +104,22 @@ export class DollarRate {
     if (before === null) return unsure;
     const moved = movedByCross(before, usdcInUsdt);
     const isQuiet = isNear(moved, before.price, (width / 2n) as Decimal);
-    const staying = agreeing(claims, before.price, width);
+    const isStaying = agreeing(claims, before.price, width).length > 0;
     // Others are beyond belief: what is left stays, or moves as the crosses say that USDT alone did.
-    const supporters = isUnanimous && staying.length === 0 ? agreeing(claims, moved, width) : staying;
+    const price = isUnanimous && !isStaying ? moved : before.price;
+    const supporters = agreeing(claims, price, width);
     // Supporters on both sides of the agreed rate dispute it as well.
     const isMost = supporters.length * 2 > estimates.length && isQuiet && isWithin(supporters, width);
     if (supporters.length > 0 && (isUnanimous || isMost)) {
       this.#supportedAtMs = atMs;
-      // The agreed rate stays where it is: those who support it may go no further from it than the width.
-      return { state: "agreed", price: medianOf(supporters), error: errorOf(before.error, usdcInUsdt) };
+      // The agreed rate itself: two of three that support it from a width away would move it by that much again.
+      return { state: "agreed", price, error: errorOf(before.error, usdcInUsdt) };
     }
     return this.#hold(before, atMs, estimates.length === 0 && isQuiet ? silentMs : disputedMs);
   }
 
   #agree(claims: readonly Decimal[], width: Decimal, { atMs, usdcInUsdt }: RateEvidence): CoinRate {
-    const price = medianOf(claims);
+    const price = middleOf(claims);
     const spread = subtract(claims.at(-1) ?? price, claims[0] ?? price);
     // One exchange alone shows no differences; it may be wrong by the width that it is believed within.
     const error = claims.length === 1 ? width : ((spread / 2n) as Decimal);
@@ -169,6 +171,17 @@ const isWithin = (sorted: readonly Decimal[], width: Decimal): boolean =>
   subtract(sorted.at(-1) ?? unit, sorted[0] ?? unit) <= width;
 
 const isNear = (value: Decimal, to: Decimal, by: Decimal): boolean => absolute(subtract(value, to)) <= by;
+
+/**
+ * The mean of sorted claims, but no further than `meanMax` from their median. The median alone gives two liars of three
+ * the whole width, the mean two thirds of it; in a depeg, when the width is large, one liar would move the mean too far.
+ */
+function middleOf(claims: readonly Decimal[]): Decimal {
+  const median = medianOf(claims);
+  const mean = claims.reduce((sum, value) => sum + value, 0n) / BigInt(claims.length);
+  if (mean > median + meanMax) return add(median, meanMax);
+  return mean < median - meanMax ? subtract(median, meanMax) : (mean as Decimal);
+}
 
 /** The median of sorted values. @throws {RangeError} when there are none */
 export function medianOf(sorted: readonly Decimal[]): Decimal {

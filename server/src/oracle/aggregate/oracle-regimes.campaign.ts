@@ -1,9 +1,12 @@
 /**
- * Honest markets of the real eight exchanges: how much of the time a price is refused, and how far a served one is from
- * the truth, while coins leave the dollar, prices fall and exchanges are silent. `n` is the seconds of each regime.
+ * Honest markets: how much of the time a price is refused, and how far a served one is from the truth. Fifteen kinds of
+ * noise, and the real eight exchanges while coins leave the dollar, prices fall and exchanges are silent. `n` is the
+ * seconds of each regime.
  */
 import { seededRandom } from "@sluice/lib";
 import type { SourceId } from "../model/tick.ts";
+import { contaminated, laplace, normal, student } from "./testing/noise.ts";
+import { NoisyMarket, type NoisyRegime } from "./testing/noisy-market.ts";
 import {
   deviationBps,
   type Lie,
@@ -97,7 +100,39 @@ const regimes: readonly Regime[] = [
   },
 ];
 
-const nobody: Lie = { shape: "offset", target: "one", bps: 0, coinBps: 0, period: 1, volume: 1, away: 0 };
+/** None of them was refused anything by decision 0010, nor is now. */
+const noises: readonly (NoisyRegime & { readonly name: string })[] = [
+  { name: "nine, normal", sources: 9, noise: normal, sigmas: [5] },
+  { name: "nine, Laplace", sources: 9, noise: laplace, sigmas: [5] },
+  { name: "nine, Student", sources: 9, noise: student, sigmas: [5] },
+  { name: "eight, one draw in ten wild", sources: 8, noise: contaminated, sigmas: [5] },
+  { name: "nine, of which some twice as noisy", sources: 9, noise: normal, sigmas: [4, 8, 4, 8, 4, 4, 8, 4, 8] },
+  { name: "seven, normal", sources: 7, noise: normal, sigmas: [5] },
+  { name: "five, normal", sources: 5, noise: normal, sigmas: [10] },
+  { name: "five, Student", sources: 5, noise: student, sigmas: [10] },
+  { name: "three, normal", sources: 3, noise: normal, sigmas: [10] },
+  { name: "three, Student", sources: 3, noise: student, sigmas: [10] },
+  { name: "nine with offsets of their own", sources: 9, noise: normal, sigmas: [2], offset: 5 },
+  { name: "nine, five of them through USDT", sources: 9, noise: normal, sigmas: [3], coin: 2 },
+  { name: "nine, moving with the noise", sources: 9, noise: normal, sigmas: [3], movement: 1 },
+  { name: "nine, moving faster than the noise", sources: 9, noise: normal, sigmas: [3], movement: 4 },
+  { name: "nine on one coarse grid", sources: 9, noise: normal, sigmas: [1], movement: 0.5, grid: 24 },
+];
+
+function noiseRefusals(regime: NoisyRegime, n: number, seed: number): { share: number; worstBps: number } {
+  const market = new NoisyMarket(regime, seededRandom(seed));
+  let [refused, worstBps] = [0, 0];
+  for (let second = 0; second < n + warmUp; second += 1) {
+    const round = market.step();
+    if (second < warmUp || round === undefined) continue;
+    const bps = deviationBps(round, market.truth);
+    if (bps === null) refused += 1;
+    else worstBps = Math.max(worstBps, bps);
+  }
+  return { share: refused / n, worstBps };
+}
+
+const nobody: Lie = { shape: "offset", target: "BTC", bps: 0, coinBps: 0, period: 1, volume: 1, away: 0 };
 
 function refusals(regime: Regime, n: number, seed: number): { share: number; worstBps: number; bySymbol: string } {
   const market = new RealEight({ liars: new Set(), lie: nobody, weather: regime }, seededRandom(seed));
@@ -119,13 +154,22 @@ function refusals(regime: Regime, n: number, seed: number): { share: number; wor
   return { share: total / rounds, worstBps, bySymbol };
 }
 
+const percent = (share: number): string => `${(share * 100).toFixed(2)}%`;
+
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   let passed = true;
-  const lines = regimes.map((regime, index) => {
-    const { share, worstBps, bySymbol } = refusals(regime, n, seed + index);
-    const isRight = share <= regime.refusedMax;
+  const line = (isRight: boolean, name: string, figures: string): string => {
     passed &&= isRight;
-    return `${isRight ? " " : "!"} ${regime.name}: ${(share * 100).toFixed(2)}% refused (${bySymbol}), worst ${worstBps.toFixed(1)} bps`;
+    return `${isRight ? " " : "!"} ${name}: ${figures}`;
+  };
+  const ofNoise = noises.map((regime, index) => {
+    const { share, worstBps } = noiseRefusals(regime, n, seed + index);
+    return line(share === 0, regime.name, `${percent(share)} refused, worst ${worstBps.toFixed(1)} bps`);
   });
-  return { passed, summary: lines.join("\n") };
+  const ofEight = regimes.map((regime, index) => {
+    const { share, worstBps, bySymbol } = refusals(regime, n, seed + index);
+    const figures = `${percent(share)} refused (${bySymbol}), worst ${worstBps.toFixed(1)} bps`;
+    return line(share <= regime.refusedMax, regime.name, figures);
+  });
+  return { passed, summary: [...ofNoise, ...ofEight].join("\n") };
 }

@@ -1,11 +1,11 @@
 import type { Random } from "@sluice/lib";
-import { decimal } from "../../model/decimal.ts";
+import type { Decimal } from "../../model/decimal.ts";
 import type { Round } from "../../model/round.ts";
 import type { SourceId } from "../../model/tick.ts";
 import { exchanges } from "../../sources/exchanges/index.ts";
 import { Aggregator } from "../aggregator.ts";
 import { normal } from "./noise.ts";
-import { fromNumber, startMs, tickOf, toNumber } from "./ticks.ts";
+import { startMs, tickOf, toNumber } from "./ticks.ts";
 
 export const pricedSymbols = ["BTC", "ETH", "SOL", "BNB", "USDC", "USDT", "FTT"] as const;
 export type PricedSymbol = (typeof pricedSymbols)[number];
@@ -26,9 +26,13 @@ export const listedBy = (symbol: PricedSymbol): ReadonlySet<SourceId> =>
       .map(({ id }) => id),
   );
 
-export const shapes = ["offset", "drift", "ramp", "step", "oscillate", "mirror", "replay"] as const;
+export const shapes = ["offset", "factor", "drift", "ramp", "step", "oscillate", "mirror", "replay"] as const;
 export type Shape = (typeof shapes)[number];
-export const targets = ["one", "all", "coins", "coins first", "all but coins"] as const;
+/** What a lie is about: one symbol, or several; `first` begins with a coin and has the rest follow after a period. */
+export const targets = [
+  ...pricedSymbols,
+  ...(["all", "coins", "USDT first", "coins first", "all but coins"] as const),
+] as const;
 export type Target = (typeof targets)[number];
 
 /** What colluding exchanges quote in step. */
@@ -48,6 +52,8 @@ export interface Lie {
 }
 
 const basis = 1e-4;
+/** Basis points of a lie that multiplies a price by ten. */
+const basisOfTenfold = 25_000;
 /** Basis points: an honest exchange's error in each tick, and what it is off all the time. */
 const noiseBps = 1;
 const offsetBps = 0.5;
@@ -68,6 +74,10 @@ export interface Weather {
   readonly isSilent: (id: SourceId, second: number) => boolean;
 }
 
+/** To the ninth place, and the same on every machine; a fifth of a step's time is saved by not going through text. */
+const toDecimal = (value: number): Decimal => (BigInt(Math.round(value * 1e9)) * 10n ** 9n) as Decimal;
+const honestVolume = toDecimal(1_000_000);
+
 export const calm: Weather = { factor: () => 1, isSilent: () => false };
 
 /** The eight exchanges as they list and quote, of which some lie; a step is a second. */
@@ -80,6 +90,9 @@ export class RealEight {
   readonly #course: Record<PricedSymbol, number> = { ...begin };
   readonly #past: Record<PricedSymbol, number>[] = [];
   readonly #offsets = new Map<string, number>();
+  /** What each honest exchange said last, in the currency of its market. */
+  readonly #honestly = new Map<string, { readonly symbol: PricedSymbol; readonly quote: string; said: number }>();
+  readonly #lyingVolume: Decimal;
   #second = 0;
 
   constructor(setting: { liars: ReadonlySet<SourceId>; lie: Lie; weather?: Weather }, random: Random) {
@@ -87,11 +100,25 @@ export class RealEight {
     this.#liars = setting.liars;
     this.#lie = setting.lie;
     this.#weather = setting.weather ?? calm;
+    this.#lyingVolume = toDecimal(1_000_000 * setting.lie.volume);
   }
 
   /** The true worth of a symbol in dollars. */
   truth(symbol: PricedSymbol): number {
     return this.#course[symbol] * this.#weather.factor(symbol, this.#second);
+  }
+
+  /**
+   * How far from the truth the outermost honest quote of a symbol is now, in basis points: its noise and what has
+   * happened since it was said. USDT's price is also seen in USDC/USDT.
+   */
+  honestBps(symbol: PricedSymbol): number {
+    let outermost = 0;
+    for (const { symbol: of, quote, said } of this.#honestly.values()) {
+      if (of !== symbol && !(symbol === "USDT" && of === "USDC")) continue;
+      outermost = Math.max(outermost, Math.abs(said / this.#worth(of, quote) - 1) / basis);
+    }
+    return outermost;
   }
 
   /** The rounds of one second; liars lie `sinceSeconds` after they began, and are honest while it is null. */
@@ -108,9 +135,8 @@ export class RealEight {
       const isLying = sinceSeconds !== null && this.#liars.has(id);
       if (isLying && this.#isAway(sinceSeconds)) continue;
       const said = isLying ? this.#lieOf(symbol, quote, sinceSeconds) : this.#honest(id, symbol, quote);
-      const volume = isLying ? this.#lie.volume : 1;
-      const quoteVolume24h = decimal((1_000_000 * volume).toFixed(0));
-      const tick = tickOf(id, fromNumber(said), {
+      const quoteVolume24h = isLying ? this.#lyingVolume : honestVolume;
+      const tick = tickOf(id, toDecimal(said), {
         base: symbol,
         quote,
         asOfMs: Math.floor(fromMs + at),
@@ -130,7 +156,9 @@ export class RealEight {
     const key = `${id} ${symbol} ${quote}`;
     const offset = this.#offsets.get(key) ?? offsetBps * normal(this.#random);
     this.#offsets.set(key, offset);
-    return this.#worth(symbol, quote) * (1 + (offset + noiseBps * normal(this.#random)) * basis);
+    const said = this.#worth(symbol, quote) * (1 + (offset + noiseBps * normal(this.#random)) * basis);
+    if (!this.#liars.has(id)) this.#honestly.set(key, { symbol, quote, said });
+    return said;
   }
 
   #isAway(since: number): boolean {
@@ -142,8 +170,9 @@ export class RealEight {
     const isCoin = symbol === "USDT" || symbol === "USDC";
     const isTarget =
       target === "all" ||
-      (target === "one" && symbol === "BTC") ||
+      target === symbol ||
       (target === "coins" && isCoin) ||
+      (target === "USDT first" && (symbol === "USDT" || since >= period)) ||
       (target === "coins first" && (isCoin || since >= period)) ||
       (target === "all but coins" && !isCoin);
     const size = symbol === "USDT" ? coinBps : bps;
@@ -157,6 +186,8 @@ export class RealEight {
     switch (shape) {
       case "offset":
         return 1 + bps * basis;
+      case "factor":
+        return 10 ** (bps / basisOfTenfold);
       case "drift":
         return 1 + bps * basis * Math.min(20, since / period);
       case "ramp":
