@@ -184,6 +184,7 @@ function firstVariant(): ZodOpenApiPathsObject {
     type: text,
     enabled: { type: "boolean" },
     status: { type: "string", enum: [...oracleSourceStatuses] },
+    symbols: listOf(text),
     stats: record({ totalKeys: whole, activeKeys: whole, avgUptime24h: number, avgResponseTime: number }),
   } satisfies Record<string, Schema>;
   const figures = [

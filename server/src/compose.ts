@@ -195,7 +195,7 @@ export const startSteps = [
   ),
   step(
     "managementListener",
-    ["stores", "gateway", "revocations", "upstreamAdmin", "reload", "engine"],
+    ["stores", "gateway", "revocations", "upstreamAdmin", "reload", "oracle", "engine"],
     ({ engine, gateway, upstreamAdmin, ...parts }, { config, ...shared }) => {
       const app = wireManagement(
         {

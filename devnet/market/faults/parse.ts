@@ -69,7 +69,7 @@ class Members {
     const bps = this.take("bps");
     if (bps === undefined) return this.number("factor", 1e-6, 1e6);
     if (typeof bps !== "number" || !(bps > -10_000 && bps <= 1e6))
-      throw new FaultRequestError("bps must be above -10000");
+      throw new FaultRequestError("bps must be a number above -10000, at most 1000000");
     return 1 + bps / 10_000;
   }
 

@@ -195,6 +195,7 @@ test("the management socket does the same, in the name of the operator", async (
       recordedRequests: unused,
       requests: { flush: unused, find: unused, search: unused },
       lastHour: unused,
+      requestsUsed: unused,
       reload: unused,
       migrations: unused,
       server: null,

@@ -17,5 +17,5 @@ export { ConsolePages, pagePaths } from "./console-pages.ts";
 export { administrationMethods } from "./count-requests.ts";
 export { type EngineControl, engineControl } from "./engine-control.ts";
 export { issueKey } from "./issue-key.ts";
-export { createManagement, type RunningServer } from "./management.ts";
+export { createManagement, type OracleProduct, type RunningServer } from "./management.ts";
 export { listMigrations } from "./migrations.ts";

@@ -1,12 +1,17 @@
 import { SluiceError } from "@sluice/contract/errors";
+import { type OracleTierTerms, oracleTierTerms, oracleV2TierTerms } from "@sluice/contract/oracle";
 import type { AccountCredits } from "@sluice/contract/schemas";
-import { platformTierLimits } from "@sluice/contract/tiers";
+import { type Product, platformTierLimits } from "@sluice/contract/tiers";
 import type { Context, Hono } from "hono";
 import { createRestApp, type RestEnvironment } from "../http/index.ts";
 import type { AccountRecord } from "../state/index.ts";
 import { operatorAdmission } from "./admin-access.ts";
 import { addSharedRoutes, type SharedRouteDependencies } from "./administration.ts";
+import { isoTime } from "./records.ts";
 import { addUpstreamRoutes, type UpstreamRouteDependencies } from "./upstream-routes.ts";
+
+/** The products whose requests are counted by the month. */
+export type OracleProduct = Exclude<Product, "platform">;
 
 /** What only a running server has. */
 export interface RunningServer extends Pick<UpstreamRouteDependencies, "upstreams" | "closing"> {
@@ -18,6 +23,8 @@ export interface ManagementDependencies extends Omit<SharedRouteDependencies, "a
   readonly state: SharedRouteDependencies["state"] & UpstreamRouteDependencies["state"];
   /** Requests and credits of the last hour. */
   readonly lastHour: (accountId: string) => Promise<object>;
+  /** The requests that an account has used of an oracle product's present month. */
+  readonly requestsUsed: (accountId: string, product: OracleProduct) => Promise<{ month: string; used: bigint }>;
   /** The migrations of the stores and when each was applied. */
   readonly migrations: () => Promise<object>;
   /** Null for a command that opened the stores itself. */
@@ -67,6 +74,18 @@ function addAccountReports(app: App, dependencies: ManagementDependencies): void
   });
   app.get("/accounts/:id/usage", async (context) => {
     const account = await read(context);
-    return context.json(await dependencies.lastHour(account.id));
+    const months = await Promise.all(
+      (["oracle", "oracle-v2"] as const).map(async (product) => {
+        const { month, used } = await dependencies.requestsUsed(account.id, product);
+        const { name, requestsMonthly } = termsOf(account, product);
+        const [year = 0, number = 0] = month.split("-").map(Number);
+        const resetsAt = isoTime(Date.UTC(year, number, 1));
+        return [product, { tier: name, month, used: Number(used), quota: requestsMonthly, resets_at: resetsAt }];
+      }),
+    );
+    return context.json({ ...(await dependencies.lastHour(account.id)), months: Object.fromEntries(months) });
   });
 }
+
+const termsOf = ({ tiers }: AccountRecord, product: OracleProduct): OracleTierTerms =>
+  product === "oracle" ? oracleTierTerms[tiers.oracle] : oracleV2TierTerms[tiers["oracle-v2"]];

@@ -140,18 +140,36 @@ function addReports(accounts: Command, context: CommandContext): void {
       );
     });
   context
-    .command(accounts, "usage", "requests and credits of the last hour; 'sluice usage' has days, methods and keys")
+    .command(
+      accounts,
+      "usage",
+      "the last hour, and the month of the oracle's products; 'sluice usage' has days, methods and keys",
+    )
     .argument("<account>", "the account's id")
     .action(async (id, options) => {
       const usage = (await context.manage(options, { path: `/accounts/${encodeURIComponent(id)}/usage` })) as {
         requests: number;
         errors: number;
         credits: number;
+        months: Readonly<Record<string, ProductMonth>>;
       };
-      context.print(
-        options,
-        usage,
-        () => `last hour: ${usage.requests} requests, ${usage.errors} errors, ${usage.credits} credits`,
+      context.print(options, usage, () =>
+        [
+          `last hour: ${usage.requests} requests, ${usage.errors} errors, ${usage.credits} credits`,
+          ...Object.entries(usage.months).map(([product, month]) => monthLine(product, month)),
+        ].join("\n"),
       );
     });
 }
+
+/** The requests of one product of the oracle in the present month. */
+interface ProductMonth {
+  readonly tier: string;
+  readonly month: string;
+  readonly used: number;
+  readonly quota: number | null;
+  readonly resets_at: string;
+}
+
+const monthLine = (product: string, { tier, month, used, quota, resets_at }: ProductMonth): string =>
+  `${product} (${tier}), ${month}: ${used} of ${quota ?? "unlimited"} requests, resets at ${resets_at}`;

@@ -85,6 +85,7 @@ beforeAll(async () => {
         },
       },
       lastHour: async () => ({ requests: 1, errors: 0, credits: 1 }),
+      requestsUsed: async (_account, product) => ({ month: "2026-11", used: product === "oracle" ? 12n : 3n }),
       reload: async () => ({ kind: "unavailable" }),
       migrations: async () => ({ stores: [] }),
       server: {
@@ -146,7 +147,14 @@ test("an account is created with all three tiers, shown, renamed, moved, limited
   await account();
   expect(await say("accounts", "list", "--limit", "1")).toContain("--cursor");
   expect(await say("accounts", "credits", id)).toContain("2026-11: 7 of");
-  expect(await say("accounts", "usage", id)).toContain("last hour: 1 requests");
+  const usage = await say("accounts", "usage", id);
+  expect(usage).toContain("last hour: 1 requests");
+  expect(usage).toContain(
+    "oracle (Ultra Access), 2026-11: 12 of unlimited requests, resets at 2026-12-01T00:00:00.000Z",
+  );
+  expect(usage).toContain(
+    "oracle-v2 (Enterprise), 2026-11: 3 of unlimited requests, resets at 2026-12-01T00:00:00.000Z",
+  );
 });
 
 test("a key is created, shown, updated, rotated, disabled, enabled and revoked", async () => {

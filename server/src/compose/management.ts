@@ -9,15 +9,17 @@ import {
   type EngineControl,
   engineControl,
   listMigrations,
+  type OracleProduct,
   type RunningServer,
 } from "../admin/index.ts";
 import type { Config, Reload } from "../config/index.ts";
-import { type Credits, createCredits, tallyInMemory } from "../credits/index.ts";
+import { type Credits, createCredits, monthOf, tallyInMemory } from "../credits/index.ts";
 import { createRequestIds } from "../http/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
 import { LedgerUnavailableError, type RequestSearch, type UsageQuestion, type UsageRange } from "../ledger/index.ts";
 import type { AppMount } from "../net/index.ts";
 import { createLog, createMetrics, createServerEvents } from "../observe/index.ts";
+import type { Oracle } from "../oracle/index.ts";
 import type { SentQuery } from "../rpc/index.ts";
 import type { UpstreamAdmin } from "../upstreams/index.ts";
 import { type Dependencies, newProcessId } from "./dependencies.ts";
@@ -33,6 +35,11 @@ interface ManagementDependencies extends Dependencies {
   readonly developmentKeys: "accept" | "refuse";
   /** Requests of an account that were served in a month, recorded or not. */
   readonly servedRequests: (accountId: string, month: string) => Promise<bigint>;
+}
+
+interface SocketDependencies extends ManagementDependencies {
+  /** The oracle that runs in this process, if one does. */
+  readonly oracle: Pick<Oracle, "requestsUsed"> | null;
 }
 
 interface AdministrationDependencies extends ManagementDependencies {
@@ -90,8 +97,18 @@ export function mountAdministration(dependencies: AdministrationDependencies): A
   return administrationPaths.map((prefix) => ({ prefix, fetch: (request, bindings) => app.fetch(request, bindings) }));
 }
 
+/** What the oracle here has counted; without one what the store holds, in which leases of others count as used. */
+async function requestsUsed(
+  { oracle, stores, clock }: SocketDependencies,
+  [accountId, product]: [accountId: string, product: OracleProduct],
+): Promise<{ month: string; used: bigint }> {
+  if (oracle !== null) return await oracle.requestsUsed(accountId, product === "oracle" ? "v1" : "v2");
+  const month = monthOf(clock.now());
+  return { month, used: await stores.state.requests[product].used(accountId, month) };
+}
+
 /** The management application; a server and a command that opened the stores itself serve the same one. */
-export function wireManagement(dependencies: ManagementDependencies, server: RunningServer | null) {
+export function wireManagement(dependencies: SocketDependencies, server: RunningServer | null) {
   const { random, stores } = dependencies;
   const { state, ledger } = stores;
   return createManagement(
@@ -103,6 +120,7 @@ export function wireManagement(dependencies: ManagementDependencies, server: Run
         await ledger.requests.flush();
         return await ledger.requests.lastHour(accountId);
       },
+      requestsUsed: (...of) => requestsUsed(dependencies, of),
       migrations: () => listMigrations(state, ledger),
       server,
     },
@@ -139,11 +157,12 @@ export async function composeManagement(
   const credits = opening.use(
     createCredits({ sweepIntervalMs: null }, { clock, log, store: stores.state.credits, tally: tallyInMemory("", 0) }),
   );
-  const parts: ManagementDependencies = {
+  const parts: SocketDependencies = {
     ...opened,
     stores,
     credits,
     engineControl: engineControl(null),
+    oracle: null,
     reload: async () => ({ kind: "unavailable" }),
     servedRequests: (accountId, month) => stores.state.served.used(accountId, month),
     // No server runs that could have cached a key.

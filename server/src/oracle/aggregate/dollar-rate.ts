@@ -174,7 +174,7 @@ const isNear = (value: Decimal, to: Decimal, by: Decimal): boolean => absolute(s
 
 /**
  * The mean of sorted claims, but no further than `meanMax` from their median. The median alone gives two liars of three
- * the whole width, the mean two thirds of it; in a depeg, when the width is large, one liar would move the mean too far.
+ * the whole width, the mean two thirds of it; in a depeg, when the width is large, one liar moves the mean too far.
  */
 function middleOf(claims: readonly Decimal[]): Decimal {
   const median = medianOf(claims);

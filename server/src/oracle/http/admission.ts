@@ -1,6 +1,7 @@
 import { type OracleTierTerms, oracleTierTerms, oracleV2TierTerms } from "@sluice/contract/oracle";
 import type { Permission } from "@sluice/contract/tiers";
 import type { Access, AdmissionCode, Refusal } from "../../access/index.ts";
+import { monthEndOf } from "../../credits/index.ts";
 import type { RateLimitState } from "../../http/index.ts";
 import type { Grant } from "../../keys/index.ts";
 import { OracleError, type Variant } from "./oracle-error.ts";
@@ -73,10 +74,7 @@ export async function takeRate(
 }
 
 /** Whole seconds until the end of the calendar month in UTC, at least 1. */
-export function secondsToMonthEnd(nowMs: number): number {
-  const now = new Date(nowMs);
-  return Math.max(1, Math.ceil((Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1) - nowMs) / 1_000));
-}
+export const secondsToMonthEnd = (nowMs: number): number => Math.max(1, Math.ceil((monthEndOf(nowMs) - nowMs) / 1_000));
 
 export function quotaError(terms: OracleTierTerms, nowMs: number): OracleError {
   return new OracleError("QUOTA_EXCEEDED", {

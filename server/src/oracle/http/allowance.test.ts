@@ -1,8 +1,9 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { oracleTierTerms } from "@sluice/contract/oracle";
-import { seededRandom } from "@sluice/lib";
+import { ManualClock, seededRandom } from "@sluice/lib";
 import { bootOracle, CountedStore } from "../testing/booted-oracle.ts";
 import { secondsToMonthEnd } from "./admission.ts";
+import { MonthUsage, monthUsageLimits } from "./month-usage.ts";
 
 const dayMs = 86_400_000;
 
@@ -174,4 +175,96 @@ test("while the store of allowances is away nothing is given away, and what is l
   expect(statuses.filter((status) => status === 200).length).toBeLessThan(32);
   stores.v1.isDown = false;
   await dispose();
+});
+
+describe("the headers of the month", () => {
+  const monthOf = (headers: Headers) => ["limit", "used", "reset"].map((name) => headers.get(`x-quota-${name}`));
+  const december = String(Date.UTC(2026, 11, 1) / 1_000);
+
+  test("tell quota, use and reset on every answer of either variant after the rate, and may be read by a page", async () => {
+    const { get, say, addKey, clock, dispose } = await bootOracle();
+    await say("BTC", "1");
+    const key = addKey({ oracle: "builders", "oracle-v2": "developer" });
+    const first = await get("/api/v1/price/BTC", key);
+    expect(monthOf(first.headers)).toEqual(["50000", "1", december]);
+    expect(first.headers.get("access-control-expose-headers")).toContain("X-Quota-Limit, X-Quota-Used, X-Quota-Reset");
+    expect(monthOf((await get("/api/v1/prices?symbols=BTC", key)).headers)).toEqual(["50000", "2", december]);
+    // What is not answered with data costs nothing, and neither do resources.
+    for (const path of ["/api/v1/price/DOGE", "/api/v1/price/ETH", "/api/v1/resources/tiers"]) {
+      expect([path, ...monthOf((await get(path, key)).headers)]).toEqual([path, "50000", "2", december]);
+    }
+    expect(monthOf((await get("/v1/prices/BTC-USD", key)).headers)).toEqual(["10000", "1", december]);
+    expect(monthOf((await get("/v1/auth/validate", key)).headers)).toEqual(["10000", "1", december]);
+    clock.jump(Date.UTC(2026, 11, 1));
+    clock.advance(250);
+    await say("BTC", "1");
+    const next = String(Date.UTC(2027, 0, 1) / 1_000);
+    expect(monthOf((await get("/api/v1/price/BTC", key)).headers)).toEqual(["50000", "1", next]);
+    expect(monthOf((await get("/api/v1/price/BTC", null)).headers)).toEqual([null, null, null]);
+    await dispose();
+  });
+
+  test("tell that the month is used up, and of an unlimited one how much was used", async () => {
+    const { get, say, addKey, clock, dispose } = await bootOracle();
+    await say("BTC", "1");
+    const [small, unlimited] = [addKey(), addKey({ oracle: "ultra" })];
+    for (let request = 1; request <= 1_000; request += 1) {
+      expect((await get("/api/v1/price/BTC", small)).status).toBe(200);
+      clock.advance(1_000);
+      if (request % 30 === 0) await say("BTC", "1");
+    }
+    const refused = await get("/api/v1/price/BTC", small);
+    expect([refused.body.error, ...monthOf(refused.headers)]).toEqual(["QUOTA_EXCEEDED", "1000", "1000", december]);
+    expect(monthOf((await get("/api/v1/price/BTC", unlimited)).headers)).toEqual(["unlimited", "1", december]);
+    await dispose();
+  });
+
+  test("learn within ten seconds what other servers counted, and are left out while the store does not answer", async () => {
+    const stores = { v1: new CountedStore(), v2: new CountedStore() };
+    const [one, other] = [await bootOracle({ stores }), await bootOracle({ stores })];
+    for (const server of [one, other]) await server.say("BTC", "1");
+    const [key, same] = [one.addKey({ oracle: "ultra" }, "acct_o"), other.addKey({ oracle: "ultra" }, "acct_o")];
+    expect((await one.get("/api/v1/price/BTC", key)).headers.get("x-quota-used")).toBe("1");
+    for (let index = 0; index < 3; index += 1) await other.get("/api/v1/price/BTC", same);
+    await other.meters.v1.sweep();
+    one.clock.advance(monthUsageLimits.keptMs);
+    await one.get("/api/v1/price/BTC", key);
+    await one.meters.v1.sweep();
+    expect((await one.get("/api/v1/price/BTC", key)).headers.get("x-quota-used")).toBe("6");
+    stores.v2.isDown = true;
+    const { headers } = await one.get("/api/v1/resources/tiers", key);
+    expect(headers.get("x-quota-used")).toBe("6");
+    await Promise.all([one.dispose(), other.dispose()]);
+  });
+});
+
+test("a store that fails or hangs fails no answer, and is asked again only after a while", async () => {
+  const clock = new ManualClock(0);
+  let asked = 0;
+  let spent = (): Promise<{ month: string; used: bigint }> => Promise.reject(new Error("away"));
+  const usage = new MonthUsage({
+    clock,
+    allowance: {
+      spent: () => {
+        asked += 1;
+        return spent();
+      },
+    },
+  });
+  expect(await usage.of("a")).toBeNull();
+  expect(await usage.of("a")).toBeNull();
+  expect(asked).toBe(1);
+  const hanging = Promise.withResolvers<{ month: string; used: bigint }>();
+  spent = () => hanging.promise;
+  clock.advance(monthUsageLimits.keptMs);
+  const waiting = usage.of("a");
+  clock.advance(monthUsageLimits.waitMsMax);
+  expect(await waiting).toBeNull();
+  hanging.resolve({ month: "1970-01", used: 5n });
+  await hanging.promise;
+  await Promise.resolve();
+  expect(await usage.of("a")).toEqual({ used: 5, resetAt: Date.UTC(1970, 1, 1) / 1_000 });
+  usage.count("a", 1);
+  expect((await usage.of("a"))?.used).toBe(6);
+  expect(asked).toBe(2);
 });

@@ -85,6 +85,7 @@ describe("200", () => {
       type: "api",
       enabled: true,
       status: "active",
+      symbols: ["BTC", "ETH"],
       stats: { totalKeys: 0, activeKeys: 0, avgUptime24h: 100, avgResponseTime: 12.5 },
     });
     const stats = (await get("/api/v1/data-sources/stats", key)).body;

@@ -7,9 +7,10 @@ import { LedgerUnavailableError } from "../../ledger/index.ts";
 import type { OracleEvents } from "../model/events.ts";
 import { isoTime } from "../model/quotation.ts";
 import { type Admitted, admissionError, quotaError, readPermission, takeRate, tierOf } from "./admission.ts";
-import { type Deprecation, sharedHeaders, writeError, writeRate } from "./headers.ts";
+import { type Deprecation, sharedHeaders, writeError, writeQuota, writeRate } from "./headers.ts";
+import type { MonthState, MonthUsage } from "./month-usage.ts";
 import { errorBody, OracleError, type Variant } from "./oracle-error.ts";
-import { Query } from "./parameters.ts";
+import { decodedParameter, Query } from "./parameters.ts";
 import type { RequestStats } from "./request-stats.ts";
 import { type Route, type RouteMatch, RouteTable } from "./route.ts";
 
@@ -18,6 +19,7 @@ export interface OracleHttpDependencies {
   readonly routes: readonly Route[];
   readonly access: Pick<Access, "admit" | "callerOf" | "meter">;
   readonly allowances: Readonly<Record<Variant, Allowance>>;
+  readonly usage: Readonly<Record<Variant, MonthUsage>>;
   readonly stats: RequestStats;
   readonly requestId: () => string;
   readonly events: Pick<OracleEvents, "requestServed" | "requestRefused" | "internalError">;
@@ -38,6 +40,8 @@ interface Exchange {
   route: Route | null;
   grant: Grant | null;
   rate: RateLimitState | null;
+  /** The month's requests and how many there are of them; null before the rate was taken. */
+  month: { readonly limit: number | null; readonly state: MonthState } | null;
 }
 
 const methods = ["GET", "HEAD"] as const;
@@ -71,6 +75,7 @@ export class OracleHttp {
       route: null,
       grant: null,
       rate: null,
+      month: null,
     };
     try {
       const found = this.#routes.find(path);
@@ -121,12 +126,17 @@ export class OracleHttp {
     const answer = (): string | Promise<string> =>
       found.route.answer({
         variant,
-        parameter: found.parameter,
+        parameter: decodedParameter(found.route.path, found.parameter),
         query: new Query(request.url),
         ...admitted,
         nowMs: exchange.atMs,
       });
-    return found.route.counted ? this.#counted(exchange, admitted, answer) : answer();
+    try {
+      return await (found.route.counted ? this.#counted(exchange, admitted, answer) : answer());
+    } finally {
+      const state = await this.#dependencies.usage[variant].of(grant.accountId);
+      if (state !== null) exchange.month = { limit: admitted.terms.requestsMonthly, state };
+    }
   }
 
   /** Takes one of the month's requests before the answer is computed, and returns it when there is no answer. */
@@ -140,10 +150,13 @@ export class OracleHttp {
     const taken = allowance.take(grant.accountId, monthly, 1);
     const isTaken = typeof taken === "boolean" ? taken : await taken.catch(storeUnavailable);
     if (!isTaken) throw quotaError(terms, atMs);
+    const usage = this.#dependencies.usage[variant];
+    usage.count(grant.accountId, 1);
     try {
       return await answer();
     } catch (error) {
       allowance.refund(grant.accountId, 1, atMs);
+      usage.count(grant.accountId, -1);
       throw error;
     }
   }
@@ -162,6 +175,7 @@ export class OracleHttp {
     const { clock, events, stats } = this.#dependencies;
     const headers: Record<string, string> = { ...this.#shared, "X-Request-Id": exchange.requestId };
     if (exchange.rate !== null) writeRate(headers, exchange.rate);
+    if (exchange.month !== null) writeQuota(headers, exchange.month.limit, exchange.month.state);
     let status = 200;
     let body: string;
     if (outcome instanceof OracleError) {

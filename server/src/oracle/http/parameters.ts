@@ -10,12 +10,9 @@ import {
   oraclePeriods,
   oracleSymbols,
 } from "@sluice/contract/oracle";
+import { echoed, pairNamed, symbolNamed } from "../model/symbol-text.ts";
 import { OracleError, type Variant } from "./oracle-error.ts";
 
-/** At most this much of a caller's text is repeated in an error. */
-const echoMax = 32;
-const bySymbol: ReadonlyMap<string, OracleSymbol> = new Map(oracleSymbols.map((symbol) => [symbol, symbol]));
-const byPair: ReadonlyMap<string, OracleSymbol> = new Map(oracleSymbols.map((symbol) => [oraclePair(symbol), symbol]));
 const supported: Readonly<Record<Variant, readonly string[]>> = {
   v1: oracleSymbols,
   v2: oracleSymbols.map(oraclePair),
@@ -32,13 +29,26 @@ const invalid = (parameter: string, expected: string): OracleError =>
  * @throws {OracleError} INVALID_SYMBOL
  */
 export function readSymbol(text: string, variant: Variant): OracleSymbol {
-  const symbol = (variant === "v1" ? bySymbol : byPair).get(text.toUpperCase());
+  const symbol = variant === "v1" ? symbolNamed(text) : pairNamed(text);
   if (symbol !== undefined) return symbol;
-  const shown = text.slice(0, echoMax);
+  const shown = echoed(text);
   throw new OracleError("INVALID_SYMBOL", {
     message: `The symbol ${shown} is not supported`,
     details: { symbol: shown, supported: supported[variant] },
   });
+}
+
+/**
+ * The parameter of a path, decoded; `pattern` has its name.
+ * @throws {OracleError} INVALID_PARAMETER when it is no percent-encoded UTF-8
+ */
+export function decodedParameter(pattern: string, parameter: string): string {
+  if (!parameter.includes("%")) return parameter;
+  try {
+    return decodeURIComponent(parameter);
+  } catch {
+    throw invalid(/:(\w+)/.exec(pattern)?.[1] ?? "path", "percent-encoded UTF-8");
+  }
 }
 
 /** The query of a request, each parameter at most once. Unknown parameters are ignored. */

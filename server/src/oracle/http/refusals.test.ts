@@ -46,6 +46,31 @@ describe("400", () => {
     }
   });
 
+  test("a path that is no percent-encoded UTF-8 is refused by the name of its parameter, in the form of its variant", async () => {
+    const { get, addKey } = await boot();
+    const key = addKey({ oracle: "ultra", "oracle-v2": "enterprise" });
+    const details = { expected: "percent-encoded UTF-8" };
+    for (const [path, parameter] of [
+      ["/api/v1/price/%ZZ", "symbol"],
+      ["/api/v1/price/%ff/history", "symbol"],
+      ["/api/v1/resources/tiers/%C4", "tier"],
+    ] as const) {
+      const { status, body } = await get(path, key);
+      expect([path, status, body.error, body.details]).toEqual([
+        path,
+        400,
+        "INVALID_PARAMETER",
+        { parameter, ...details },
+      ]);
+    }
+    const { status, body } = await get("/v1/prices/%", key);
+    expect([status, body.error.code, body.error.details]).toEqual([
+      400,
+      "INVALID_PARAMETER",
+      { parameter: "symbol", ...details },
+    ]);
+  });
+
   test("50 symbols are answered and 51 are too many, named twice or not", async () => {
     const { get, addKey, say } = await boot();
     await say("BTC", "1");
@@ -54,6 +79,26 @@ describe("400", () => {
     expect((await get(`/api/v1/prices?symbols=${list(oracleBounds.symbolsMax)}`, key)).body.count).toBe(1);
     const { status, body } = await get(`/api/v1/prices?symbols=${list(oracleBounds.symbolsMax + 1)}`, key);
     expect([status, body.error]).toEqual([400, "TOO_MANY_SYMBOLS"]);
+  });
+});
+
+describe("letters of a symbol", () => {
+  test("only those of ASCII have two cases: what would become ASCII in upper case names no symbol", async () => {
+    const { get, say, addKey } = await boot();
+    for (const symbol of ["UNI", "USDT"]) await say(symbol, "1");
+    const key = addKey({ oracle: "ultra", "oracle-v2": "enterprise" });
+    for (const path of ["/api/v1/price/uNi", "/v1/prices/usdt-Usd"]) expect((await get(path, key)).status).toBe(200);
+    for (const path of ["/api/v1/price/un%C4%B1", "/api/v1/price/u%C5%BFdt", "/v1/prices/u%C5%BFdt-USD"]) {
+      expect([path, (await get(path, key)).status]).toEqual([path, 404]);
+    }
+  });
+
+  test("what is repeated of a caller's text ends with a whole character", async () => {
+    const { get, addKey } = await boot();
+    const long = `${"A".repeat(31)}${"\u{1f600}".repeat(3)}`;
+    const { body, text } = await get(`/api/v1/price/${encodeURIComponent(long)}`, addKey({ oracle: "ultra" }));
+    expect(body.details.symbol).toBe(`${"A".repeat(31)}\u{1f600}`);
+    expect(text.isWellFormed()).toBe(true);
   });
 });
 
@@ -124,15 +169,7 @@ describe("404", () => {
 
   test("an unknown path has the form of its variant and needs no key", async () => {
     const { get } = await boot();
-    for (const path of [
-      "/",
-      "/api/v1",
-      "/api/v1/price",
-      "/api/v1/price/",
-      "/api/v1/prices/",
-      "/api/v1/price/BTC/x",
-      "/api/v1/price/%ff",
-    ]) {
+    for (const path of ["/", "/api/v1", "/api/v1/price", "/api/v1/price/", "/api/v1/prices/", "/api/v1/price/BTC/x"]) {
       expect([path, (await get(path)).status, (await get(path)).body.error]).toEqual([path, 404, "NOT_FOUND"]);
     }
     for (const path of ["/v1", "/v1/nothing", "/v1/prices", "/v1/prices/a/b/c"]) {

@@ -10,6 +10,7 @@ import {
 } from "@sluice/contract/oracle";
 import { oracleTiers } from "@sluice/contract/tiers";
 import { type Json, jsonText } from "../model/json.ts";
+import { upperAscii } from "../model/symbol-text.ts";
 import { OracleError } from "./oracle-error.ts";
 import type { Route } from "./route.ts";
 import { streamPath } from "./v1-routes.ts";
@@ -67,7 +68,7 @@ export function resourceRoutes(documented: readonly Route[]): Route[] {
 }
 
 function oneTier(name: string): string {
-  const tier = oracleTiers.find((one) => one === name.toLowerCase());
+  const tier = oracleTiers.find((one) => upperAscii(one) === upperAscii(name));
   if (tier !== undefined) return jsonText(tierDetail(oracleTierTerms[tier]));
   throw new OracleError("NOT_FOUND", {
     message: "There is no such tier",
@@ -169,6 +170,7 @@ function guides(): string {
       title: "Stay within the limits",
       steps: [
         "X-RateLimit-Remaining tells what the token bucket still holds, X-RateLimit-Reset when it is full again.",
+        "X-Quota-Used tells how many of the month's X-Quota-Limit requests are used, X-Quota-Reset when it ends.",
         "On 429 wait as long as Retry-After says: seconds for the rate, up to the month's end (UTC) for the allowance.",
         `Ask for up to ${oracleBounds.symbolsMax} symbols in one request of /api/v1/prices.`,
       ],
@@ -213,6 +215,11 @@ function sdks(): string {
       language: "any",
       name: "HTTP",
       example: "curl -H 'Authorization: Bearer <API_KEY>' <base>/api/v1/price/BTC",
+    },
+    {
+      language: "any",
+      name: "OpenAPI",
+      example: "curl <base>/openapi.json, from which generators make clients",
     },
     {
       language: "JavaScript",

@@ -46,6 +46,7 @@ export interface Route {
   readonly answer: (request: OracleRequest) => string | Promise<string>;
 }
 
+/** `parameter` as it stands in the path, still encoded. */
 export type RouteMatch = { readonly route: Route; readonly parameter: string } | null;
 
 /** The number of symbols with a price for a tier, and their mean confidence in percent; zero without one. */
@@ -89,19 +90,8 @@ export class RouteTable {
     for (const { head, tail, route } of this.#around) {
       if (!path.startsWith(head) || !path.endsWith(tail) || path.length <= head.length + tail.length) continue;
       const raw = path.slice(head.length, path.length - tail.length);
-      if (raw.includes("/")) continue;
-      const parameter = decoded(raw);
-      return parameter === null ? null : { route, parameter };
+      if (!raw.includes("/")) return { route, parameter: raw };
     }
-    return null;
-  }
-}
-
-function decoded(text: string): string | null {
-  if (!text.includes("%")) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
     return null;
   }
 }

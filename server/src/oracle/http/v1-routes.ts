@@ -102,7 +102,7 @@ const mean = (values: readonly number[]): number =>
   values.length === 0 ? 0 : rounded(values.reduce((sum, value) => sum + value, 0) / values.length);
 
 function dataSources({ sources, info }: OracleServices): string {
-  const records = sources().map(({ id, enabled, status, uptime24h, responseMs }): Json => {
+  const records = sources().map(({ id, enabled, status, uptime24h, responseMs, symbols }): Json => {
     const { name, provider, category, type } = info(id);
     // The public data of exchanges needs no key.
     const stats = {
@@ -111,7 +111,7 @@ function dataSources({ sources, info }: OracleServices): string {
       avgUptime24h: rounded(uptime24h),
       avgResponseTime: rounded(responseMs ?? 0),
     };
-    return { id, name, provider, category, type, enabled, status, stats };
+    return { id, name, provider, category, type, enabled, status, symbols, stats };
   });
   return jsonText({ success: true, count: records.length, sources: records });
 }

@@ -17,6 +17,8 @@ export interface SourceState {
   /** Messages and answers in 24 hours, and how many of the attempts went well, in percent. */
   readonly requests24h: number;
   readonly successRate: number;
+  /** Those of which it has a market that is read. */
+  readonly symbols: readonly string[];
 }
 
 /** Sources that run until they are disposed of. */

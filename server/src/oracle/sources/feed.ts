@@ -120,6 +120,7 @@ function stateOf(health: SourceHealth): SourceState {
     uptime24h: health.uptimePercent24h,
     responseMs: health.responseMs ?? health.delayMs,
     requests24h: received,
+    symbols: [...new Set(health.markets.flatMap(({ base, state }) => (state === "absent" ? [] : [base])))].toSorted(),
     successRate: received === 0 ? 0 : (100 * (received - failed)) / received,
   };
 }

@@ -6,6 +6,7 @@ import {
   oracleSymbols,
 } from "@sluice/contract/oracle";
 import { type Json, jsonText } from "../model/json.ts";
+import { echoed, symbolNamed } from "../model/symbol-text.ts";
 
 /** What a client may say. */
 export type ClientMessage =
@@ -20,9 +21,6 @@ export interface MessageFault {
 }
 
 export const channel = "prices";
-const known: ReadonlyMap<string, OracleSymbol> = new Map(oracleSymbols.map((symbol) => [symbol, symbol]));
-const echoMax = 32;
-
 const invalid = (message: string): MessageFault => ({ code: "INVALID_PARAMETER", message });
 
 export const isFault = (read: ClientMessage | MessageFault): read is MessageFault => "code" in read;
@@ -56,9 +54,9 @@ function readSymbols(value: unknown): OracleSymbol[] | MessageFault {
   const symbols = new Set<OracleSymbol>();
   for (const item of value) {
     if (typeof item !== "string") return invalid("symbols is a list of texts");
-    const symbol = known.get(item.toUpperCase());
+    const symbol = symbolNamed(item);
     if (symbol === undefined) {
-      const shown = item.slice(0, echoMax);
+      const shown = echoed(item);
       const details = { symbol: shown, supported: oracleSymbols };
       return { code: "INVALID_SYMBOL", message: `The symbol ${shown} is not supported`, details };
     }

@@ -166,6 +166,17 @@ describe("who may follow prices", () => {
 });
 
 describe("what clients say", () => {
+  test("a symbol in letters that are not ASCII is not taken for one, and is repeated in whole characters", async () => {
+    const server = await boot();
+    const { socket, say } = await enter(server, server.addKey({ oracle: "ultra" }));
+    for (const symbol of ["un\u0131", `${"A".repeat(31)}\u{1f600}\ud83d`]) {
+      say({ type: "subscribe", channel: "prices", symbols: [symbol] });
+      expect(socket.got.at(-1)).toMatchObject({ type: "error", code: "INVALID_SYMBOL" });
+      expect(socket.texts.at(-1)?.isWellFormed()).toBe(true);
+      expect(socket.texts.at(-1)).not.toContain("\\ud83d");
+    }
+  });
+
   test("subscriptions are acknowledged in order, each symbol once, in any letter case, and taken back", async () => {
     const server = await boot();
     await server.say("BTC", "65000");

@@ -168,6 +168,7 @@ function playedFeed() {
       responseMs: 12.5,
       requests24h: 100,
       successRate: 99,
+      symbols: ["BTC", "ETH"],
     },
     {
       id: "kraken",
@@ -177,8 +178,18 @@ function playedFeed() {
       responseMs: null,
       requests24h: 50,
       successRate: 97,
+      symbols: ["BTC"],
     },
-    { id: "gate", enabled: false, status: "disabled", uptime24h: 0, responseMs: null, requests24h: 0, successRate: 0 },
+    {
+      id: "gate",
+      enabled: false,
+      status: "disabled",
+      uptime24h: 0,
+      responseMs: null,
+      requests24h: 0,
+      successRate: 0,
+      symbols: [],
+    },
   ];
   return {
     start: (listen: (tick: Tick) => void): SourceFeed => {

@@ -5,6 +5,7 @@ import type { Allowance } from "../../credits/index.ts";
 import type { AggregateOptions } from "../aggregate/options.ts";
 import { RoundEngine } from "../aggregate/round-engine.ts";
 import { type OracleBindings, OracleHttp } from "../http/http.ts";
+import { MonthUsage } from "../http/month-usage.ts";
 import type { Variant } from "../http/oracle-error.ts";
 import { RequestStats } from "../http/request-stats.ts";
 import { resourceRoutes } from "../http/resources.ts";
@@ -52,6 +53,8 @@ export interface Oracle extends AsyncDisposable {
   /** Resolves when the last day was read back and the sources were started. Never rejects. */
   readonly started: Promise<void>;
   sources(): readonly SourceState[];
+  /** The requests that an account has used of a variant's present month. */
+  requestsUsed(accountId: string, variant: Variant): Promise<{ readonly month: string; readonly used: bigint }>;
   /** A summary of all symbols, for people; no newer than a tier of this update frequency is served. */
   summary(frequencySeconds: number): readonly PriceSummary[];
 }
@@ -92,7 +95,11 @@ class RunningOracle implements Oracle {
     const v1 = v1Routes(services);
     const routes = [...v1, streamRoute, ...resourceRoutes(v1), ...v2Routes(services)];
     const shared = { clock, access, requestId, events };
-    this.#http = new OracleHttp(options, { ...shared, allowances, stats, routes });
+    const usage = {
+      v1: new MonthUsage({ clock, allowance: allowances.v1 }),
+      v2: new MonthUsage({ clock, allowance: allowances.v2 }),
+    };
+    this.#http = new OracleHttp(options, { ...shared, allowances, usage, stats, routes });
     this.stream = new OracleStream(options, { ...shared, priceStore: this.#priceStore, allowance: allowances.v1 });
     this.#engine = new RoundEngine(oracleReplayOptions, {
       clock,
@@ -111,6 +118,10 @@ class RunningOracle implements Oracle {
 
   sources(): readonly SourceState[] {
     return this.#feed?.states() ?? [];
+  }
+
+  requestsUsed(accountId: string, variant: Variant): Promise<{ readonly month: string; readonly used: bigint }> {
+    return this.#dependencies.allowances[variant].spent(accountId);
   }
 
   summary(frequencySeconds: number): readonly PriceSummary[] {
