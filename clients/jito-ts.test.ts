@@ -10,7 +10,7 @@ import type { Slot } from "@sluice/wire/identifiers";
 import { parseTransaction } from "@sluice/wire/transaction";
 import { addressOf } from "../server/src/engine/testing/fake-service.ts";
 import { type ServedEngine, serveEngine } from "../server/src/engine/testing/served-engine.ts";
-import { devTls } from "../server/src/net/index.ts";
+import { devTls, fixedCertificate } from "../server/src/net/index.ts";
 
 let directory: string;
 let served: ServedEngine;
@@ -33,7 +33,7 @@ function spawned(port: number, authorityPath: string) {
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "sluice-jito-"));
   const tls = await devTls({ directory }, { clock: systemClock, random: systemRandom });
-  served = await serveEngine({ tls, clock: systemClock });
+  served = await serveEngine({ tls: fixedCertificate(tls), clock: systemClock });
   searcher = spawned(served.port, tls.authorityPath);
   lines = createInterface({ input: Readable.from(searcher.stdout) });
   answers = lines[Symbol.asyncIterator]();

@@ -17,6 +17,7 @@ const goodDay: Readonly<Record<string, string>> = {
   'process_event_loop_lag_seconds{instance="a"}': "0.01x120",
   'sluice_faults_total{where="rpc"}': "3x120",
   'sluice_child_restarts_total{child="ledger"}': "1x120",
+  'sluice_tls_certificate_end_seconds{file="a.pem"}': "7776000x120",
   sluice_log_lines_dropped_total: "0x120",
   'sluice_metrics_label_sets_folded_total{metric="m"}': "2x120",
   'sluice_requests_total{endpoint="rpc",status="200"}': "0+1000x120",

@@ -71,6 +71,11 @@ const processAlerts: readonly Alert[] = [
     summary: "The event loop of {{ $labels.instance }} is delayed by {{ $value }} s",
     firesOn: { process_event_loop_lag_seconds: "2x40" },
   }),
+  alert("SluiceCertificateEnds", "ticket")("sluice_tls_certificate_end_seconds - time() < 14 * 86400", {
+    for: "0m",
+    summary: "The certificate {{ $labels.file }} of {{ $labels.instance }} ends within two weeks",
+    firesOn: { 'sluice_tls_certificate_end_seconds{file="a.pem"}': "86400x40" },
+  }),
   alert("SluiceLogLinesDropped", "ticket")("increase(sluice_log_lines_dropped_total[15m]) > 0", {
     for: "0m",
     summary: "{{ $labels.instance }} dropped log lines, since their reader is too slow",

@@ -20,9 +20,9 @@ import { type Registration, register } from "./compose/registration.ts";
 import { openResolver } from "./compose/resolver.ts";
 import { runSteps, stepsOf } from "./compose/steps.ts";
 import { openStores, type Stores } from "./compose/stores.ts";
+import { Certificates, type OpenPort } from "./compose/tls.ts";
 import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
 import type { EngineService } from "./engine/index.ts";
-import type { GatewayServer } from "./gateway/index.ts";
 import { createKeysEvents, type RevocationFeed, subscribeToRevocations } from "./keys/index.ts";
 import type { Names } from "./names/index.ts";
 import { type AppMount, listening, PlainListener } from "./net/index.ts";
@@ -88,7 +88,7 @@ interface Parts {
   readonly administration: readonly AppMount[];
   /** Null, as the next one, where this process does not run the gateway. */
   readonly console: Console | null;
-  readonly gatewayListener: GatewayServer | null;
+  readonly gatewayListener: OpenPort | null;
   readonly managementListener: PlainListener;
   readonly metricsListener: PlainListener;
 }
@@ -181,11 +181,11 @@ export const startSteps = [
   step(
     "gatewayListener",
     ["gateway", "revocations", "engine", "administration", "console"],
-    ({ gateway, revocations, engine, administration, console: served }, { config, closing, ...shared }) => {
+    async ({ gateway, revocations, engine, administration, console: served }, { config, closing, ...shared }) => {
       if (served === null) return null;
       const health = healthSource(config, { ...shared, gateway, engine });
       const apps = [served.rest, ...administration, served.pages];
-      const listener = openGatewayListener(config, gateway, { ...shared, revocations, apps, health });
+      const listener = await openGatewayListener(config, gateway, { ...shared, revocations, apps, health });
       shared.resources.defer(async () => {
         closing.abort();
         await listener.stop(config.drain.deadlineMs);
@@ -252,6 +252,7 @@ export async function compose(config: Config, dependencies: ComposeDependencies)
     metrics,
     events,
     resources,
+    certificates: new Certificates({ clock, log, metrics, resources }),
     config,
     readConfig,
     processId: newProcessId(random),

@@ -20,6 +20,8 @@ export interface AccessOptions {
   readonly trustedProxies: AddressSet;
   /** The network that `admit` checks a key's networks against; null where requests belong to none. */
   readonly network?: Network | null;
+  /** Whether the endpoint whose clients are asked for TLS has it of its own. */
+  readonly hasTls?: boolean;
 }
 
 export interface AccessDependencies {
@@ -70,9 +72,9 @@ export class Access {
     };
   }
 
-  /** Whether the client is on TLS, by the word of a trusted proxy: no endpoint that asks has TLS of its own. */
+  /** Whether the client is on TLS: the endpoint's own, or that of a trusted proxy by its word. */
   isOverTls(headers: HeaderReader, socketAddress: string): boolean {
-    return isForwardedTls(headers, socketAddress, this.#options.trustedProxies);
+    return this.#options.hasTls === true || isForwardedTls(headers, socketAddress, this.#options.trustedProxies);
   }
 
   /** Steps 1 to 3: the key's grant, or the first refusal. `oneOf` is as for `permit`; without it any key may go on. */

@@ -1,7 +1,7 @@
 import { fileFaultOf } from "@sluice/lib";
 import { StartRefusedError } from "../compose.ts";
 import { LedgerOpenError } from "../ledger/index.ts";
-import { ListenError } from "../net/index.ts";
+import { CertificateFault, ListenError } from "../net/index.ts";
 import { StateError } from "../state/index.ts";
 import { CommandFailure } from "./terminal.ts";
 
@@ -9,6 +9,7 @@ import { CommandFailure } from "./terminal.ts";
 export function explainStartFault(error: unknown): never {
   if (error instanceof StartRefusedError) throw new CommandFailure(error.message);
   if (error instanceof ListenError) throw new CommandFailure(explainListening(error));
+  if (error instanceof CertificateFault) throw new CommandFailure(error.message);
   const store = storeFaultOf(error);
   if (store !== null) throw new CommandFailure(store.message);
   const fault = fileFaultOf(error);

@@ -1,6 +1,7 @@
 import type { Clock, Random } from "@sluice/lib";
 import manifest from "../../../package.json" with { type: "json" };
 import type { Metrics, RootLog, ServerEvents } from "../observe/index.ts";
+import type { Certificates } from "./tls.ts";
 
 export const version: string = manifest.version;
 
@@ -18,6 +19,7 @@ export interface Dependencies {
   readonly events: ServerEvents;
   /** Identifies this run of the process wherever processes know of each other: 24 hexadecimal digits. */
   readonly processId: string;
+  readonly certificates: Certificates;
   /** Opened resources are put here; they are closed in reverse order. */
   readonly resources: AsyncDisposableStack;
 }

@@ -33,13 +33,24 @@ export const opensEngine = (config: Config): boolean =>
   config.engine.builder !== null &&
   config.upstreams[config.networkDefault].length > 0;
 
-const opensEngineTls = (config: Config): boolean => config.mode === "dev" || config.engine.tlsCert !== null;
+const opensEngineTls = (config: Config): boolean => config.mode === "dev" || config.tls.engineGrpc !== null;
 
 /** A host that stands for all addresses is shown as the one that a person on this machine can open. */
 const shownHost = (host: string): string => (host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host);
 
-const url = (config: Config, name: keyof Config["ports"], scheme = "http"): string =>
-  `${scheme}://${shownHost(config.bind)}:${config.ports[name]}`;
+/** The certificate files of the ports that may have TLS before them. */
+const tlsOf: Readonly<Partial<Record<keyof Config["ports"], keyof Config["tls"]>>> = {
+  gateway: "gateway",
+  pubsub: "gateway",
+  oracle: "oracle",
+  engineRest: "engineRest",
+};
+
+const url = (config: Config, name: keyof Config["ports"], scheme: "http" | "ws" = "http"): string => {
+  const tls = tlsOf[name];
+  const isSecure = name === "engineGrpcTls" || (tls !== undefined && config.tls[tls] !== null);
+  return `${scheme}${isSecure ? "s" : ""}://${shownHost(config.bind)}:${config.ports[name]}`;
+};
 
 /** Null where no gateway runs, which serves the console. */
 export const consoleUrl = (config: Config): string | null =>
@@ -50,16 +61,16 @@ export const engineRestUrl = (config: Config): string => url(config, "engineRest
 /** The address of the engine's gRPC endpoint: the operator's, or the one that validators of this machine find. */
 export const engineUrl = (config: Config): string => config.engine.url ?? url(config, "engineGrpc");
 
-export const resolverEndpoint = ({ resolver }: Config): Endpoint => ({
+export const resolverEndpoint = ({ resolver, tls }: Config): Endpoint => ({
   name: "resolver",
-  url: `http://${shownHost(resolver.host)}:${resolver.port}`,
+  url: `${tls.resolver === null ? "http" : "https"}://${shownHost(resolver.host)}:${resolver.port}`,
   protocol: "names, HTTP",
 });
 
 const engineEndpoints = (config: Config): Endpoint[] => {
   const tls = {
     name: "engineGrpcTls",
-    url: url(config, "engineGrpcTls", "https"),
+    url: url(config, "engineGrpcTls"),
     protocol: "bundles, gRPC over TLS",
   };
   return [

@@ -1,13 +1,13 @@
-import { readFileSync } from "node:fs";
 import { ApiDocs } from "../admin/index.ts";
 import type { Config } from "../config/index.ts";
 import { createEngineEvents, type EngineService, openEngineService, upstreamChain } from "../engine/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
-import { AppListener, devTls, GrpcServer, type GrpcTls, listening } from "../net/index.ts";
+import { AppListener, type CertificateSource, devTls, fixedCertificate, GrpcServer } from "../net/index.ts";
 import { type Dependencies, version } from "./dependencies.ts";
 import { drainMsOf, engineUrl, opensEngine } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Stores } from "./stores.ts";
+import { openPort } from "./tls.ts";
 
 interface EngineParts extends Dependencies {
   readonly stores: Stores;
@@ -68,25 +68,31 @@ async function openEndpoints(config: Config, engine: EngineService, dependencies
   const drainMs = drainMsOf(config);
   resources.defer(async () => void (await Promise.all(opened.map((each) => each.stop(drainMs)))));
   const docs = new ApiDocs();
-  const rest = listening(
-    "engineRest",
-    engineRest,
-    () =>
+  const page = { title: "block engine", version, gatewayPort: config.ports.gateway };
+  const rest = await openPort(
+    { endpoint: "engineRest", hostname, port: engineRest, tls: config.tls.engineRest },
+    dependencies,
+    ({ peers, ...address }) =>
       new AppListener(
-        { hostname, port: engineRest, page: { title: "block engine", version, gatewayPort: config.ports.gateway } },
+        { ...address, page },
         {
           clock: dependencies.clock,
           fetch: (request, bindings) => docs.own("engine", request) ?? engine.fetch(request, bindings),
           sockets: engine.sockets,
           requestId: gateway.requestId,
           events,
+          ...(peers === undefined ? {} : { peers }),
         },
       ),
   );
   opened.push(rest);
   const calls = { services: engine.services, isServing: () => engine.isServing(), clock: dependencies.clock };
   const secured = await tlsOf(config, dependencies);
-  const listeners: readonly { readonly endpoint: string; readonly port: number; readonly tls: GrpcTls | null }[] = [
+  const listeners: readonly {
+    readonly endpoint: string;
+    readonly port: number;
+    readonly tls: CertificateSource | null;
+  }[] = [
     { endpoint: "engineGrpc", port: engineGrpc, tls: null },
     ...(secured === null ? [] : [{ endpoint: "engineGrpcTls", port: engineGrpcTls, tls: secured }]),
   ];
@@ -96,9 +102,7 @@ async function openEndpoints(config: Config, engine: EngineService, dependencies
 }
 
 /** The operator's certificate, under `dev` one of an authority in the data directory; null opens no TLS endpoint. */
-async function tlsOf({ engine, mode, stores }: Config, { clock, random }: EngineParts): Promise<GrpcTls | null> {
-  if (engine.tlsCert !== null && engine.tlsKey !== null) {
-    return { certificateChain: readFileSync(engine.tlsCert, "utf8"), privateKey: readFileSync(engine.tlsKey, "utf8") };
-  }
-  return mode === "dev" ? await devTls({ directory: stores.directory }, { clock, random }) : null;
+async function tlsOf({ tls, mode, stores }: Config, dependencies: EngineParts): Promise<CertificateSource | null> {
+  if (tls.engineGrpc !== null) return dependencies.certificates.of(tls.engineGrpc);
+  return mode === "dev" ? fixedCertificate(await devTls({ directory: stores.directory }, dependencies)) : null;
 }

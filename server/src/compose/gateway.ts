@@ -9,7 +9,7 @@ import { createRequestIds } from "../http/index.ts";
 import { createKeys, createKeysEvents, type RevocationFeed } from "../keys/index.ts";
 import { createLimits, createLimitsEvents, createSharedLimits } from "../limits/index.ts";
 import { type AppMount, ConnectionLimit, createConnectionEvents, listening } from "../net/index.ts";
-import { createTracing, type Metrics, processDescriptors, type RootLog } from "../observe/index.ts";
+import { createTracing, processDescriptors } from "../observe/index.ts";
 import {
   createRpcEvents,
   createSharedHistory,
@@ -31,6 +31,7 @@ import { replicaGroupsOf } from "./endpoints.ts";
 import { upstreamsOptions } from "./nodes.ts";
 import { openFactKeeper } from "./served.ts";
 import { openMeter, type Stores } from "./stores.ts";
+import { type OpenPort, openFronts, placeOf } from "./tls.ts";
 
 interface GatewayParts extends Dependencies {
   readonly stores: Stores;
@@ -50,7 +51,7 @@ export function wireGateway(config: Config, dependencies: GatewayParts) {
   const facts = openFactKeeper(config, dependencies);
   const limits = wireLimits(config, dependencies);
   const trustedProxies = replaceableAddressSet(config.trustedProxies);
-  const access = new Access({ trustedProxies }, { keys, limits, credits });
+  const access = new Access({ trustedProxies, hasTls: config.tls.gateway !== null }, { keys, limits, credits });
   const slots = new SlotNotices();
   const upstreams = resources.use(
     createUpstreams(upstreamsOptions(config), {
@@ -149,18 +150,18 @@ const connectionsMaxDefault = 65_536;
 const connectionsMaxOf = (descriptorLimit: number | null): number =>
   Math.min(connectionsMaxDefault, Math.floor((descriptorLimit ?? connectionsMaxDefault) * 0.75));
 
+interface GatewayListenerParts extends Dependencies {
+  readonly revocations: Pick<RevocationFeed, "subscribe">;
+  readonly apps: readonly AppMount[];
+  readonly health: () => HealthRecord;
+}
+
 /** Opens the gateway's ports: JSON-RPC, PubSub, health and the mounted applications. */
-export function openGatewayListener(
+export async function openGatewayListener(
   config: Config,
   gateway: Gateway,
-  dependencies: {
-    readonly revocations: Pick<RevocationFeed, "subscribe">;
-    readonly apps: readonly AppMount[];
-    readonly health: () => HealthRecord;
-    readonly metrics: Metrics;
-    readonly log: RootLog;
-  },
-): GatewayServer {
+  dependencies: GatewayListenerParts,
+): Promise<OpenPort> {
   const { revocations, apps, health } = dependencies;
   const shared = { networkDefault: config.networkDefault, trustedProxies: gateway.trustedProxies };
   const allowUnknownMethods = config.unknownMethods === "pass";
@@ -173,16 +174,28 @@ export function openGatewayListener(
     },
   );
   revocations.subscribe(() => pubsub.recheck());
-  const connectionLimit = new ConnectionLimit(
-    { connectionsMax: config.connectionsMax ?? connectionsMaxOf(processDescriptors().limit) },
-    { clock: gateway.clock, events: createConnectionEvents(dependencies) },
+  const connectionsMax = config.connectionsMax ?? connectionsMaxOf(processDescriptors().limit);
+  const events = createConnectionEvents(dependencies);
+  const connectionLimit = new ConnectionLimit({ connectionsMax }, { clock: gateway.clock, events });
+  const parts = { ...gateway, apps, sockets: [pubsub], pubsub, health, connectionLimit };
+  const { gateway: port, pubsub: pubsubPort } = config.ports;
+  const options = { endpoint: "gateway", hostname: config.bind, port, tls: config.tls.gateway, connectionsMax };
+  const place = placeOf(options);
+  const { peers, ...address } = place;
+  const listener = listening(
+    "gateway",
+    port,
+    () =>
+      new GatewayServer(
+        { ...shared, ...address, pubsubPort: peers === undefined ? pubsubPort : 0 },
+        peers === undefined ? parts : { ...parts, peers },
+      ),
   );
-  const open = (): GatewayServer =>
-    new GatewayServer(
-      { ...shared, hostname: config.bind, port: config.ports.gateway, pubsubPort: config.ports.pubsub },
-      { ...gateway, apps, sockets: [pubsub], pubsub, health, connectionLimit },
-    );
-  return listening("gateway", config.ports.gateway, open);
+  const ports = [
+    { options, innerPort: listener.port },
+    { options: { ...options, endpoint: "pubsub", port: pubsubPort }, innerPort: listener.pubsubPort ?? 0 },
+  ];
+  return await openFronts(listener, { place, ports }, dependencies);
 }
 
 /** The names by which metrics count the methods of requests. */

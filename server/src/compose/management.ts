@@ -25,6 +25,7 @@ import type { UpstreamAdmin } from "../upstreams/index.ts";
 import { type Dependencies, newProcessId } from "./dependencies.ts";
 import type { Gateway } from "./gateway.ts";
 import { openStores, requireLedger, type Stores } from "./stores.ts";
+import { Certificates } from "./tls.ts";
 
 interface ManagementDependencies extends Dependencies {
   readonly stores: Stores;
@@ -150,7 +151,9 @@ export async function composeManagement(
   await using opening = new AsyncDisposableStack();
   const metrics = opening.use(createMetrics({}, { clock }));
   const events = createServerEvents({ log, metrics });
-  const opened = { clock, random, log, metrics, events, processId: newProcessId(random), resources: opening };
+  const base = { clock, log, metrics, resources: opening };
+  const certificates = new Certificates(base);
+  const opened = { ...base, random, events, certificates, processId: newProcessId(random) };
   const createsState = migrates && config.stores.databaseUrl !== null;
   const stores = await openStores(config, opened, { createsState });
   // Credits are only read here, so no tally is kept.

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { ApiDocs } from "../admin/index.ts";
 import type { Config } from "../config/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
-import { AppListener, listening } from "../net/index.ts";
+import { AppListener } from "../net/index.ts";
 import {
   createOracle,
   createOracleEvents,
@@ -15,6 +15,7 @@ import { type Dependencies, version } from "./dependencies.ts";
 import { drainMsOf, opensOracle } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
 import { openMeter, type Stores } from "./stores.ts";
+import { openPort } from "./tls.ts";
 
 interface OracleParts extends Dependencies {
   readonly stores: Stores;
@@ -26,7 +27,7 @@ interface OracleParts extends Dependencies {
 export const tickLogDirectory = (config: Config): string => join(config.stores.directory, "oracle");
 
 /** Opens the oracle's endpoint and starts its sources; null where this process does not have the role. */
-export function openOracle(config: Config, dependencies: OracleParts): Oracle | null {
+export async function openOracle(config: Config, dependencies: OracleParts): Promise<Oracle | null> {
   if (!opensOracle(config)) return null;
   const { clock, random, events, stores, gateway, revocations, resources } = dependencies;
   const { access, requestId } = gateway;
@@ -63,18 +64,24 @@ export function openOracle(config: Config, dependencies: OracleParts): Oracle | 
   revocations.subscribe(() => oracle.stream.recheck());
   const port = config.ports.oracle;
   const docs = new ApiDocs();
-  const open = (): AppListener =>
-    new AppListener(
-      { hostname: config.bind, port, page: { title: "price oracle", version, gatewayPort: config.ports.gateway } },
-      {
-        fetch: (request, bindings) => docs.own("oracle", request) ?? oracle.fetch(request, bindings),
-        sockets: [oracle.stream],
-        clock,
-        requestId,
-        events,
-      },
-    );
-  const listener = listening("oracle", port, open);
+  const page = { title: "price oracle", version, gatewayPort: config.ports.gateway };
+  const options = { endpoint: "oracle", hostname: config.bind, port, tls: config.tls.oracle };
+  const listener = await openPort(
+    options,
+    dependencies,
+    ({ peers, ...address }) =>
+      new AppListener(
+        { ...address, page },
+        {
+          fetch: (request, bindings) => docs.own("oracle", request) ?? oracle.fetch(request, bindings),
+          sockets: [oracle.stream],
+          clock,
+          requestId,
+          events,
+          ...(peers === undefined ? {} : { peers }),
+        },
+      ),
+  );
   resources.defer(() => listener.stop(drainMsOf(config)));
   return oracle;
 }

@@ -1,21 +1,25 @@
 import { systemClock, systemRandom } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
 import { createNames, createNamesEvents, httpNode, type Names, pooledNodes } from "../names/index.ts";
-import { listening, PlainListener } from "../net/index.ts";
+import { PlainListener } from "../net/index.ts";
 import { createLog, createMetrics, createServerEvents } from "../observe/index.ts";
 import { createUpstreamEvents, createUpstreams, type Upstreams } from "../upstreams/index.ts";
 import { type Dependencies, newProcessId, version } from "./dependencies.ts";
 import { addressesOf, opensResolver, resolverEndpoint, resolvesFromPool } from "./endpoints.ts";
 import { upstreamsOptions } from "./nodes.ts";
+import { Certificates, openPort } from "./tls.ts";
+
+/** What a name query may still take when the server ends. */
+const drainMs = 1_000;
 
 /**
  * Opens the resolver's endpoint and starts to look for its programs; it needs a node and no store. Null where this
  * process does not have the role.
  */
-export function openResolver(
+export async function openResolver(
   config: Config,
   dependencies: Dependencies & { readonly upstreams: Pick<Upstreams, "pool"> },
-): Names | null {
+): Promise<Names | null> {
   if (!opensResolver(config)) return null;
   const { clock, random, events, resources, upstreams } = dependencies;
   const { host, port, chainRpcUrl: rpcUrl, commitment, nameProgram, handleProgram } = config.resolver;
@@ -27,9 +31,13 @@ export function openResolver(
     { commitment, nameProgram, handleProgram },
     { clock, random, node, events: createNamesEvents(dependencies) },
   );
-  const listen = (): PlainListener =>
-    new PlainListener({ hostname: host, port }, { clock, fetch: (request) => names.fetch(request), events });
-  resources.use(listening("resolver", port, listen));
+  const listener = await openPort(
+    { endpoint: "resolver", hostname: host, port, tls: config.tls.resolver },
+    dependencies,
+    ({ hostname, port }) =>
+      new PlainListener({ hostname, port }, { clock, fetch: (request) => names.fetch(request), events }),
+  );
+  resources.defer(() => listener.stop(drainMs));
   // The first name query tries again when the chain cannot be reached now.
   names.start().catch((error: unknown) => events.internalError("names", error));
   return names;
@@ -53,12 +61,13 @@ export async function composeResolver(config: Config): Promise<AsyncDisposable> 
     }),
   );
   if (resolvesFromPool(config)) upstreams.start();
-  openResolver(config, {
+  await openResolver(config, {
     clock,
     random,
     log,
     metrics,
     events,
+    certificates: new Certificates({ clock, log, metrics, resources: opening }),
     processId: newProcessId(random),
     resources: opening,
     upstreams,

@@ -1,6 +1,12 @@
 import type { Config } from "./config.ts";
 import { type KeyName, keyNames } from "./keys.ts";
 
+/** For a key whose value shows in several places of the configuration; it is no secret. */
+const asWritten =
+  (key: KeyName) =>
+  ({ settings }: Config): unknown =>
+    settings.find(({ name }) => name === key)?.shown;
+
 /** The part of a configuration that each key sets. The settings file by itself sets nothing. */
 const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   SLUICE_CONFIG: () => null,
@@ -61,8 +67,16 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   ENGINE_VALIDATORS: ({ engine }) => engine.validators,
   ENGINE_URL: ({ engine }) => engine.url,
   ENGINE_REGION: ({ engine }) => engine.region,
-  ENGINE_TLS_CERT: ({ engine }) => engine.tlsCert,
-  ENGINE_TLS_KEY: ({ engine }) => engine.tlsKey,
+  ENGINE_TLS_CERT: asWritten("ENGINE_TLS_CERT"),
+  ENGINE_TLS_KEY: asWritten("ENGINE_TLS_KEY"),
+  TLS_CERT_FILE: asWritten("TLS_CERT_FILE"),
+  TLS_KEY_FILE: asWritten("TLS_KEY_FILE"),
+  GATEWAY_TLS_CERT_FILE: asWritten("GATEWAY_TLS_CERT_FILE"),
+  GATEWAY_TLS_KEY_FILE: asWritten("GATEWAY_TLS_KEY_FILE"),
+  ORACLE_TLS_CERT_FILE: asWritten("ORACLE_TLS_CERT_FILE"),
+  ORACLE_TLS_KEY_FILE: asWritten("ORACLE_TLS_KEY_FILE"),
+  RESOLVER_TLS_CERT_FILE: asWritten("RESOLVER_TLS_CERT_FILE"),
+  RESOLVER_TLS_KEY_FILE: asWritten("RESOLVER_TLS_KEY_FILE"),
   LOG_LEVEL: ({ logLevel }) => logLevel,
   METRICS_BIND: ({ metrics, portOffset }) => [metrics.host, metrics.port - portOffset],
   OTEL_EXPORTER_OTLP_ENDPOINT: ({ otlpEndpoint }) => otlpEndpoint,

@@ -5,6 +5,7 @@ import type { Source } from "./faults.ts";
 import type { KeyName, LogLevel, Mode, Role } from "./keys.ts";
 import type { SocketAddress, SourceEndpoint } from "./parsers.ts";
 import type { PoolConfig } from "./pools.ts";
+import type { TlsConfig } from "./tls-keys.ts";
 import type { UpstreamConfig } from "./upstreams.ts";
 
 /** The port of each endpoint without an offset. */
@@ -71,9 +72,8 @@ export interface Config {
     readonly validators: readonly Address[] | null;
     readonly url: string | null;
     readonly region: string;
-    readonly tlsCert: string | null;
-    readonly tlsKey: string | null;
   };
+  readonly tls: TlsConfig;
   readonly metrics: SocketAddress;
   readonly upstreams: Readonly<Record<Network, readonly UpstreamConfig[]>>;
   readonly genesis: {

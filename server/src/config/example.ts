@@ -32,6 +32,14 @@ export const examples: Readonly<Partial<Record<KeyName, string>>> = {
   ENGINE_URL: "https://engine.example:7441",
   ENGINE_TLS_CERT: "/etc/sluice/tls/engine.pem",
   ENGINE_TLS_KEY: "/etc/sluice/tls/engine.key",
+  TLS_CERT_FILE: "/etc/sluice/tls/fullchain.pem",
+  TLS_KEY_FILE: "/etc/sluice/tls/privkey.pem",
+  GATEWAY_TLS_CERT_FILE: "/etc/sluice/tls/rpc.pem",
+  GATEWAY_TLS_KEY_FILE: "/etc/sluice/tls/rpc.key",
+  ORACLE_TLS_CERT_FILE: "/etc/sluice/tls/prices.pem",
+  ORACLE_TLS_KEY_FILE: "/etc/sluice/tls/prices.key",
+  RESOLVER_TLS_CERT_FILE: "/etc/sluice/tls/names.pem",
+  RESOLVER_TLS_KEY_FILE: "/etc/sluice/tls/names.key",
   OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318",
 };
 

@@ -19,6 +19,7 @@ export { parseRedisUrl, type RedisAddress, type RedisNode } from "./redis-url.ts
 export { createReload, type Reload, type ReloadResult } from "./reload.ts";
 export { isResolverAlone } from "./rules.ts";
 export type { FlagValues } from "./sources.ts";
+export type { CertificateFilePaths } from "./tls-keys.ts";
 export {
   type UpstreamConfig,
   type UpstreamGroup,

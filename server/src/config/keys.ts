@@ -23,6 +23,7 @@ import {
 } from "./parsers.ts";
 import { poolList } from "./pools.ts";
 import { clickhouseUrl, keyPrefix, postgresUrl, redisUrl } from "./store-parsers.ts";
+import { tlsKeys } from "./tls-keys.ts";
 import { upstreamList } from "./upstreams.ts";
 
 export const roles = ["gateway", "resolver", "oracle", "engine"] as const;
@@ -243,6 +244,7 @@ export const keys = {
     "The description of the product that replaces the oracle, sent in the header `Link`.",
   ),
   ...engineKeys,
+  ...tlsKeys,
   LOG_LEVEL: always("Observation", "observe.log_level", "info", oneOf(logLevels), "The least severe lines to write."),
   METRICS_BIND: always(
     "Observation",

@@ -215,8 +215,16 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
   },
   ENGINE_URL: { good: [["https://e:7441", (c) => c.engine.url, "https://e:7441"]], bad: ["e:7441", "grpc://e"] },
   ENGINE_REGION: { good: [["ny", (c) => c.engine.region, "ny"]], bad: ["new york", "a-b"] },
-  ENGINE_TLS_CERT: { good: [["a.pem", (c) => c.engine.tlsCert, "a.pem"]], bad: ["a\0b"] },
-  ENGINE_TLS_KEY: { good: [["b.pem", (c) => c.engine.tlsKey, "b.pem"]], bad: ["a\0b"] },
+  ENGINE_TLS_CERT: { good: [["a.pem", (c) => c.tls.engineGrpc?.certificate, "a.pem"]], bad: ["a\0b"] },
+  ENGINE_TLS_KEY: { good: [["b.pem", (c) => c.tls.engineGrpc?.key, "b.pem"]], bad: ["a\0b"] },
+  TLS_CERT_FILE: { good: [["a.pem", (c) => c.tls.engineRest?.certificate, "a.pem"]], bad: ["a\0b"] },
+  TLS_KEY_FILE: { good: [["b.pem", (c) => c.tls.gateway?.key, "b.pem"]], bad: ["a\0b"] },
+  GATEWAY_TLS_CERT_FILE: { good: [["a.pem", (c) => c.tls.gateway?.certificate, "a.pem"]], bad: ["a\0b"] },
+  GATEWAY_TLS_KEY_FILE: { good: [["b.pem", (c) => c.tls.gateway?.key, "b.pem"]], bad: ["a\0b"] },
+  ORACLE_TLS_CERT_FILE: { good: [["a.pem", (c) => c.tls.oracle?.certificate, "a.pem"]], bad: ["a\0b"] },
+  ORACLE_TLS_KEY_FILE: { good: [["b.pem", (c) => c.tls.oracle?.key, "b.pem"]], bad: ["a\0b"] },
+  RESOLVER_TLS_CERT_FILE: { good: [["a.pem", (c) => c.tls.resolver?.certificate, "a.pem"]], bad: ["a\0b"] },
+  RESOLVER_TLS_KEY_FILE: { good: [["b.pem", (c) => c.tls.resolver?.key, "b.pem"]], bad: ["a\0b"] },
   LOG_LEVEL: { good: [["DEBUG", (c) => c.logLevel, "debug"]], bad: ["verbose"] },
   METRICS_BIND: {
     good: [["0.0.0.0:9000", (c) => c.metrics, { host: "0.0.0.0", port: 9000 }]],
@@ -229,6 +237,14 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
 const companions: Partial<Record<KeyName, Record<string, string>>> = {
   ENGINE_TLS_CERT: { ENGINE_TLS_KEY: "b.pem" },
   ENGINE_TLS_KEY: { ENGINE_TLS_CERT: "a.pem" },
+  TLS_CERT_FILE: { TLS_KEY_FILE: "b.pem" },
+  TLS_KEY_FILE: { TLS_CERT_FILE: "a.pem" },
+  GATEWAY_TLS_CERT_FILE: { GATEWAY_TLS_KEY_FILE: "b.pem" },
+  GATEWAY_TLS_KEY_FILE: { GATEWAY_TLS_CERT_FILE: "a.pem" },
+  ORACLE_TLS_CERT_FILE: { ORACLE_TLS_KEY_FILE: "b.pem" },
+  ORACLE_TLS_KEY_FILE: { ORACLE_TLS_CERT_FILE: "a.pem" },
+  RESOLVER_TLS_CERT_FILE: { RESOLVER_TLS_KEY_FILE: "b.pem" },
+  RESOLVER_TLS_KEY_FILE: { RESOLVER_TLS_CERT_FILE: "a.pem" },
   CLICKHOUSE_CLUSTER: { CLICKHOUSE_URL: "http://ch:8123" },
 };
 

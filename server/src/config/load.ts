@@ -11,6 +11,7 @@ import {
   type WrittenValue,
   type WrittenValues,
 } from "./sources.ts";
+import { tlsOf } from "./tls-keys.ts";
 import { showUpstreams } from "./upstreams.ts";
 
 export interface ConfigInput {
@@ -118,9 +119,8 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
       validators: values.ENGINE_VALIDATORS,
       url: values.ENGINE_URL,
       region: values.ENGINE_REGION,
-      tlsCert: values.ENGINE_TLS_CERT,
-      tlsKey: values.ENGINE_TLS_KEY,
     },
+    tls: tlsOf(values),
     metrics: { host: values.METRICS_BIND.host, port: ports.metrics },
     upstreams: {
       mainnet: values.UPSTREAMS_MAINNET ?? [],

@@ -2,6 +2,7 @@ import { parseClickhouseUrl } from "./clickhouse-url.ts";
 import { standardPorts } from "./config.ts";
 import type { ConfigFault } from "./faults.ts";
 import { type KeyName, type KeyValues, keys, type Mode, roles } from "./keys.ts";
+import { certificateKeys } from "./tls-keys.ts";
 
 /** Rules between several keys. Each is checked only on values that were read, so that one mistake gives one fault. */
 export function checkRules(mode: Mode, values: Partial<KeyValues>): ConfigFault[] {
@@ -87,10 +88,13 @@ function checkOracle(mode: Mode, values: Partial<KeyValues>): ConfigFault[] {
   return [{ key: "ORACLE", source: "rule", given: "market", expected, suggestion: null }];
 }
 
-function checkTls({ ENGINE_TLS_CERT: cert, ENGINE_TLS_KEY: key }: Partial<KeyValues>): ConfigFault[] {
-  if (cert === undefined || key === undefined || (cert === null) === (key === null)) return [];
-  const because = "a certificate and its key come together";
-  return [cert === null ? missing("ENGINE_TLS_CERT", because) : missing("ENGINE_TLS_KEY", because)];
+function checkTls(values: Partial<KeyValues>): ConfigFault[] {
+  return certificateKeys.flatMap(([certificate, key]) => {
+    const [certificateFile, keyFile] = [values[certificate], values[key]];
+    const isPair = (certificateFile === null) === (keyFile === null);
+    if (certificateFile === undefined || keyFile === undefined || isPair) return [];
+    return [missing(certificateFile === null ? certificate : key, "a certificate and its key come together")];
+  });
 }
 
 /** The port of each endpoint with the offset added. */

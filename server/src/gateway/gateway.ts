@@ -8,6 +8,7 @@ import {
   type AppMount,
   type ConnectionLimit,
   closedAbnormally,
+  type FrontedPeers,
   type Handled,
   type HeadFault,
   type HttpAnswer,
@@ -59,6 +60,8 @@ export interface GatewayDependencies {
   readonly pubsub: SocketMount;
   /** Bounds the connections of both ports together. */
   readonly connectionLimit?: ConnectionLimit;
+  /** Of the TLS before both ports, if there is any. */
+  readonly peers?: FrontedPeers;
 }
 
 /** The answer to a WebSocket handshake of another version than RFC 6455's (its section 4.4). */

@@ -6,6 +6,9 @@ export const netMetrics = {
     "sluice_connections_refused_total",
     "Client connections of these ports that were answered 503 and closed, since MAX_CONNECTIONS were open",
   ),
+  certificateEnd: gauge("sluice_tls_certificate_end_seconds", "When the certificate of a file ends, in Unix seconds", [
+    "file",
+  ]),
 } as const;
 
 /** What the transport reports beyond its results. */
@@ -29,5 +32,24 @@ export function createConnectionEvents({ log, metrics }: Observe): ConnectionEve
     connectionsBounded: (open) => connections.readFrom(open),
     connectionRefused: () => connectionsRefused.with().add(),
     connectionsExhausted: (fields) => log.warn(fields, "connections are refused: MAX_CONNECTIONS are open"),
+  };
+}
+
+export interface CertificateEvents {
+  /** A certificate is in use from now on. `endsAt` is in Unix milliseconds. */
+  certificateTaken(file: string, endsAt: number): void;
+  /** The files hold no certificate that can be used; the one before them stays in use. */
+  certificateRefused(file: string, cause: string): void;
+}
+
+export function createCertificateEvents({ log, metrics }: Observe): CertificateEvents {
+  const { certificateEnd } = metrics.register(netMetrics);
+  return {
+    certificateTaken: (file, endsAt) => {
+      certificateEnd.with(file).set(Math.floor(endsAt / 1_000));
+      log.info({ file, ends: new Date(endsAt).toISOString() }, "a certificate is in use");
+    },
+    certificateRefused: (file, cause) =>
+      log.warn({ file, cause }, "a new certificate cannot be used; the one before it stays in use"),
   };
 }

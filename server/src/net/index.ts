@@ -3,7 +3,9 @@
  * sessions, the gRPC server, certificates. Fed by bytes of clients and nodes; feeds the gateway, the services'
  * endpoints and upstreams. What a request means is decided elsewhere: no file here knows a method, a key or a store.
  */
-export { createConnectionEvents, netMetrics } from "./events.ts";
+export { type CertificateSource, fixedCertificate } from "./certificate-source.ts";
+export { createCertificateEvents, createConnectionEvents, netMetrics } from "./events.ts";
+export { FrontedPeers, frontHost } from "./fronted-peers.ts";
 export {
   type CallContext,
   type DuplexSession,
@@ -11,7 +13,6 @@ export {
   type GrpcContext,
   GrpcServer,
   type GrpcService,
-  type GrpcTls,
   type RequestStream,
   serverStream,
   unary,
@@ -41,7 +42,9 @@ export { type AppMount, webAnswer, webRequest } from "./http1/server/web.ts";
 export { AppListener } from "./listener/app-listener.ts";
 export { freePortRange, freePorts, ListenError, listening } from "./listener/listen-error.ts";
 export { PlainListener } from "./listener/plain-listener.ts";
+export { CertificateFault, CertificateFiles } from "./tls/certificate-files.ts";
 export { devTls } from "./tls/dev-authority.ts";
+export { TlsFront } from "./tls/tls-front.ts";
 export { WebSocketClient } from "./websocket/client.ts";
 export { WebSocketServer } from "./websocket/server.ts";
 export {

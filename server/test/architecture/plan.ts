@@ -46,7 +46,15 @@ export const layered: readonly Layered[] = [
   {
     folder: "server/src/net",
     rooms: false,
-    layers: [["events"], ["http1"], ["websocket"], ["listener"], ["grpc"], ["tls"], ["index"]],
+    layers: [
+      ["certificate-source", "events", "fronted-peers"],
+      ["http1"],
+      ["websocket"],
+      ["listener"],
+      ["grpc"],
+      ["tls"],
+      ["index"],
+    ],
   },
   {
     folder: "server/src/state",

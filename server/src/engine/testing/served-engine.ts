@@ -4,7 +4,7 @@ import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
 import type { Grant, KeyRefusal, Keys } from "../../keys/index.ts";
 import type { RateLimiter } from "../../limits/index.ts";
 import type { GrpcContext } from "../../net/index.ts";
-import { GrpcServer, type GrpcTls } from "../../net/index.ts";
+import { type CertificateSource, GrpcServer } from "../../net/index.ts";
 import { createSearcherServices } from "../grpc/index.ts";
 import { createSignIn, tokenKeysOf } from "../sign-in/index.ts";
 import { createValidators, type ValidatorRegistry } from "../validators/index.ts";
@@ -63,7 +63,7 @@ export interface ServedEngine extends AsyncDisposable {
 export interface ServedEngineOptions {
   /** The operator's list of validators. */
   readonly allowed?: ReadonlySet<Address>;
-  readonly tls?: GrpcTls;
+  readonly tls?: CertificateSource;
   /** For clients who compare the ends of tokens with their own clock. */
   readonly clock?: Clock;
 }

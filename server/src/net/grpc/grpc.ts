@@ -1,4 +1,5 @@
 import {
+  experimental,
   type handleBidiStreamingCall,
   type handleServerStreamingCall,
   type handleUnaryCall,
@@ -14,6 +15,7 @@ import { SluiceError } from "@sluice/contract/errors";
 import { type AddressSet, type Clock, type Timer, within } from "@sluice/lib";
 import { HealthImplementation, service as healthService } from "grpc-health-check";
 import { clientAddress, type HeaderReader } from "../../http/index.ts";
+import type { CertificateSource, TlsCertificate } from "../certificate-source.ts";
 import { ListenError } from "../listener/listen-error.ts";
 import { describedFiles } from "./file-descriptors.ts";
 import { ResponseStream } from "./response-stream.ts";
@@ -28,19 +30,14 @@ export interface GrpcService {
   readonly drain?: () => void;
 }
 
-/** PEM texts. */
-export interface GrpcTls {
-  readonly certificateChain: string;
-  readonly privateKey: string;
-}
-
 export interface GrpcServerOptions {
   /** Named in the ListenError when the port cannot be had. */
   readonly endpoint: string;
   readonly hostname: string;
   /** 0 takes a free one. */
   readonly port: number;
-  readonly tls: GrpcTls | null;
+  /** Null serves without TLS. */
+  readonly tls: CertificateSource | null;
   /** Bytes; a larger message is answered RESOURCE_EXHAUSTED. */
   readonly messageBytesMax?: number;
   /** Of one connection. */
@@ -153,12 +150,7 @@ export class GrpcServer implements AsyncDisposable {
 }
 
 function bound(server: Server, { endpoint, hostname, port, tls }: GrpcServerOptions): Promise<number> {
-  const credentials =
-    tls === null
-      ? ServerCredentials.createInsecure()
-      : ServerCredentials.createSsl(null, [
-          { cert_chain: Buffer.from(tls.certificateChain), private_key: Buffer.from(tls.privateKey) },
-        ]);
+  const credentials = tls === null ? ServerCredentials.createInsecure() : replaceableCredentials(tls);
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   return new Promise((resolve, reject) => {
     server.bindAsync(`${host}:${port}`, credentials, (error, taken) => {
@@ -166,6 +158,31 @@ function bound(server: Server, { endpoint, hostname, port, tls }: GrpcServerOpti
       else reject(new ListenError(endpoint, port, error));
     });
   });
+}
+
+type CertificateProvider = Parameters<typeof experimental.createCertificateProviderServerCredentials>[0];
+type IdentityListener = Parameters<CertificateProvider["addIdentityCertificateListener"]>[0];
+
+/** Credentials whose certificate may be replaced: open connections stay, the next handshake uses the new one. */
+function replaceableCredentials(source: CertificateSource): ServerCredentials {
+  const listeners = new Set<IdentityListener>();
+  const tell = (listener: IdentityListener, { certificateChain, privateKey }: TlsCertificate): void =>
+    listener({ certificate: Buffer.from(certificateChain), privateKey: Buffer.from(privateKey) });
+  source.onReplaced((replaced) => {
+    for (const listener of listeners) tell(listener, replaced);
+  });
+  const provider: CertificateProvider = {
+    addIdentityCertificateListener: (listener) => {
+      listeners.add(listener);
+      // The library listens to its own credentials only after this call.
+      queueMicrotask(() => tell(listener, source.present));
+    },
+    removeIdentityCertificateListener: (listener) => void listeners.delete(listener),
+    addCaCertificateListener: () => {},
+    removeCaCertificateListener: () => {},
+  };
+  // The types of grpc-js 1.14.7 name the two providers in the other order than the code takes them.
+  return experimental.createCertificateProviderServerCredentials(provider, null, false);
 }
 
 /** The name of a service stands in the path of each of its methods: `/package.Service/Method`. */

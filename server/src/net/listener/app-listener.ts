@@ -2,6 +2,7 @@ import { type Clock, type Timer, within } from "@sluice/lib";
 import type { Server, ServerWebSocket } from "bun";
 import { type FrontPage, frontPage, isUpgrade, pathOf, problemResponse, targetOf } from "../../http/index.ts";
 import type { NetEvents } from "../events.ts";
+import type { FrontedPeers } from "../fronted-peers.ts";
 import type { AppMount } from "../http1/server/web.ts";
 import { closeCodes, type SocketMount, type SocketSession } from "../websocket/session.ts";
 import { withHost } from "./with-host.ts";
@@ -148,6 +149,8 @@ export interface AppListenerDependencies {
   readonly sockets: readonly SocketMount[];
   readonly requestId: () => string;
   readonly events: NetEvents;
+  /** Of the front that this listener is behind, if it is. */
+  readonly peers?: FrontedPeers;
 }
 
 export interface AppListenerOptions {
@@ -200,8 +203,15 @@ export class AppListener implements AsyncDisposable {
     if (page !== null) return page;
     return this.#dependencies.fetch(request, {
       requestId,
-      socketAddress: server.requestIP(received)?.address ?? "",
+      socketAddress: this.#addressOf(received, server),
     });
+  }
+
+  /** The client's address, also behind a front. */
+  #addressOf(request: Request, server: RuntimeServer): string {
+    const peer = server.requestIP(request);
+    if (peer === null) return "";
+    return this.#dependencies.peers?.addressOf(peer.address, peer.port) ?? peer.address;
   }
 
   #begin(
@@ -210,7 +220,7 @@ export class AppListener implements AsyncDisposable {
     { mount, requestId }: { readonly mount: SocketMount; readonly requestId: string },
   ): Response | undefined | Promise<Response | undefined> {
     if (this.#draining) return problemResponse("OVERLOADED", { requestId });
-    const session = mount.begin(request, server);
+    const session = mount.begin(request, { requestIP: () => ({ address: this.#addressOf(request, server) }) });
     const upgrade = (ready: SocketSession): Response | undefined => {
       const headers = { "X-Request-Id": ready.requestId };
       if (server.upgrade(request, { data: { session: ready }, headers })) return undefined;

@@ -7,6 +7,7 @@ import { connect } from "node:tls";
 import { credentials } from "@grpc/grpc-js";
 import { protoFiles } from "@sluice/contract/proto";
 import { ManualClock, seededRandom, systemClock } from "@sluice/lib";
+import { fixedCertificate } from "../certificate-source.ts";
 import { GrpcServer } from "../grpc/grpc.ts";
 import { loadService } from "../grpc/service.ts";
 import { PlainClient } from "../grpc/testing/grpc-client.ts";
@@ -96,7 +97,7 @@ test("a client that trusts the authority reaches the server, one that does not i
     },
   };
   await using endpoint = await GrpcServer.open(
-    { endpoint: "engine", hostname: "127.0.0.1", port: 0, tls },
+    { endpoint: "engine", hostname: "127.0.0.1", port: 0, tls: fixedCertificate(tls) },
     { clock: systemClock, services: [service], isServing: () => true },
   );
   const ours = { file: protoFiles.blockEngine, service: "blockengine.v1.BlockEngine" };

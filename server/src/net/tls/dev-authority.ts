@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock, Random } from "@sluice/lib";
 import ipaddr from "ipaddr.js";
-import type { GrpcTls } from "../grpc/grpc.ts";
+import type { TlsCertificate } from "../certificate-source.ts";
 import { type CertificateTerms, type Certified, certifyAuthority, certifyServer } from "./certificate.ts";
 
-export interface DevTls extends GrpcTls {
+export interface DevTls extends TlsCertificate {
   /** The file that clients name as a root they trust. */
   readonly authorityPath: string;
 }

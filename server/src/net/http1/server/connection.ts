@@ -47,6 +47,8 @@ export interface ConnectionOwner {
   begun(): void;
   finished(): void;
   ended(connection: object): void;
+  /** The client's address. */
+  addressOf(socket: ClientSocket): string;
 }
 
 /** What a connection is about, as far as it can last too long. */
@@ -116,7 +118,7 @@ export class Connection implements RequestSource {
   }
 
   get remoteAddress(): string {
-    return this.#socket.remoteAddress;
+    return this.#owner.addressOf(this.#socket);
   }
 
   received(bytes: Buffer): void {

@@ -66,6 +66,7 @@ export function problemAnswer(code: ErrorCode, options: ProblemOptions): HttpAns
 /** A client's socket. */
 export interface ClientSocket {
   readonly remoteAddress: string;
+  readonly remotePort: number;
   /** Bytes that it took; -1 when it is closed. */
   write(data: string | Uint8Array): number;
   pause(): void;

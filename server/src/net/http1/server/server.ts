@@ -1,9 +1,10 @@
 import { type Clock, type Timer, within } from "@sluice/lib";
 import type { NetEvents } from "../../events.ts";
+import type { FrontedPeers } from "../../fronted-peers.ts";
 import { Connection, type ConnectionOwner, type ConnectionTimes, type Handled } from "./connection.ts";
 import type { ConnectionLimit } from "./connection-limit.ts";
 import type { HeadFault, HttpRequest } from "./request.ts";
-import { type HttpAnswer, ResponseWriter } from "./response-writer.ts";
+import { type ClientSocket, type HttpAnswer, ResponseWriter } from "./response-writer.ts";
 
 export interface HttpServerOptions {
   readonly hostname: string;
@@ -21,6 +22,8 @@ export interface HttpServerDependencies {
   readonly refusal: (fault: HeadFault | "fault") => HttpAnswer;
   /** Without one, connections are bounded by the process's descriptors alone. */
   readonly connectionLimit?: ConnectionLimit;
+  /** Of the front that this server is behind, if it is. */
+  readonly peers?: FrontedPeers;
 }
 
 /** web3.js keeps its sockets for 19 s and expects them to live. */
@@ -124,6 +127,11 @@ export class HttpServer implements ConnectionOwner, AsyncDisposable {
     const framing = { date: this.date, isLast: true, request: null };
     void new ResponseWriter(socket).send(this.#dependencies.refusal(noPlace), framing);
     socket.end();
+  }
+
+  /** The client's address, also behind a front. */
+  addressOf({ remoteAddress, remotePort }: ClientSocket): string {
+    return this.#dependencies.peers?.addressOf(remoteAddress, remotePort) ?? remoteAddress;
   }
 
   handle(request: HttpRequest): Handled | Promise<Handled> {

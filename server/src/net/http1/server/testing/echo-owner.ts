@@ -1,6 +1,6 @@
 import { Connection, type ConnectionOwner, type Handled } from "../connection.ts";
 import type { HeadFault, HttpRequest } from "../request.ts";
-import type { HttpAnswer } from "../response-writer.ts";
+import type { ClientSocket, HttpAnswer } from "../response-writer.ts";
 import { WireSocket } from "./wire-socket.ts";
 
 const answerOf = (status: number, body: string): HttpAnswer => ({ status, fields: "", body });
@@ -30,6 +30,10 @@ export class EchoOwner implements ConnectionOwner {
         resolve(answer(typeof body === "string" ? body : Buffer.from(body).toString("latin1"))),
       );
     });
+  }
+
+  addressOf({ remoteAddress }: ClientSocket): string {
+    return remoteAddress;
   }
 
   refusal(fault: HeadFault): HttpAnswer {

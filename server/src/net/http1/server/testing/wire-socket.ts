@@ -3,6 +3,7 @@ import type { ClientSocket } from "../response-writer.ts";
 /** A client's socket without a network: keeps what is written, and takes as much of each write as a test sets. */
 export class WireSocket implements ClientSocket {
   readonly remoteAddress = "192.0.2.1";
+  readonly remotePort = 50_000;
   written = "";
   /** Bytes of each write that are taken. */
   takes = Number.POSITIVE_INFINITY;
