@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "@sluice/lib";
+import type { Clock, Random, Timer } from "@sluice/lib";
 import { Cluster, type Redis } from "ioredis";
 import type { RedisNode } from "../config/index.ts";
 import { type HotLog, HotUnavailable } from "./hot.ts";
@@ -8,6 +8,7 @@ import {
   type RedisConnection,
   type RedisDependencies,
   type RedisTimes,
+  reconnectDelayMs,
 } from "./redis-connection.ts";
 
 /** Commands in flight at a time; one more fails at once. */
@@ -31,6 +32,8 @@ export class RedisCommands implements AsyncDisposable {
   readonly #connection: RedisConnection;
   readonly #clock: Clock;
   #inFlight = 0;
+  #isClosed = false;
+  #reopening: Timer | null = null;
 
   constructor(options: { connection: RedisConnection; times: RedisTimes }, dependencies: RedisDependencies) {
     this.#times = options.times;
@@ -38,6 +41,7 @@ export class RedisCommands implements AsyncDisposable {
     this.#clock = dependencies.clock;
     this.#client = connectForCommands(options.connection, dependencies.random);
     this.#reportTo(dependencies.log);
+    this.#reopenWhenEnded(dependencies.random);
   }
 
   /** Where a subscriber can connect: any node of a cluster passes on the messages of all. */
@@ -105,7 +109,24 @@ export class RedisCommands implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#reopening?.cancel();
     this.#client.disconnect();
+  }
+
+  /**
+   * The client reconnects by itself, but ends for good when sentinels announce another server while it asks them for
+   * the present one.
+   */
+  #reopenWhenEnded(random: Random): void {
+    const client = this.#client;
+    if (client instanceof Cluster) return;
+    client.on("end", () => {
+      if (this.#isClosed) return;
+      // What fails is told by the events of the client.
+      const reopen = (): void => void client.connect().catch(() => {});
+      this.#reopening = this.#clock.after(reconnectDelayMs(0, random), reopen, { keepsAlive: true });
+    });
   }
 
   /** Logs once that the connection is lost and once that it is back, not each attempt in between. */
