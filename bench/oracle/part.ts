@@ -117,6 +117,8 @@ function startOracle(): string {
         requestServed: nothing,
         requestRefused: nothing,
         roundMade: nothing,
+        rateChanged: nothing,
+        confidenceChanged: nothing,
         rowsDropped: nothing,
         socketOpened: nothing,
         socketClosed: nothing,

@@ -167,10 +167,25 @@ describe("a price through a coin", () => {
   test("exchanges whose coin has no rate count for a majority: those in dollars alone are none", () => {
     const table = new Table();
     table.receive(...quotes(1).bitcoin);
-    expect(summary(table.round())).toBe("depeg of 8");
+    expect(summary(table.round())).toBe("unknown-rate of 8");
   });
 
-  test("is refused as depegged where dollars and converted quotes part and the last price lies with neither majority", () => {
+  test("is refused as depegged only when USDC/USDT shows that a coin has left the dollar", () => {
+    for (const [coin, reason] of [
+      [1, "unknown-rate"],
+      [0.996, "unknown-rate"],
+      [0.95, "depeg"],
+    ] as const) {
+      const table = new Table();
+      const { witnesses, bitcoin: ticks } = quotes(coin);
+      table.receive(...witnesses.filter(({ base }) => base === "USDC"), ...ticks).mark();
+      expect(summary(table.receive(tickOf("okx", (60_000 / coin).toFixed(8), { quote: "USDT" })).round())).toBe(
+        `${reason} of 8`,
+      );
+    }
+  });
+
+  test("is refused where dollars and converted quotes part and the last price lies with neither majority", () => {
     const table = new Table();
     bitcoin(table, 1, startMs);
     const atMs = startMs + 1_000;
@@ -178,7 +193,7 @@ describe("a price through a coin", () => {
     const moved = quotes(1, atMs).bitcoin.map((tick) =>
       tick.quote === "USDT" ? { ...tick, price: decimal("60600"), asOfMs: atMs } : tick,
     );
-    expect(summary(table.receive(...moved).round(atMs))).toBe("depeg of 8");
+    expect(summary(table.receive(...moved).round(atMs))).toBe("unknown-rate of 8");
   });
 
   test("an exchange that lies about USDT alone keeps its honest vote on the rate, which its other prices show", () => {

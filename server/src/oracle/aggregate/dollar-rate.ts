@@ -13,9 +13,21 @@ export type CoinRate =
       /** How far it may be off, in dollars: an estimate, by which confidence falls. */
       readonly error: Decimal;
     }
-  | { readonly state: "unsure" };
+  | {
+      readonly state: "unsure";
+      /** Whether USDC/USDT shows that one of the coins has left the dollar. */
+      readonly isDepegged: boolean;
+    };
 
-export const unsure: CoinRate = { state: "unsure" };
+export const unsure: CoinRate = { state: "unsure", isDepegged: false };
+
+/** This far from the dollar a coin has left it. */
+const depegMin = decimal("0.005");
+const hasLeft = (price: Decimal): boolean => absolute(subtract(price, unit)) > depegMin;
+
+/** Whether a coin has left the dollar, as far as is known. */
+export const isDepegged = (rate: CoinRate): boolean =>
+  rate.state === "unsure" ? rate.isDepegged : hasLeft(rate.price);
 
 /** What is known of USDT at one moment. */
 export interface RateEvidence {
@@ -77,7 +89,10 @@ export class DollarRate {
   }
 
   next(evidence: RateEvidence): CoinRate {
-    this.#rate = this.#next(evidence);
+    const rate = this.#next(evidence);
+    const { usdcInUsdt } = evidence;
+    const isParted = usdcInUsdt !== null && hasLeft(usdcInUsdt);
+    this.#rate = rate.state === "unsure" && isParted ? { state: "unsure", isDepegged: true } : rate;
     return this.#rate;
   }
 

@@ -15,8 +15,8 @@ const continuityMs = 600_000;
 const spreadsInReach = 3n;
 const reachMax = decimal("0.03");
 
-/** `unproved` sides have to stand like a jump before their price is served. */
-export type Quorum = "agreed" | "unproved" | "disagreement" | "depeg";
+/** `unproved` sides have to stand like a jump before their price is served; with `rate` a coin's rate decides. */
+export type Quorum = "agreed" | "unproved" | "disagreement" | "rate";
 
 /**
  * Whether the sources, sorted by price, agree. Prices no further apart than the reach belong to one side, and the
@@ -34,7 +34,7 @@ export function quorumOf(
   const largest = sides.reduce((best, side) => (totalWeight(side) > totalWeight(best) ? side : best));
   const others = sides.filter((side) => side !== largest);
   const alongRate = isSplitAlongRate(largest, others.flat());
-  const reason = alongRate || (sides.length === 1 && unconverted > 0) ? "depeg" : "disagreement";
+  const reason = alongRate || (sides.length === 1 && unconverted > 0) ? "rate" : "disagreement";
   const total = totalWeight(quotes);
   const weight = totalWeight(largest);
   const sources = quotes.length + unconverted;

@@ -21,6 +21,8 @@ export interface RoundEngineDependencies {
     readonly inputs: readonly Input[];
     readonly rounds: readonly Round[];
     readonly rates: CoinRates;
+    /** Unix milliseconds of the mark. */
+    readonly atMs: number;
   }) => void;
 }
 
@@ -69,7 +71,7 @@ export class RoundEngine implements AsyncDisposable {
     const inputs = [...this.#pending, mark];
     this.#pending = [];
     const rounds = this.#aggregator.accept(mark);
-    this.#dependencies.onMark({ inputs, rounds, rates: this.#aggregator.rates });
+    this.#dependencies.onMark({ inputs, rounds, rates: this.#aggregator.rates, atMs });
   }
 
   /** Computes the rounds of pending ticks and stops. */

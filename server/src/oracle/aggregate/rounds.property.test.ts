@@ -186,7 +186,7 @@ test("a replay of the same inputs gives the same rounds to the byte, every kind 
   const lines = inputs.flatMap((input) => live.accept(input).map(serialiseRound));
   expect([...replay(inputs, options)].map(serialiseRound)).toEqual(lines);
   const kinds = new Set(lines.map((line) => /"reason":"([a-z-]+)"/.exec(line)?.[1] ?? "price"));
-  expect([...kinds].toSorted()).toEqual(["breaker", "depeg", "disagreement", "price", "too-few-sources"]);
+  expect([...kinds].toSorted()).toEqual(["breaker", "disagreement", "price", "too-few-sources", "unknown-rate"]);
 });
 
 test("one line holds a whole input, so that other inputs have other lines", () => {

@@ -2,6 +2,7 @@ import { invariant } from "@sluice/lib";
 import { type Decimal, divide, multiply, unit } from "../model/decimal.ts";
 import type { PricedRound, RefusalReason, RefusedRound, Round } from "../model/round.ts";
 import { confidenceOf } from "./confidence.ts";
+import { isDepegged } from "./dollar-rate.ts";
 import { reachOf, sourcesMin, stablecoins } from "./options.ts";
 import { PriceMemory } from "./price-memory.ts";
 import { quorumOf, widenedReach } from "./quorum.ts";
@@ -49,7 +50,7 @@ export class SymbolRounds {
     });
     const needed = sourcesMin(this.symbol);
     if (quotes.length < needed) {
-      return refused(quotes.length + unconverted >= needed ? "depeg" : "too-few-sources");
+      return refused(quotes.length + unconverted >= needed ? reasonOfRates(rates) : "too-few-sources");
     }
     const bySource = weightQuotes(quotes);
     const weighted = bySource.toSorted(byPrice);
@@ -57,7 +58,8 @@ export class SymbolRounds {
     const { last } = this.#memory;
     const isRateHeld = stablecoins.some((coin) => rates[coin].state === "held");
     const quorum = quorumOf(weighted, { unconverted, isRateHeld, reach, last, atMs });
-    if (quorum === "disagreement" || quorum === "depeg") return refused(quorum);
+    if (quorum === "disagreement") return refused(quorum);
+    if (quorum === "rate") return refused(reasonOfRates(rates));
     const price = weightedMedian(weighted);
     const [lowest, highest] = [weighted[0]?.value ?? price, weighted.at(-1)?.value ?? price];
     invariant(price > 0n && price >= lowest && price <= highest, "a price lies outside the prices of its quotes");
@@ -113,6 +115,10 @@ function weightQuotes(quotes: readonly Quote[]): WeightedQuote[] {
 
 const byPrice = (left: WeightedQuote, right: WeightedQuote): number =>
   left.value < right.value ? -1 : left.value > right.value ? 1 : 0;
+
+/** Why prices in coins are missing, or lie apart from those in dollars. */
+const reasonOfRates = (rates: CoinRates): RefusalReason =>
+  stablecoins.some((coin) => isDepegged(rates[coin])) ? "depeg" : "unknown-rate";
 
 /** The errors of the rates, as shares of the price, by the weight of the quotes that they converted. */
 function rateError(weighted: readonly WeightedQuote[], rates: CoinRates): Decimal {

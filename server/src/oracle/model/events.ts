@@ -11,6 +11,7 @@ export const oracleMetrics = {
     "source",
     "reason",
   ]),
+  coinRates: gauge("sluice_oracle_coin_rate_status", "1 for how a dollar coin's rate is known now", ["coin", "status"]),
   sources: gauge("sluice_oracle_source_status", "1 for the present status of a price source", ["source", "status"]),
   tickDelay: latency("sluice_oracle_tick_delay_seconds", "Time from a tick's own time to its arrival", ["source"]),
   streamsOpened: counter("sluice_oracle_source_streams_opened_total", "Streams of sources that were opened", [
@@ -52,6 +53,10 @@ export interface OracleRequestEvents {
 export interface OracleEvents extends OracleRequestEvents, ErrorEvents {
   /** A round ended: `price`, or why there is none. Logged when a symbol loses or regains its price. */
   roundMade(symbol: string, outcome: string): void;
+  /** How the rate of a dollar coin is known changed, and lasted: `agreed`, `held` or `unsure`. */
+  rateChanged(coin: string, status: string): void;
+  /** Prices of a symbol are served with very low confidence now, or no longer. */
+  confidenceChanged(symbol: string, isVeryLow: boolean, confidencePercent: number): void;
   /** A row or tick of a source that no price is computed from. */
   sourceDropped(source: string, reason: string): void;
   sourceStatusChanged(source: string, from: string, to: string): void;
@@ -85,12 +90,18 @@ export type SourceEvents = Pick<
   | "sourceFault"
 >;
 
+const rateTexts: Readonly<Record<string, string>> = {
+  held: "exchanges disagree on the rate of a dollar coin, or are silent; the last agreed one is used",
+  unsure: "the rate of a dollar coin is unknown; quotes in it are left out",
+};
+
 export function createOracleEvents(observe: Observe, requests: OracleRequestEvents): OracleEvents {
   const { log, metrics } = observe;
   const families = metrics.register(oracleMetrics);
   const errors = createErrorEvents(observe);
   const { ledgerDropped } = createLedgerEvents(observe);
   const statusOf = new Map<string, string>();
+  const rateOf = new Map<string, string>();
   /** Symbols that have had a price, and whether they have one now. */
   const isPriced = new Map<string, boolean>();
   return {
@@ -105,6 +116,19 @@ export function createOracleEvents(observe: Observe, requests: OracleRequestEven
       isPriced.set(symbol, now);
       if (!now) log.warn({ symbol, outcome }, "a symbol has no price");
       else if (before === false) log.info({ symbol }, "a symbol has a price again");
+    },
+    rateChanged: (coin, status) => {
+      const before = rateOf.get(coin);
+      if (before !== undefined) families.coinRates.with(coin, before).set(0);
+      families.coinRates.with(coin, status).set(1);
+      rateOf.set(coin, status);
+      if (status !== "agreed")
+        log.warn({ coin, status }, rateTexts[status] ?? "the rate of a dollar coin is not agreed");
+      else if (before !== undefined) log.info({ coin }, "the rate of a dollar coin is agreed again");
+    },
+    confidenceChanged: (symbol, isVeryLow, confidence) => {
+      if (isVeryLow) log.warn({ symbol, confidence }, "a price is served with very low confidence");
+      else log.info({ symbol, confidence }, "a price is served with confidence again");
     },
     sourceDropped: (source, reason) => families.ticksDropped.with(source, reason).add(),
     sourceStatusChanged: (source, _from, status) => {

@@ -35,7 +35,8 @@ export interface PricedRound {
 export const dataAtMs = ({ sources, atMs }: PricedRound): number =>
   sources.length === 0 ? atMs : Math.max(...sources.map(({ asOfMs }) => asOfMs));
 
-export type RefusalReason = "too-few-sources" | "disagreement" | "breaker" | "depeg";
+/** Why there is no price. `depeg`: a coin has left the dollar; `unknown-rate`: nobody knows what one is worth. */
+export type RefusalReason = "too-few-sources" | "disagreement" | "breaker" | "depeg" | "unknown-rate";
 
 /** No price, and why: a symbol without enough fresh, agreeing sources is never guessed. */
 export interface RefusedRound {

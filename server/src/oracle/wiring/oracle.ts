@@ -25,6 +25,7 @@ import { Recorder } from "../store/recorder.ts";
 import { readWarmStart } from "../store/warm-start.ts";
 import { OracleStream } from "../stream/stream.ts";
 import { TickLog } from "../tick-log/tick-log.ts";
+import { PriceWatch } from "./price-watch.ts";
 
 export interface OracleOptions {
   /** The end of the product (Unix ms), and the address of its successor; null while undecided. */
@@ -101,10 +102,12 @@ class RunningOracle implements Oracle {
     };
     this.#http = new OracleHttp(options, { ...shared, allowances, usage, stats, routes });
     this.stream = new OracleStream(options, { ...shared, priceStore: this.#priceStore, allowance: allowances.v1 });
+    const watch = new PriceWatch(events);
     this.#engine = new RoundEngine(oracleReplayOptions, {
       clock,
-      onMark: ({ inputs, rounds }) => {
+      onMark: ({ inputs, rounds, rates, atMs }) => {
         this.#tickLog?.mark(inputs, rounds);
+        watch.observe(rounds, rates, atMs);
         for (const input of inputs) if (input.kind === "tick") this.#recorder.tick(input.tick);
         for (const round of rounds) this.#take(round);
       },
