@@ -154,6 +154,7 @@ export class Venue {
     max: number,
   ): Candle[] {
     const { contentMs } = this.moment(market);
+    const volume = this.#faults.ofMarket("volume", market.listing)?.factor;
     const oldest = Math.max(range.fromMs ?? 0, contentMs - historyMs);
     let untilMs = Math.min(range.untilMs ?? contentMs, contentMs);
     if (range.oldest === true && "lengthMs" in interval) {
@@ -164,6 +165,7 @@ export class Venue {
     while (candles.length < max && startMs >= oldest) {
       const endMs = endOf(interval, startMs);
       const bar = market.tape.bar(startMs, Math.min(endMs, contentMs + 1));
+      if (volume !== undefined) inflate(bar, volume);
       const previousClose = bar.count > 0 ? bar.open : market.tape.last(startMs - 1).price;
       candles.push({ startMs, endMs, bar, previousClose, isOver: endMs <= contentMs });
       startMs = startOf(interval, startMs - 1);
@@ -172,11 +174,13 @@ export class Venue {
   }
 }
 
-/** `bar` belongs to the view alone. */
+/** `bar` belongs to the caller alone. */
 function inflate(bar: Bar, factor: number): void {
   const times = (amount: bigint): bigint => (amount * BigInt(Math.round(factor * 1_000))) / 1_000n;
   bar.base = Math.round(bar.base * factor);
   bar.quote = times(bar.quote);
+  bar.buyBase = Math.round(bar.buyBase * factor);
+  bar.buyQuote = times(bar.buyQuote);
 }
 
 function startOf(interval: Interval, atMs: number): number {

@@ -124,7 +124,7 @@ function readTrouble(kind: unknown, members: Members): Trouble {
     case "skew":
       return { kind, ms: Math.round(members.number("ms", -msMax, msMax)) };
     case "volume":
-      return { kind, factor: members.number("factor", 0, 1e6) };
+      return { kind, factor: members.number("factor", 0, 1e9) };
     case "garbage":
       return {
         kind,
