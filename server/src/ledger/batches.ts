@@ -170,8 +170,12 @@ export class BatchWriter {
   }
 
   async #once(batch: Batch): Promise<void> {
+    const isKeyed = batch.table.replacing !== undefined;
+    // A row of such a table that is written twice is one row. Its rows cannot be counted, since a merge may have taken
+    // those that a later version replaced.
+    if (isKeyed && batch.unknownOutcomes > 0) batch.token = `batch-${batch.number}-${batch.unknownOutcomes}`;
     await this.#connection.insertRows(batch.table.name, batch.body, batch.token);
-    if (batch.unknownOutcomes === 0 || this.#replicated) return;
+    if (batch.unknownOutcomes === 0 || this.#replicated || isKeyed) return;
     if (await this.#isWhole(batch)) return;
     batch.token = `batch-${batch.number}-${batch.unknownOutcomes}`;
     await this.#connection.insertRows(batch.table.name, batch.body, batch.token);

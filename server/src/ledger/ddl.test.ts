@@ -62,6 +62,35 @@ test("golden: a table whose rows may be written again keeps the last of each sor
   expect(local).toContain("ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}'");
 });
 
+test("golden: of rows that several processes write the one with the highest version stays, in both forms", () => {
+  const table = { ...requestsTable, replacing: { version: "latency_ms" } } as const;
+  const [alone] = statementsOf({ kind: "create-table", table }, single);
+  expect(alone).toContain("ENGINE = ReplacingMergeTree(latency_ms)\nPARTITION BY");
+  const [local] = statementsOf({ kind: "create-table", table }, cluster);
+  expect(local).toContain(
+    "ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', latency_ms)",
+  );
+});
+
+test("golden: rows are copied in the order of their table, and in a cluster until the shards have them", () => {
+  const change = { kind: "copy-rows", into: "b", columns: ["at", "x"], select: "SELECT at, x FROM a" } as const;
+  expect(statementsOf(change, single)).toEqual([
+    "INSERT INTO sluice.b (at, x)\nSELECT at, x FROM a\n" +
+      "SETTINGS optimize_aggregation_in_order = 1, max_partitions_per_insert_block = 0",
+  ]);
+  expect(statementsOf(change, cluster)[0]).toEndWith(
+    "max_partitions_per_insert_block = 0, distributed_foreground_insert = 1",
+  );
+});
+
+test("every table whose rows are versions has its time in its key, since rows of two months never meet", () => {
+  for (const table of Object.values(tables)) {
+    if (table.replacing === undefined) continue;
+    expect(table.orderBy).toContain(table.timeColumn);
+    if (table.replacing !== true) expect(table.columns.map(({ name }) => name)).toContain(table.replacing.version);
+  }
+});
+
 test("golden: an index is part of the local table", () => {
   const table = {
     ...requestsTable,

@@ -12,7 +12,20 @@ export interface Form {
 export type Change =
   | { readonly kind: "create-table"; readonly table: TableDefinition }
   | { readonly kind: "add-column"; readonly table: string; readonly column: ColumnDefinition; readonly after: string }
+  | CopyRows
   | { readonly kind: "add-index"; readonly table: string; readonly index: IndexDefinition };
+
+/**
+ * Rows of a table of an earlier form go into another one. The target takes a row twice without harm (`replacing`), so
+ * that the copy may be repeated. The rows stay where they were.
+ */
+interface CopyRows {
+  readonly kind: "copy-rows";
+  readonly into: string;
+  readonly columns: readonly string[];
+  /** A SELECT of these columns, of tables of the ledger's own database. */
+  readonly select: string;
+}
 
 /** How many INSERTs a table remembers by their token, so that a repeated one is recognised. */
 const rememberedInserts = 10_000;
@@ -24,7 +37,7 @@ const durable = "fsync_after_insert = 1, fsync_part_directory = 1";
  * Where a replicated table is in Keeper, and the replica in it. The table's id, which ON CLUSTER gives to all nodes
  * alike, keeps a table that is made anew apart from the one of that name before it.
  */
-const shardPath = "('/clickhouse/tables/{uuid}/{shard}', '{replica}')";
+const shardPath = "'/clickhouse/tables/{uuid}/{shard}', '{replica}'";
 
 const onCluster = (form: Form): string => (form.cluster === null ? "" : ` ON CLUSTER '${form.cluster}'`);
 
@@ -38,7 +51,8 @@ function columnText(column: ColumnDefinition): string {
 function createTable(table: TableDefinition, form: Form): string[] {
   const indexes = (table.indexes ?? []).map(indexText);
   const lines = [...[...table.columns, batchColumn].map(columnText), ...indexes].map((line) => `  ${line}`);
-  const merging = table.replacing === true ? "ReplacingMergeTree" : "MergeTree";
+  const merging = table.replacing === undefined ? "MergeTree" : "ReplacingMergeTree";
+  const version = typeof table.replacing === "object" ? [table.replacing.version] : [];
   const engine = form.cluster === null ? merging : `Replicated${merging}`;
   const remembered = form.cluster === null ? "non_replicated_deduplication_window" : "replicated_deduplication_window";
   const local = [
@@ -46,7 +60,7 @@ function createTable(table: TableDefinition, form: Form): string[] {
     "(",
     lines.join(",\n"),
     ")",
-    `ENGINE = ${engine}${form.cluster === null ? "" : shardPath}`,
+    `ENGINE = ${engine}${argumentsText([...(form.cluster === null ? [] : [shardPath]), ...version])}`,
     `PARTITION BY toYYYYMM(${table.timeColumn})`,
     `ORDER BY (${table.orderBy.join(", ")})`,
     ...(table.keptDays === undefined ? [] : [`TTL toDateTime(${table.timeColumn}) + INTERVAL ${table.keptDays} DAY`]),
@@ -60,6 +74,8 @@ function createTable(table: TableDefinition, form: Form): string[] {
   ].join("\n");
   return [local, distributed];
 }
+
+const argumentsText = (list: readonly string[]): string => (list.length === 0 ? "" : `(${list.join(", ")})`);
 
 function addColumn(change: Extract<Change, { kind: "add-column" }>, form: Form): string[] {
   const names = form.cluster === null ? [change.table] : [`${change.table}_local`, change.table];
@@ -83,6 +99,19 @@ function addIndex({ table, index }: Extract<Change, { kind: "add-index" }>, form
   ];
 }
 
+/**
+ * The source is read in its order, so that memory does not grow with it. In a cluster the statement ends when the
+ * shards have the rows.
+ */
+function copyRows({ into, columns, select }: CopyRows, form: Form): string[] {
+  const settings = [
+    "optimize_aggregation_in_order = 1",
+    "max_partitions_per_insert_block = 0",
+    ...(form.cluster === null ? [] : ["distributed_foreground_insert = 1"]),
+  ];
+  return [`INSERT INTO ${form.database}.${into} (${columns.join(", ")})\n${select}\nSETTINGS ${settings.join(", ")}`];
+}
+
 /** The statements of one change, in order. Each may be run again without harm. */
 export function statementsOf(change: Change, form: Form): string[] {
   switch (change.kind) {
@@ -90,6 +119,8 @@ export function statementsOf(change: Change, form: Form): string[] {
       return createTable(change.table, form);
     case "add-column":
       return addColumn(change, form);
+    case "copy-rows":
+      return copyRows(change, form);
     case "add-index":
       return addIndex(change, form);
   }

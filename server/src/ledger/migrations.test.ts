@@ -8,7 +8,7 @@ import { type LedgerMigration, migrate, migrations } from "./migrations.ts";
 import { RequestBlock } from "./request-block.ts";
 import { findRequest } from "./request-search.ts";
 import { ChildSupervisor } from "./supervisor.ts";
-import { requestsTable } from "./tables.ts";
+import { requestsTable, tables } from "./tables.ts";
 import { fact, ledgerDirectory, recordingLog } from "./testing/ledger-directory.ts";
 
 const directory = ledgerDirectory();
@@ -69,6 +69,60 @@ describe("migrations", () => {
       "SELECT name, type FROM system.data_skipping_indices WHERE database = 'older' AND table = 'requests'",
     );
     expect(index).toEqual({ name: "request_id_filter", type: "bloom_filter" });
+  });
+
+  test("keep the prices that were written before them: a row for each second and each minute, whoever wrote how many", async () => {
+    const { connection, up } = ledgerIn("prices");
+    await up(migrations.slice(0, 4));
+    const minute = Math.floor(Date.now() / 60_000) * 60_000 - 3_600_000;
+    const common = { symbol: "BTC", volume_24h: "5", confidence: "90", sources: ["kraken"] };
+    const candle = (at: number, from: number, to: number, prices: readonly [string, string, string, string]) => {
+      const [open, high, low, close] = prices;
+      return { at, ...common, first_at: at + from, last_at: at + to, open, high, low, close };
+    };
+    const round = (at: number, price: string) => ({ at, ...common, price, band: "1" });
+    const insert = (table: string, rows: readonly object[], token: string) =>
+      connection.insertRows(table, { kind: "rows", rows }, token);
+    // Two processes wrote the first minute, one after the other; both wrote the second.
+    await insert(
+      "oracle_candles",
+      [
+        candle(minute, 0, 20_000, ["10", "12", "10", "11"]),
+        candle(minute, 30_000, 59_000, ["9", "10", "8", "10"]),
+        candle(minute + 60_000, 0, 59_500, ["10", "10", "10", "10"]),
+      ],
+      "one",
+    );
+    await insert("oracle_candles", [candle(minute + 60_000, 100, 59_400, ["11", "11", "11", "11"])], "two");
+    await insert(
+      "oracle_rounds",
+      [round(minute, "10"), round(minute + 400, "11"), round(minute + 1_000, "12")],
+      "three",
+    );
+    await up();
+    await connection.command("TRUNCATE TABLE migrations");
+    await up();
+    const candles =
+      "SELECT open, high, low, close, first_at, last_at, volume_24h FROM oracle_candles_by_minute FINAL ORDER BY at";
+    expect(await connection.query(candles)).toEqual([
+      {
+        ...{ open: 10, high: 12, low: 8, close: 10, volume_24h: 5 },
+        ...{ first_at: String(minute), last_at: String(minute + 59_000) },
+      },
+      {
+        ...{ open: 10, high: 11, low: 10, close: 10, volume_24h: 5 },
+        ...{ first_at: String(minute + 60_000), last_at: String(minute + 119_500) },
+      },
+    ]);
+    const rounds =
+      "SELECT toUnixTimestamp64Milli(at) AS at_ms, made_at, price FROM oracle_rounds_by_second FINAL ORDER BY at";
+    expect(await connection.query(rounds)).toEqual([
+      { at_ms: String(minute), made_at: String(minute + 400), price: 11 },
+      { at_ms: String(minute + 1_000), made_at: String(minute + 1_000), price: 12 },
+    ]);
+    // What was a share of 24 hours is no volume of a minute.
+    expect(await connection.query("SELECT * FROM oracle_volumes_by_minute")).toEqual([]);
+    expect(await connection.query("SELECT count() AS n FROM oracle_candles")).toEqual([{ n: "4" }]);
   });
 
   test("may be repeated where a process died before recording them", async () => {
@@ -191,6 +245,38 @@ describe("a batch whose answer was lost", () => {
     await expect(writer.write(batch, 0)).rejects.toBeInstanceOf(LedgerUnavailableError);
     await writer.write(batch);
     expect(await stored(connection)).toEqual([{ n: "500", unique: "500" }]);
+  });
+
+  test("of a table whose rows are versions is there once as well, also when a merge took rows of it meanwhile", async () => {
+    const { connection, up } = ledgerIn("lost_versions");
+    await up();
+    const table = tables["oracle_rounds_by_second"];
+    if (table === undefined) throw new Error("no table");
+    const at = Math.floor(Date.now() / 1_000) * 1_000;
+    const numbers = new BatchNumbers({ clock: systemClock, random: systemRandom });
+    const batch = (version: number, seconds: readonly number[]): Batch => {
+      const made = { symbol: "BTC", made_at: version, price: String(version) };
+      const [first] = batchesOf(
+        table,
+        seconds.map((second) => ({ at: at + second * 1_000, ...made })),
+        numbers,
+      );
+      if (first === undefined) throw new Error("no batch");
+      return first;
+    };
+    const writer = (fates: readonly "lost answer"[]) =>
+      new BatchWriter({ replicated: false }, { connection: unlucky(connection, fates), clock: systemClock });
+    const lost = batch(1, [0, 1, 2]);
+    await expect(writer(["lost answer"]).write(lost, 0)).rejects.toBeInstanceOf(LedgerUnavailableError);
+    // Another process writes newer rows of two of the seconds, and the engine merges both.
+    await writer([]).write(batch(2, [0, 1]));
+    await connection.command("OPTIMIZE TABLE oracle_rounds_by_second FINAL");
+    await writer([]).write(lost);
+    expect(await connection.query("SELECT price FROM oracle_rounds_by_second FINAL ORDER BY at")).toEqual([
+      { price: 2 },
+      { price: 2 },
+      { price: 1 },
+    ]);
   });
 
   test("rows are split by month and by size, none lost", () => {

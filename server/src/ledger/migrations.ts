@@ -5,7 +5,7 @@ import type { LedgerConnection } from "./connection.ts";
 import { bookkeepingStatements, type Change, type Form, statementsOf } from "./ddl.ts";
 import type { LedgerLog } from "./endpoint.ts";
 import { LedgerOpenError } from "./errors.ts";
-import { oracleTables } from "./oracle-tables.ts";
+import { oracleCopies, oracleKeyedTables, oracleTables } from "./oracle-tables.ts";
 import { requestIdIndex, requestsTable } from "./tables.ts";
 
 /** One numbered change of the schema; it never changes once released. */
@@ -24,6 +24,11 @@ export const migrations: readonly LedgerMigration[] = [
     number: 4,
     name: "requests by id",
     changes: [{ kind: "add-index", table: requestsTable.name, index: requestIdIndex }],
+  },
+  {
+    number: 5,
+    name: "prices and volumes by second and minute",
+    changes: [...oracleKeyedTables.map((table) => ({ kind: "create-table", table }) as const), ...oracleCopies],
   },
 ];
 

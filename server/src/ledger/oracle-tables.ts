@@ -32,7 +32,7 @@ const oracleTicksTable: TableDefinition = {
   keptDays: 30,
 };
 
-/** Aggregated prices: at most one row for each symbol in a second, and none without a change. */
+/** Of versions before docs/decisions/0034: its rows are copied, and it is not read or written any more. */
 const oracleRoundsTable: TableDefinition = {
   name: "oracle_rounds",
   timeColumn: "at",
@@ -41,7 +41,7 @@ const oracleRoundsTable: TableDefinition = {
     word("symbol"),
     decimal("price"),
     decimal("confidence"),
-    // 0 in new rows (docs/decisions/0035); a released migration names it.
+    // A released migration names it; no round has one any more (docs/decisions/0035).
     decimal("band"),
     decimal("volume_24h"),
     perhaps("change_24h"),
@@ -55,10 +55,7 @@ const oracleRoundsTable: TableDefinition = {
   keptDays: 8,
 };
 
-/**
- * Candles of one minute, from which every longer one is computed. A minute may have several rows, of a server that
- * ended within it and the one after: they are put together by `first_at` and `last_at`. Kept for ever.
- */
+/** As `oracle_rounds`: minutes of which each server that saw a part of one had written a row. */
 const oracleCandlesTable: TableDefinition = {
   name: "oracle_candles",
   timeColumn: "at",
@@ -79,4 +76,109 @@ const oracleCandlesTable: TableDefinition = {
   shardBy: "cityHash64(symbol)",
 };
 
+/** The tables of the first migration of prices. */
 export const oracleTables: readonly TableDefinition[] = [oracleTicksTable, oracleRoundsTable, oracleCandlesTable];
+
+/**
+ * Aggregated prices: one row for each symbol and second, and none without a change. Several processes write the same
+ * seconds; of one second the last round stands.
+ */
+const oracleSecondsTable: TableDefinition = {
+  name: "oracle_rounds_by_second",
+  timeColumn: "at",
+  columns: [
+    time,
+    word("symbol"),
+    /** When the round was made, of which `at` is the second. */
+    moment("made_at"),
+    decimal("price"),
+    decimal("confidence"),
+    perhaps("volume_24h"),
+    perhaps("change_24h"),
+    perhaps("high_24h"),
+    perhaps("low_24h"),
+    names,
+  ],
+  orderBy: ["symbol", "at"],
+  shardBy: "cityHash64(symbol)",
+  replacing: { version: "made_at" },
+  // A day more than the longest history that is read from it.
+  keptDays: 8,
+};
+
+/**
+ * Candles of one minute, from which every longer one is computed. Several processes write the same minutes; of one
+ * minute the row that covers most of it stands. Kept for ever.
+ */
+const oracleMinutesTable: TableDefinition = {
+  name: "oracle_candles_by_minute",
+  timeColumn: "at",
+  columns: [
+    time,
+    word("symbol"),
+    moment("first_at"),
+    moment("last_at"),
+    /** Milliseconds from the first round to the last. */
+    moment("covered"),
+    decimal("open"),
+    decimal("high"),
+    decimal("low"),
+    decimal("close"),
+    perhaps("volume_24h"),
+    decimal("confidence"),
+    names,
+  ],
+  orderBy: ["symbol", "at"],
+  shardBy: "cityHash64(symbol)",
+  replacing: { version: "covered" },
+};
+
+/**
+ * What exchanges traded in one minute, in US dollars. Written again when an exchange says later what it traded; the row
+ * that more exchanges had spoken for stands, and of two such rows the later one. Kept for ever.
+ */
+const oracleVolumesTable: TableDefinition = {
+  name: "oracle_volumes_by_minute",
+  timeColumn: "at",
+  columns: [
+    time,
+    word("symbol"),
+    decimal("volume"),
+    /** Exchanges that had said what they traded, whether they count or not. */
+    { name: "claims", type: "UInt8" },
+    names,
+    { name: "version", type: "UInt64", codec: "DoubleDelta, ZSTD" },
+  ],
+  orderBy: ["symbol", "at"],
+  shardBy: "cityHash64(symbol)",
+  replacing: { version: "version" },
+};
+
+/** Tables of which each row is written once, however many processes write it. */
+export const oracleKeyedTables: readonly TableDefinition[] = [
+  oracleSecondsTable,
+  oracleMinutesTable,
+  oracleVolumesTable,
+];
+
+/** What the tables before these hold, a row for each second and each minute. */
+export const oracleCopies = [
+  {
+    kind: "copy-rows",
+    into: oracleSecondsTable.name,
+    columns: oracleSecondsTable.columns.map(({ name }) => name),
+    select:
+      "SELECT toDateTime64(intDiv(toUnixTimestamp64Milli(r.at), 1000), 3, 'UTC') AS at, r.symbol, " +
+      "toUnixTimestamp64Milli(r.at), r.price, r.confidence, r.volume_24h, r.change_24h, r.high_24h, r.low_24h, " +
+      "r.sources FROM oracle_rounds AS r",
+  },
+  {
+    kind: "copy-rows",
+    into: oracleMinutesTable.name,
+    columns: oracleMinutesTable.columns.map(({ name }) => name),
+    select:
+      "SELECT c.at, c.symbol, min(c.first_at), max(c.last_at), max(c.last_at) - min(c.first_at), " +
+      "argMin(c.open, c.first_at), max(c.high), min(c.low), argMax(c.close, c.last_at), argMax(c.volume_24h, c.last_at), " +
+      "argMax(c.confidence, c.last_at), argMax(c.sources, c.last_at) FROM oracle_candles AS c GROUP BY c.symbol, c.at",
+  },
+] as const;

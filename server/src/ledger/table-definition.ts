@@ -26,10 +26,11 @@ export interface TableDefinition {
   /** Where a row lives in a cluster. It must depend on the row alone, so that a repeated batch meets its first copy. */
   readonly shardBy: string;
   /**
-   * Rows of one sorting key are versions of one row: the engine keeps the last one in time, and a reader adds FINAL to
-   * see it so before. The sorting key then begins with `timeColumn`, since rows of two months never meet.
+   * Rows of one sorting key are versions of one row: the engine keeps the last one in time, or the one with the highest
+   * value of the named column, and a reader adds FINAL to see it so before. The sorting key then has `timeColumn` in
+   * it, since rows of two months never meet.
    */
-  readonly replacing?: true;
+  readonly replacing?: true | { readonly version: string };
   /** Rows older than this are deleted by the engine; absent keeps them for ever. */
   readonly keptDays?: number;
   readonly indexes?: readonly IndexDefinition[];

@@ -1,5 +1,5 @@
 import { bundleOutcomesTable } from "./bundle-tables.ts";
-import { oracleTables } from "./oracle-tables.ts";
+import { oracleKeyedTables, oracleTables } from "./oracle-tables.ts";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "./table-definition.ts";
 
 /** Added to every table: the number of the INSERT that brought the row, by which a repeated INSERT finds itself. */
@@ -43,5 +43,5 @@ export const requestIdIndex: IndexDefinition = {
 
 /** Tables that `insert` knows, by name. */
 export const tables: Readonly<Record<string, TableDefinition>> = Object.fromEntries(
-  [requestsTable, ...oracleTables, bundleOutcomesTable].map((table) => [table.name, table]),
+  [requestsTable, ...oracleTables, ...oracleKeyedTables, bundleOutcomesTable].map((table) => [table.name, table]),
 );
