@@ -168,18 +168,26 @@ async function year(): Promise<void> {
       const ms = `(${until} - (${minutes} - number) * 60000)`;
       const price = `toDecimal128(65000 + 3000 * sin(number / 9000) + (cityHash64(number, '${symbol}') % 100000) / 1000, 18)`;
       await ledger.command(
-        `INSERT INTO oracle_candles SELECT fromUnixTimestamp64Milli(toInt64${ms}), '${symbol}', toInt64${ms} + 400, ` +
-          `toInt64${ms} + 59600, ${price}, ${price} + toDecimal128(5.25, 18), ${price} - toDecimal128(4.75, 18), ` +
+        `INSERT INTO oracle_candles_by_minute SELECT fromUnixTimestamp64Milli(toInt64${ms}), '${symbol}', toInt64${ms} + 400, ` +
+          `toInt64${ms} + 59600, 59200, ${price}, ${price} + toDecimal128(5.25, 18), ${price} - toDecimal128(4.75, 18), ` +
           `${price} + toDecimal128(0.5, 18), toDecimal128(1234567890.12 + number, 18), toDecimal128(95.12, 18), ` +
           `['binance','coinbase','kraken','okx','bybit','kucoin','bitstamp','gate'], number FROM numbers(${minutes})`,
+      );
+      await ledger.command(
+        `INSERT INTO oracle_volumes_by_minute SELECT fromUnixTimestamp64Milli(toInt64${ms}), '${symbol}', ` +
+          `toDecimal128(1234567.12 + cityHash64(number) % 100000, 18), 8, ['binance','coinbase'], number, number ` +
+          `FROM numbers(${minutes})`,
       );
     }
     const [size] = await ledger.query<{ rows: string; bytes: string }>(
       "SELECT toString(sum(rows)) AS rows, toString(sum(bytes_on_disk)) AS bytes FROM system.parts " +
-        "WHERE active AND table = 'oracle_candles'",
+        "WHERE active AND table = 'oracle_candles_by_minute'",
     );
     const { History } = await import("../../server/src/oracle/store/history.ts");
-    const history = new History({ ledger, unwritten: { unwritten: () => [], unwrittenRounds: () => [] } });
+    const history = new History({
+      ledger,
+      unwritten: { unwritten: () => [], unwrittenRounds: () => [], unwrittenVolumes: () => [] },
+    });
     const timed = async (work: () => Promise<readonly unknown[]>): Promise<string> => {
       const times: number[] = [];
       let count = 0;

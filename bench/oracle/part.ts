@@ -119,6 +119,7 @@ function startOracle(): string {
         roundMade: nothing,
         rateChanged: nothing,
         confidenceChanged: nothing,
+        volumeRecorded: nothing,
         rowsDropped: nothing,
         socketOpened: nothing,
         socketClosed: nothing,
@@ -126,7 +127,7 @@ function startOracle(): string {
         pricesConflated: nothing,
         internalError: (where, fault) => console.error(where, fault),
       },
-      startFeed: (onTick) => {
+      startFeed: ({ onTick }) => {
         feed = onTick;
         return { states: () => [], [Symbol.asyncDispose]: async () => undefined };
       },

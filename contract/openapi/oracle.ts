@@ -37,7 +37,7 @@ const price = {
   symbol: text,
   price: number,
   confidence: number,
-  volume24h: number,
+  volume24h: orNull("number"),
   change24h: orNull("number"),
   high24h: orNull("number"),
   low24h: orNull("number"),
@@ -53,7 +53,7 @@ const pairRecord = record({
   timestamp: time,
   sources: whole,
   change_24h: orNull("number"),
-  volume_24h: number,
+  volume_24h: orNull("number"),
 });
 const unavailable = listOf(
   record({
@@ -174,8 +174,15 @@ export function oraclePaths(): ZodOpenApiPathsObject {
   return { ...firstVariant(), ...stream(), ...resources(), ...secondVariant() };
 }
 
+const pastPrice = {
+  timestamp: time,
+  price: number,
+  confidence: number,
+  volume24h: orNull("number"),
+  sources: listOf(text),
+};
+
 function firstVariant(): ZodOpenApiPathsObject {
-  const point = { timestamp: time, price: number, confidence: number, volume24h: number, sources: listOf(text) };
   const source = {
     id: text,
     name: text,
@@ -218,7 +225,7 @@ function firstVariant(): ZodOpenApiPathsObject {
       operationId: "priceHistory",
       summary: "Past prices of one symbol, spread evenly over the time asked for",
       parameters: [hours, limit],
-      answer: counted("history", record(point)),
+      answer: counted("history", record(pastPrice)),
       codes: ofHistory,
     }),
     ...get("/api/v1/data-sources", {
@@ -288,8 +295,15 @@ function resources(): ZodOpenApiPathsObject {
 
 function secondVariant(): ZodOpenApiPathsObject {
   const batch = record({ data: listOf(pairRecord), timestamp: time }, { unavailable });
-  const point = record({ timestamp: time, price: number, confidence: number, volume: number });
-  const candle = record({ timestamp: time, open: number, high: number, low: number, close: number, volume: number });
+  const point = record({ timestamp: time, price: number, confidence: number, volume: orNull("number") });
+  const candle = record({
+    ...{ timestamp: time, open: number, high: number, low: number, close: number },
+    volume: {
+      type: ["number", "null"],
+      description:
+        "US dollars that exchanges traded in it, so far in the open one; null where none of its minutes is known",
+    },
+  });
   const enveloped = (properties: Readonly<Record<string, Schema>>) =>
     record({ data: record(properties), timestamp: time });
   const figures = { symbols: whole, total_volume_24h: number, average_confidence: number };

@@ -53,10 +53,10 @@ export async function openOracle(config: Config, dependencies: OracleParts): Pro
         ledger: stores.ledger,
         requestId,
         events: oracleEvents,
-        startFeed: (onTick) =>
+        startFeed: (listener) =>
           startExchanges(
             { endpoints: config.oracle.endpoints, pools: config.oracle.pools.map(poolOf), node: poolNode(config) },
-            { clock, random, events: oracleEvents, onTick },
+            { clock, random, events: oracleEvents, ...listener },
           ),
       },
     ),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { decimal, formatDecimal } from "../model/decimal.ts";
+import { decimal, formatDecimal, zero } from "../model/decimal.ts";
 import { dataAtMs, type Round } from "../model/round.ts";
 import { startMs, Table, tickOf, ticksOf, toNumber } from "./testing/ticks.ts";
 
@@ -19,7 +19,7 @@ describe("what is counted", () => {
       ["kraken", "100.2"],
     ]);
     expect(round.sources.reduce((sum, { weight }) => sum + toNumber(weight), 0)).toBeCloseTo(1, 12);
-    expect(formatDecimal(round.volume24h)).toBe("3000000");
+    expect(formatDecimal(round.volume24h ?? zero)).toBe("3000000");
     expect([round.change24h, round.high24h, round.low24h]).toEqual([null, null, null]);
   });
 
@@ -136,7 +136,7 @@ describe("what is counted", () => {
       "coinbase 100.000",
       "kraken 100.000",
     ]);
-    expect(toNumber(round.volume24h)).toBeCloseTo(2_401, 9);
+    expect(toNumber(round.volume24h ?? zero)).toBeCloseTo(2_401, 9);
   });
 
   test("a price of which nothing is left in dollars is not counted, from any source", () => {
@@ -188,7 +188,7 @@ describe("the day's figures", () => {
       .round();
     if (round.kind !== "price") throw new Error(round.reason);
     expect(formatDecimal(round.high24h ?? decimal("0"))).toBe("110");
-    expect(formatDecimal(round.volume24h)).toBe("102000000");
+    expect(formatDecimal(round.volume24h ?? zero)).toBe("102000000");
   });
 });
 

@@ -45,7 +45,7 @@ export function serialiseRound(round: Round): string {
       weight: formatDecimal(weight),
       asOfMs,
     })),
-    volume24h: formatDecimal(round.volume24h),
+    volume24h: textOf(round.volume24h),
     change24h: textOf(round.change24h),
     high24h: textOf(round.high24h),
     low24h: textOf(round.low24h),

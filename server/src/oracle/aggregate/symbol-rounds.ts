@@ -153,8 +153,9 @@ function medianOf(weighted: readonly WeightedQuote[], figure: (quote: Quote) => 
   return known.length === 0 ? null : weightedMedian(sortedByValue(known));
 }
 
-function volumeOf(weighted: readonly WeightedQuote[]): Decimal {
+function volumeOf(weighted: readonly WeightedQuote[]): Decimal | null {
   const volumes = weighted.flatMap(({ quote }) => (quote.volume === null ? [] : [quote.volume]));
+  if (volumes.length === 0) return null;
   const ordered = volumes.toSorted((left, right) => (left < right ? -1 : left > right ? 1 : 0));
   const limit = (ordered[(ordered.length - 1) >> 1] ?? 0n) * volumeMedians;
   let sum = 0n;

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { oraclePaths, oracleSymbols, oracleTierTerms } from "@sluice/contract/oracle";
 import { oracleTiers } from "@sluice/contract/tiers";
+import { decimal } from "../model/decimal.ts";
 import { oracleOfTest } from "../testing/oracle-of-test.ts";
+import { tick } from "../testing/rounds.ts";
 
 const boot = oracleOfTest();
 
@@ -34,6 +36,18 @@ describe("200", () => {
     expect(headers.get("x-request-id")).toMatch(/^req_/);
     expect(headers.get("content-type")).toBe("application/json");
     expect(headers.get("access-control-allow-origin")).toBe("*");
+  });
+
+  test("a volume of which no source says anything is null, as of a symbol that only the chain prices", async () => {
+    const { get, feed, addKey, clock } = await boot();
+    feed.play({ ...tick("chain", "XNT", clock.now(), decimal("0.5")), baseVolume24h: null });
+    await new Promise((resolve) => setImmediate(resolve));
+    const key = addKey({ oracle: "ultra", "oracle-v2": "enterprise" });
+    expect((await get("/api/v1/price/XNT", key)).body).toMatchObject({ price: 0.5, volume24h: null });
+    expect((await get("/v1/prices/XNT-USD", key)).body.volume_24h).toBeNull();
+    expect((await get("/v1/market/summary", key)).body.data.total_volume_24h).toBe(0);
+    const { data } = (await get("/v1/prices/XNT-USD/ohlcv?interval=1m&limit=1", key)).body;
+    expect(data).toMatchObject([{ close: 0.5, volume: null }]);
   });
 
   test("the second variant's record has its own members", async () => {

@@ -147,7 +147,7 @@ function market({ priceStore }: OracleServices, request: OracleRequest) {
 function summary(services: OracleServices, request: OracleRequest): string {
   const { quotations, changes } = market(services, request);
   const rounds = quotations.map(({ round }) => round);
-  const volume = rounds.reduce((sum, round) => (sum + round.volume24h) as Decimal, zero);
+  const volume = rounds.reduce((sum, round) => (sum + (round.volume24h ?? zero)) as Decimal, zero);
   const newest = rounds.reduce((latest, round) => Math.max(latest, round.atMs), 0);
   return jsonText({
     data: {

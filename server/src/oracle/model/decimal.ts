@@ -62,6 +62,17 @@ export const add = (left: Decimal, right: Decimal): Decimal => (left + right) as
 export const subtract = (left: Decimal, right: Decimal): Decimal => (left - right) as Decimal;
 export const absolute = (value: Decimal): Decimal => (value < 0n ? -value : value) as Decimal;
 
+/** `Math.min` and `Math.max` take no bigint. */
+export function lesserOf(left: Decimal, right: Decimal): Decimal {
+  if (right < left) return right;
+  return left;
+}
+
+export function greaterOf(left: Decimal, right: Decimal): Decimal {
+  if (right > left) return right;
+  return left;
+}
+
 /** Square root, cut off; throws RangeError below zero. */
 export function squareRoot(value: Decimal): Decimal {
   if (value < 0n) throw new RangeError("a negative number has no root");

@@ -31,6 +31,16 @@ export const oracleMetrics = {
     "Time that requests to sources took, however they ended",
     ["source"],
   ),
+  sourceCandles: counter(
+    "sluice_oracle_source_candles_total",
+    "Candles of sources that said how much was traded in a minute, by the way they came",
+    ["source", "way"],
+  ),
+  volumes: counter(
+    "sluice_oracle_volumes_total",
+    "What sources said was traded in a minute, by what came of it when the minute was recorded",
+    ["source", "outcome"],
+  ),
   sockets: gauge("sluice_oracle_sockets", "Connected clients of the price stream"),
   socketsClosed: counter("sluice_oracle_sockets_closed_total", "Price stream clients that left, by close code", [
     "code",
@@ -50,6 +60,12 @@ export interface OracleRequestEvents {
   requestRefused(code: ErrorCode): void;
 }
 
+/**
+ * What became of a source's volume of a minute: counted as it stands, counted as far as one source may count, or left
+ * out because its prices of the minute were not the agreed ones.
+ */
+export type VolumeOutcome = "counted" | "capped" | "off-price";
+
 export interface OracleEvents extends OracleRequestEvents, ErrorEvents {
   /** A round ended: `price`, or why there is none. Logged when a symbol loses or regains its price. */
   roundMade(symbol: string, outcome: string): void;
@@ -62,6 +78,10 @@ export interface OracleEvents extends OracleRequestEvents, ErrorEvents {
   sourceStatusChanged(source: string, from: string, to: string): void;
   /** A price arrived; `delayMs` lies between the time that its source states and its arrival. */
   sourceTicked(source: string, delayMs: number): void;
+  /** A candle of one minute was read. */
+  sourceTraded(source: string, way: string): void;
+  /** A source's volume of a minute was recorded, or left out. */
+  volumeRecorded(source: string, outcome: VolumeOutcome): void;
   sourceStreamOpened(source: string): void;
   /** A stream's connection, or its attempt, ended. */
   sourceStreamEnded(source: string, reason: string): void;
@@ -84,6 +104,7 @@ export type SourceEvents = Pick<
   | "sourceStatusChanged"
   | "sourceTicked"
   | "sourceDropped"
+  | "sourceTraded"
   | "sourceStreamOpened"
   | "sourceStreamEnded"
   | "sourceRequestEnded"
@@ -141,6 +162,8 @@ export function createOracleEvents(observe: Observe, requests: OracleRequestEven
     },
     // A source whose clock runs ahead has no delay; a histogram ignores negative times.
     sourceTicked: (source, delayMs) => families.tickDelay.with(source).observe(Math.max(0, delayMs) / 1_000),
+    sourceTraded: (source, way) => families.sourceCandles.with(source, way).add(),
+    volumeRecorded: (source, outcome) => families.volumes.with(source, outcome).add(),
     sourceStreamOpened: (source) => families.streamsOpened.with(source).add(),
     sourceStreamEnded: (source, reason) => families.streamsEnded.with(source, reason).add(),
     sourceRequestEnded: (source, end, durationMs) => {

@@ -1,4 +1,6 @@
 import type { OracleSourceId, OracleSourceStatus } from "@sluice/contract/oracle";
+import type { Tick } from "./tick.ts";
+import type { TradedMinute } from "./traded-minute.ts";
 
 export interface OracleLedger {
   insert(table: string, rows: readonly object[]): Promise<void>;
@@ -19,6 +21,12 @@ export interface SourceState {
   readonly successRate: number;
   /** Those of which it has a market that is read. */
   readonly symbols: readonly string[];
+}
+
+/** Who hears what the sources say. */
+export interface FeedListener {
+  readonly onTick: (tick: Tick) => void;
+  readonly onTraded: (minute: TradedMinute) => void;
 }
 
 /** Sources that run until they are disposed of. */

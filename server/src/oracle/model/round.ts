@@ -23,8 +23,8 @@ export interface PricedRound {
   readonly confidence: Decimal;
   /** Those that were counted, in the order of their ids. */
   readonly sources: readonly RoundSource[];
-  /** US dollars in 24 hours over all counted sources. */
-  readonly volume24h: Decimal;
+  /** US dollars in 24 hours over all counted sources; null where none of them says. */
+  readonly volume24h: Decimal | null;
   /** Percent; null while nothing is known of a day ago. */
   readonly change24h: Decimal | null;
   readonly high24h: Decimal | null;

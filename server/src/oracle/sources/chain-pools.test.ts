@@ -94,6 +94,7 @@ function bench(pool: Partial<ChainPoolOptions> = {}) {
     sourceStatusChanged: () => {},
     sourceTicked: () => {},
     sourceDropped: (_source, reason) => void dropped.push(reason),
+    sourceTraded: () => {},
     sourceStreamOpened: () => {},
     sourceStreamEnded: () => {},
     sourceRequestEnded: () => {},

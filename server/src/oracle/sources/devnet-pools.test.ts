@@ -9,6 +9,7 @@ const silent: SourceEvents = {
   sourceStatusChanged: () => undefined,
   sourceTicked: () => undefined,
   sourceDropped: () => undefined,
+  sourceTraded: () => undefined,
   sourceStreamOpened: () => undefined,
   sourceStreamEnded: () => undefined,
   sourceRequestEnded: () => undefined,

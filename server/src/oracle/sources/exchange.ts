@@ -1,6 +1,6 @@
 import type { SourceEndpoint } from "../../config/index.ts";
 import type { QuoteCurrency, SourceId } from "../model/tick.ts";
-import type { DropReason, Heartbeat, Row } from "./row.ts";
+import type { CandleRow, DropReason, Heartbeat, Row } from "./row.ts";
 
 export type { SourceEndpoint };
 
@@ -16,9 +16,16 @@ export interface Market {
   readonly aliases: readonly string[];
 }
 
+/** Candles of one minute each. */
+export interface CandleRows {
+  readonly kind: "candles";
+  readonly rows: readonly CandleRow[];
+}
+
 /** What one frame of a stream means. */
 export type StreamMessage =
   | { readonly kind: "rows"; readonly rows: readonly Row[]; readonly drops?: readonly DropReason[] }
+  | CandleRows
   | { readonly kind: "heartbeat"; readonly heartbeat: Heartbeat }
   /** Acknowledgements, pongs, notices: a sign of life and nothing else. */
   | { readonly kind: "control" }
@@ -36,7 +43,7 @@ export interface RestRequest {
   /** The markets that the answer must hold. */
   readonly markets: readonly Market[];
   /** `price` names bid, ask and last; `day` only figures of 24 hours, which are asked for less often. */
-  readonly part: "price" | "day";
+  readonly part: "price" | "day" | "candles";
 }
 
 export interface RestAnswer {
@@ -47,7 +54,7 @@ export interface RestAnswer {
   readonly receivedAtMs: number;
 }
 
-export type RestOutcome = { readonly kind: "rows"; readonly rows: readonly Row[] } | RestFault;
+export type RestOutcome = { readonly kind: "rows"; readonly rows: readonly Row[] } | CandleRows | RestFault;
 
 export type RestFault =
   /** Asked too often: nothing more before `waitMs` have passed; null where the exchange does not say how long. */
@@ -87,6 +94,7 @@ export interface RestRules {
   /** Requests that together ask for all of these markets. */
   readonly requests: (markets: readonly Market[]) => readonly RestRequest[];
   readonly read: (request: RestRequest, answer: RestAnswer) => RestOutcome;
+  readonly candles: CandleRules;
   /** Least time between two requests on average, within the exchange's published limits. */
   readonly gapMs: number;
   /** How often markets are asked for that the stream is silent about. */
@@ -94,6 +102,23 @@ export interface RestRules {
   /** How often markets are asked for besides a healthy stream, for what it leaves out; null for never. */
   readonly besideStreamMs: number | null;
 }
+
+/** The minutes of a market that a request asks for, Unix milliseconds: from the first one's beginning until now. */
+export interface CandleSpan {
+  readonly fromMs: number;
+  readonly nowMs: number;
+}
+
+/** Candles of one minute by request: of the time before the start, and of what the stream missed or does not send. */
+export interface CandleRules {
+  /** The path that asks for a market's candles of a span, the open one included; at most `candleMinutesMax`. */
+  readonly path: (market: Market, span: CandleSpan) => string;
+  /** How often each market's newest are asked for. */
+  readonly everyMs: number;
+}
+
+/** The minutes of one request; every exchange answers more at once. */
+export const candleMinutesMax = 120;
 
 /** Everything that is particular to one exchange, as pure functions and figures. */
 export interface Exchange {

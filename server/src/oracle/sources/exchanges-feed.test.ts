@@ -39,11 +39,13 @@ test("what streams and requests of a source come to is reported, each with its s
       clock: systemClock,
       random: seededRandom(1),
       onTick: nothing,
+      onTraded: nothing,
       events: {
         sourceDropped: nothing,
         sourceStatusChanged: nothing,
         sourceFault: nothing,
         sourceTicked: (source, delayMs) => record(Number.isFinite(delayMs) ? `ticked ${source}` : "no delay"),
+        sourceTraded: nothing,
         sourceStreamOpened: (source) => record(`opened ${source}`),
         sourceStreamEnded: (source, reason) => record(`ended ${source} ${reason}`),
         sourceRequestEnded: (source, end, durationMs) => record(durationMs >= 0 ? `${source} ${end}` : "no duration"),

@@ -66,6 +66,13 @@ describe("recordings of the development market mean what stands in them", () => 
       const expected = listed.map(({ base }) => base).toSorted();
       const answered = answers.flatMap(({ means }) => means);
       const streamed = frames.flatMap(({ means }) => means);
+      const candled = (lines: readonly string[]) =>
+        bases(lines.flatMap((line) => (/ candle /.test(line) ? `${line} |` : [])));
+      expect(candled(answered)).toEqual(expected);
+      // These have no candles on the stream that is read.
+      const isByRequest = ["coinbase", "okx", "bitstamp"].includes(exchange.id);
+      if (isByRequest) expect(candled(streamed)).toEqual([]);
+      else expect(candled(streamed)).toContain("BTC");
       expect([...answered, ...streamed].filter((line) => /dropped|malformed|refused|unknown/.test(line))).toEqual([]);
       expect(bases(answered)).toEqual(expected);
       expect(bases(streamed)).toEqual(expected);
@@ -260,12 +267,20 @@ describe("traps", () => {
       const { markets, stream } = exchangeOf(id);
       return { frames: stream.subscribe(markets, readAtMs), count: markets.length };
     };
-    for (const id of ["coinbase", "bybit", "gate", "bitstamp"]) {
+    // At Gate a frame is of one channel as well.
+    for (const [id, each] of [
+      ["coinbase", 1],
+      ["bybit", 1],
+      ["gate", 2],
+      ["bitstamp", 1],
+    ] as const) {
       const { frames, count } = framesOf(id);
-      expect(frames.length).toBe(count);
+      expect(frames.length).toBe(count * each);
     }
-    for (const id of ["binance", "kraken", "okx", "kucoin"]) expect(framesOf(id).frames.length).toBe(1);
-    expect(framesOf("binance").frames[0]).toContain('"btcusdt@ticker"');
+    for (const id of ["binance", "okx"]) expect(framesOf(id).frames.length).toBe(1);
+    // A channel of candles beside that of prices.
+    for (const id of ["kraken", "kucoin"]) expect(framesOf(id).frames.length).toBe(2);
+    expect(framesOf("binance").frames[0]).toContain('"btcusdt@ticker","btcusdt@kline_1m"');
     // Bitstamp cuts a connection that sends more than 512 bytes in a frame.
     for (const frame of framesOf("bitstamp").frames) expect(frame.length).toBeLessThan(512);
   });

@@ -14,6 +14,7 @@ const events: SourceEvents = {
   sourceStatusChanged: nothing,
   sourceTicked: nothing,
   sourceDropped: nothing,
+  sourceTraded: nothing,
   sourceStreamOpened: nothing,
   sourceStreamEnded: nothing,
   sourceRequestEnded: nothing,
@@ -38,7 +39,7 @@ test("sources run by themselves until they are disposed of, and those that are n
   });
   const sources = startSources(
     { endpoints: market.exchanges, symbols: ["BTC", "NOSUCH"], enabled: ["kraken", "okx", "gate", "chain"] },
-    { clock: systemClock, random: seededRandom(1), events, onTick },
+    { clock: systemClock, random: seededRandom(1), events, onTick, onTraded: nothing },
   );
   await whole;
   expect(new Set(ticks.map(({ base }) => base))).toEqual(new Set(["BTC"]));
@@ -56,7 +57,7 @@ test("every source has a cadence", async () => {
   const symbols = ["BTC"];
   const sources = startSources(
     { symbols, enabled: [] },
-    { clock: systemClock, random: seededRandom(1), events, onTick: nothing },
+    { clock: systemClock, random: seededRandom(1), events, onTick: nothing, onTraded: nothing },
   );
   for (const { source } of sources.health()) expect(sourceCadenceMs[source]).toBeGreaterThan(0);
   await sources[Symbol.asyncDispose]();

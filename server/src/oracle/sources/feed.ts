@@ -4,6 +4,7 @@ import type { NodeEndpoint } from "../../chain/index.ts";
 import type { SourceEvents } from "../model/events.ts";
 import type { SourceFeed, SourceState } from "../model/ports.ts";
 import { type SourceId, sourceIds, type Tick } from "../model/tick.ts";
+import type { TradedMinute } from "../model/traded-minute.ts";
 import {
   type AccountReader,
   type ChainPoolOptions,
@@ -41,6 +42,7 @@ export interface SourcesDependencies {
   readonly random: Random;
   readonly events: SourceEvents;
   readonly onTick: (tick: Tick) => void;
+  readonly onTraded: (minute: TradedMinute) => void;
   /** Reads accounts of the chain; without it no pool is read. */
   readonly readAccounts?: AccountReader;
 }

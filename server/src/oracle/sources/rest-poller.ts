@@ -2,7 +2,7 @@ import { backoffDelayMs, type Clock, type Random } from "@sluice/lib";
 import type { Exchange, Market, RestAnswer, RestFault, RestRequest, SourceEndpoint } from "./exchange.ts";
 import { callExchange } from "./http-call.ts";
 import { PollPlan } from "./poll-plan.ts";
-import type { Row } from "./row.ts";
+import type { CandleRow, Row } from "./row.ts";
 import type { RequestEnd } from "./source-record.ts";
 
 export interface RestPollerDependencies {
@@ -10,6 +10,7 @@ export interface RestPollerDependencies {
   readonly random: Random;
   /** Rows of one answer, and the request, which names the markets that it had to hold. */
   readonly onRows: (rows: readonly Row[], request: RestRequest, receivedAtMs: number) => void;
+  readonly onCandles: (rows: readonly CandleRow[], request: RestRequest, receivedAtMs: number) => void;
   readonly onEnded: (end: RequestEnd, durationMs: number) => void;
   /** An unexpected error while an answer was read. */
   readonly onError: (error: unknown) => void;
@@ -45,6 +46,8 @@ export class RestPoller implements AsyncDisposable {
   readonly #calls = new Map<Call, Promise<void>>();
   /** At most two requests for each market, since a market is claimed by one turn at a time. */
   #queue: RestRequest[] = [];
+  /** Requests for candles, which prices go before: the newest of each market. */
+  readonly #later = new Map<Market | undefined, RestRequest>();
   /** When the average gap allows the next request. */
   #allowedAtMs: number;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
@@ -82,6 +85,11 @@ export class RestPoller implements AsyncDisposable {
     this.#plan.askAlone(markets, this.#now());
   }
 
+  /** Asks for candles when no request for prices waits; a pause of the exchange ends the wait. */
+  askLater(request: RestRequest): void {
+    this.#later.set(request.markets[0], request);
+  }
+
   /** Ends requests that take too long, and requests those of `markets` that are due, each at its own interval. */
   step(markets: readonly { readonly market: Market; readonly everyMs: number }[]): void {
     const now = this.#now();
@@ -117,12 +125,18 @@ export class RestPoller implements AsyncDisposable {
   #start(): void {
     const now = this.#now();
     while (this.#calls.size < inFlightMax && this.#allowedAtMs <= now && !this.#isClosed) {
-      const request = this.#queue.shift();
+      const request = this.#queue.shift() ?? this.#takeLater();
       if (request === undefined) return;
       this.#allowedAtMs = Math.max(this.#allowedAtMs, now - burstMs) + this.#exchange.rest.gapMs;
       const call: Call = { request, startedAtMs: now, abort: new AbortController(), hasTimedOut: false };
       this.#calls.set(call, this.#call(call));
     }
+  }
+
+  #takeLater(): RestRequest | undefined {
+    const [first] = this.#later;
+    if (first !== undefined) this.#later.delete(first[0]);
+    return first?.[1];
   }
 
   async #call(call: Call): Promise<void> {
@@ -132,7 +146,7 @@ export class RestPoller implements AsyncDisposable {
     const outcome = await callExchange({ method, url, signal: call.abort.signal }, () => clock.now());
     this.#calls.delete(call);
     if (this.#isClosed) return;
-    this.#plan.release(call.request);
+    if (call.request.part !== "candles") this.#plan.release(call.request);
     const durationMs = this.#now() - call.startedAtMs;
     try {
       if (outcome.kind === "answer") this.#evaluate(call.request, outcome.answer, durationMs);
@@ -146,14 +160,15 @@ export class RestPoller implements AsyncDisposable {
 
   #evaluate(request: RestRequest, answer: RestAnswer, durationMs: number): void {
     const outcome = this.#exchange.rest.read(request, answer);
-    if (outcome.kind !== "rows") {
+    if (outcome.kind !== "rows" && outcome.kind !== "candles") {
       this.#refused(request, outcome, durationMs);
       return;
     }
     this.#failures = 0;
     this.#limits = 0;
     this.#dependencies.onEnded("rows", durationMs);
-    this.#dependencies.onRows(outcome.rows, request, answer.receivedAtMs);
+    if (outcome.kind === "rows") this.#dependencies.onRows(outcome.rows, request, answer.receivedAtMs);
+    else this.#dependencies.onCandles(outcome.rows, request, answer.receivedAtMs);
   }
 
   #refused(request: RestRequest, error: RestFault, durationMs: number): void {
@@ -172,6 +187,8 @@ export class RestPoller implements AsyncDisposable {
         return;
       default:
         onEnded(error.kind, durationMs);
+        // Candles are asked for again at their next turn.
+        if (request.part === "candles") return;
         // One market can fail a request for several: asked for one by one, it is found.
         if (request.markets.length > 1) this.#plan.askAlone(request.markets, now);
         else if (error.kind === "unknown-market") this.#plan.markAbsent(request.markets, now);
@@ -191,11 +208,13 @@ export class RestPoller implements AsyncDisposable {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#now() + waitMs);
     for (const request of this.#queue) this.#plan.release(request);
     this.#queue = [];
+    this.#later.clear();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#queue = [];
+    this.#later.clear();
     for (const call of this.#calls.keys()) call.abort.abort();
     await Promise.all(this.#calls.values());
   }

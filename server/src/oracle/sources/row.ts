@@ -23,6 +23,7 @@ export const dropReasons = [
   "time-unit",
   "future",
   "older",
+  "not-a-minute",
   "out-of-order",
   "shallow-pool",
   "pool-moved",
@@ -30,7 +31,13 @@ export const dropReasons = [
 export type DropReason = (typeof dropReasons)[number];
 
 export type Field = SourceValue | undefined;
-export type TimeUnit = "iso" | "s" | "ms" | "us";
+export type TimeUnit = "iso" | "s" | "ms" | "us" | "ns";
+
+/** A time as the exchange wrote it. */
+export interface WrittenTime {
+  readonly value: Field;
+  readonly unit: TimeUnit;
+}
 
 /** One row as the exchange wrote it, its columns named by us; nothing in it is checked yet. */
 export interface Row {
@@ -52,7 +59,7 @@ export interface Row {
   readonly change?: Field;
   readonly changePercent?: Field;
   /** `trade` is the time of the last trade, `generated` the time of the row. */
-  readonly time?: { readonly value: Field; readonly unit: TimeUnit; readonly means: "generated" | "trade" };
+  readonly time?: WrittenTime & { readonly means: "generated" | "trade" };
   /** Rises from row to row, with gaps. */
   readonly sequence?: Field;
   readonly tradeId?: Field;
@@ -65,7 +72,25 @@ export interface Heartbeat {
   readonly name: string;
   readonly tradeId: Field;
   readonly sequence: Field;
-  readonly time: { readonly value: Field; readonly unit: TimeUnit };
+  readonly time: WrittenTime;
+}
+
+/** A candle of one minute as the exchange wrote it: all that was traded in it so far. Nothing is checked yet. */
+export interface CandleRow {
+  /** The market, by the exchange's name. */
+  readonly name: string;
+  /** The minute's beginning. */
+  readonly start: WrittenTime;
+  readonly open: Field;
+  readonly high: Field;
+  readonly low: Field;
+  readonly close: Field;
+  readonly baseVolume: Field;
+  readonly quoteVolume?: Field;
+  /** Mean price of the minute by volume; stands in for the quote volume. */
+  readonly vwap?: Field;
+  /** When the exchange wrote it; its arrival where it does not say. */
+  readonly time?: WrittenTime;
 }
 
 export interface DayFigures {

@@ -13,6 +13,7 @@ function bench() {
     sourceStatusChanged: (_source, from, to) => void changes.push(`${from} ${to}`),
     sourceTicked: nothing,
     sourceDropped: nothing,
+    sourceTraded: () => {},
     sourceStreamOpened: nothing,
     sourceStreamEnded: nothing,
     sourceRequestEnded: nothing,

@@ -48,7 +48,11 @@ const prices = (bench: Bench): string[] => bench.ticks.map(({ price }) => format
 test("a source subscribes at once and publishes what the stream says", async () => {
   await using bench = openBinance();
   await bench.reach(() => bench.fake.received.length > 0);
-  expect(JSON.parse(bench.fake.received[0] ?? "")).toEqual({ method: "SUBSCRIBE", params: ["btcusdt@ticker"], id: 1 });
+  expect(JSON.parse(bench.fake.received[0] ?? "")).toEqual({
+    method: "SUBSCRIBE",
+    params: ["btcusdt@ticker", "btcusdt@kline_1m"],
+    id: 1,
+  });
   bench.fake.push(binanceRow(bench.clock.now() - 40, "50000", 1));
   await bench.until(() => bench.ticks.length === 1);
   expect(bench.ticks[0]).toMatchObject({
@@ -215,12 +219,11 @@ test("KuCoin gets a new token for every connection, and waits for its welcome be
   await bench.reach(() => bench.fake.sockets.length === 1);
   expect(bench.fake.received).toEqual([]);
   bench.fake.push({ id: bench.fake.opened[0]?.searchParams.get("connectId"), type: "welcome" });
-  await bench.until(() => bench.fake.received.length === 1);
-  expect(JSON.parse(bench.fake.received[0] ?? "")).toMatchObject({
-    type: "subscribe",
-    topic: "/market/ticker:BTC-USDT,ETH-USDT",
-    response: true,
-  });
+  await bench.until(() => bench.fake.received.length === 2);
+  const topics = ["/market/ticker:BTC-USDT,ETH-USDT", "/market/candles:BTC-USDT_1min,ETH-USDT_1min"];
+  for (const [index, topic] of topics.entries()) {
+    expect(JSON.parse(bench.fake.received[index] ?? "")).toMatchObject({ type: "subscribe", topic, response: true });
+  }
   // The exchange drops the session, and the token with it.
   valid = "none";
   bench.fake.cutAll();

@@ -1,11 +1,14 @@
 import type { Clock, Random } from "@sluice/lib";
 import type { SourceEvents } from "../model/events.ts";
 import type { Tick } from "../model/tick.ts";
+import type { TradedMinute } from "../model/traded-minute.ts";
+import { CandleReads } from "./candle-reads.ts";
 import type { Exchange, Market, RestRequest, SourceEndpoint, StreamMessage } from "./exchange.ts";
 import { MarketState, type Way } from "./market-state.ts";
+import { readCandle } from "./read-candle.ts";
 import { readHeartbeat, readRow } from "./read-row.ts";
 import { RestPoller } from "./rest-poller.ts";
-import type { Heartbeat, Row } from "./row.ts";
+import type { CandleRow, Heartbeat, Row } from "./row.ts";
 import type { SourceHealth } from "./source-health.ts";
 import { SourceRecord } from "./source-record.ts";
 import { StreamSupervisor } from "./stream-supervisor.ts";
@@ -22,6 +25,7 @@ export interface SourceDependencies {
   readonly random: Random;
   readonly events: SourceEvents;
   readonly onTick: (tick: Tick) => void;
+  readonly onTraded: (minute: TradedMinute) => void;
 }
 
 /** A market without news on the stream for this long is requested. */
@@ -53,6 +57,7 @@ export class Source implements AsyncDisposable {
   readonly #byName: ReadonlyMap<string, Tracked>;
   readonly #record: SourceRecord;
   readonly #poller: RestPoller;
+  readonly #candles: CandleReads;
   readonly #streams: StreamSupervisor;
   #isClosed = false;
 
@@ -78,11 +83,13 @@ export class Source implements AsyncDisposable {
       { source: exchange.id, cadenceMs: exchange.cadenceMs, hasStream: true },
       { clock, events },
     );
+    this.#candles = new CandleReads({ exchange, markets });
     this.#poller = new RestPoller(
       { exchange, endpoint, markets },
       {
         ...dependencies,
         onRows: (rows, request, receivedAtMs) => this.#answered(rows, request, receivedAtMs),
+        onCandles: (rows, request, receivedAtMs) => this.#answeredCandles(rows, request, receivedAtMs),
         onEnded: (end, durationMs) => this.#record.requestEnded(end, durationMs),
         onError: (error) => events.sourceFault(exchange.id, error),
       },
@@ -107,6 +114,8 @@ export class Source implements AsyncDisposable {
     try {
       const now = this.#dependencies.clock.monotonic();
       this.#streams.step();
+      const candles = this.#candles.due(this.#dependencies.clock.now(), (market) => this.#poller.isAbsent(market));
+      for (const request of candles) this.#poller.askLater(request);
       this.#poller.step(this.#due(now));
       for (const each of this.#tracked) this.#publish(each, now);
       this.#checkStream(now);
@@ -170,6 +179,9 @@ export class Source implements AsyncDisposable {
         for (const reason of message.drops ?? []) this.#record.dropped(reason);
         for (const row of message.rows) this.#observe("stream", row, receivedAtMs);
         return;
+      case "candles":
+        for (const row of message.rows) this.#observeCandle("stream", row, receivedAtMs);
+        return;
       case "heartbeat":
         this.#beat(message.heartbeat, receivedAtMs);
         return;
@@ -192,6 +204,24 @@ export class Source implements AsyncDisposable {
     const missing = request.markets.filter((market) => !named.has(market));
     // An answer may omit a market or use another name for it: a request for it alone shows which.
     if (missing.length > 0 && request.markets.length > 1) this.#poller.askAlone(missing);
+  }
+
+  #answeredCandles(rows: readonly CandleRow[], request: RestRequest, receivedAtMs: number): void {
+    for (const row of rows) this.#observeCandle("rest", row, receivedAtMs);
+    for (const market of request.markets) this.#candles.read(market, receivedAtMs);
+  }
+
+  #observeCandle(way: Way, row: CandleRow, receivedAtMs: number): void {
+    const tracked = this.#byName.get(row.name);
+    const reading = readCandle(row, receivedAtMs);
+    if (tracked === undefined || !reading.ok) {
+      this.#record.dropped(reading.ok ? "unknown-market" : reading.reason);
+      return;
+    }
+    const { base, quote } = tracked.market;
+    const { onTraded, events } = this.#dependencies;
+    events.sourceTraded(this.#exchange.id, way);
+    onTraded({ source: this.#exchange.id, base, quote, ...reading.value });
   }
 
   /** Passes a row to its market and returns the market; null for a market that was not requested. */

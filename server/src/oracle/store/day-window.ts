@@ -1,8 +1,10 @@
-import { add, type Decimal, decimal, divide, multiply, subtract } from "../model/decimal.ts";
+import { type Decimal, decimal, divide, multiply, subtract } from "../model/decimal.ts";
 import type { PricedRound } from "../model/round.ts";
-import { clockBackMs, minuteMs, minuteOf } from "./candle.ts";
+import { minuteMs, minuteOf } from "../model/traded-minute.ts";
+import { clockBackMs } from "./candle.ts";
 
 const minutesOfDay = 1_440;
+const minutesOfHour = 60;
 const hundred = decimal("100");
 /** How far the price of a day ago may lie from that moment and still be taken for it. */
 const slackMinutes = 5;
@@ -67,6 +69,18 @@ export class DayWindow {
     return ended.slice(-count).map(({ close }) => close);
   }
 
+  /** The lowest and highest price that was agreed in a minute; null where none was. */
+  rangeAt(symbol: string, atMs: number): { readonly low: Decimal; readonly high: Decimal } | null {
+    const minute = this.#minutes.get(symbol)?.findLast((each) => each.atMs <= atMs);
+    return minute?.atMs === atMs ? minute : null;
+  }
+
+  /** The last price that was agreed in a minute, or in the hour before it; null where none was. */
+  priceAt(symbol: string, atMs: number): Decimal | null {
+    const minute = this.#minutes.get(symbol)?.findLast((each) => each.atMs <= atMs);
+    return minute === undefined || minute.atMs < atMs - minutesOfHour * minuteMs ? null : minute.close;
+  }
+
   /** Minutes held of a symbol. */
   size(symbol: string): number {
     return this.#minutes.get(symbol)?.length ?? 0;
@@ -95,6 +109,3 @@ function changeSince(minutes: readonly Minute[], round: PricedRound): Decimal | 
   if (then === null || then <= 0n) return null;
   return multiply(divide(subtract(round.price, then), then), hundred);
 }
-
-/** Sum of decimals; zero of none. */
-export const sumOf = (values: readonly Decimal[]): Decimal => values.reduce(add, decimal("0"));

@@ -1,19 +1,21 @@
 import type { OracleSymbol } from "@sluice/contract/oracle";
 import { BoundedMap, type Clock } from "@sluice/lib";
-import { type Decimal, decimal, divide, multiply, parseDecimal, zero } from "../model/decimal.ts";
+import { type Decimal, parseDecimal, zero } from "../model/decimal.ts";
 import type { OracleLedger } from "../model/ports.ts";
 import type { PricedRound } from "../model/round.ts";
 import { type SourceId, sourceIds } from "../model/tick.ts";
+import { minuteMs } from "../model/traded-minute.ts";
 import { isNewest, visibleEndMs } from "../model/update-window.ts";
-import { type Candle, minuteMs } from "./candle.ts";
-import { sumOf } from "./day-window.ts";
+import type { Candle } from "./candle.ts";
+import type { MinuteVolume } from "./traded-volumes.ts";
 
 /** One price of a history: the last one within its step. */
 export interface PricePoint {
   readonly atMs: number;
   readonly price: Decimal;
   readonly confidence: Decimal;
-  readonly volume24h: Decimal;
+  /** Null where no source said it. */
+  readonly volume24h: Decimal | null;
   readonly sources: readonly SourceId[];
 }
 
@@ -25,14 +27,16 @@ export interface Bar {
   readonly high: Decimal;
   readonly low: Decimal;
   readonly close: Decimal;
-  /** US dollars; see `barVolume`. */
-  readonly volume: Decimal;
+  /** US dollars that were traded in it, of the open one so far; null where nothing is known of any of its minutes. */
+  readonly volume: Decimal | null;
 }
 
 /** What the recorder has of the time before `endMs` and has not written yet, so that a history reaches there. */
 export interface Unwritten {
   unwritten(symbol: string, endMs: number): readonly Candle[];
   unwrittenRounds(symbol: string, endMs: number): readonly PricedRound[];
+  /** Of several for one minute the last is the newest. */
+  unwrittenVolumes(symbol: string, endMs: number): readonly MinuteVolume[];
 }
 
 interface PointRow {
@@ -40,7 +44,7 @@ interface PointRow {
   readonly last_ms: string;
   readonly price: string;
   readonly conf: string;
-  readonly vol: string;
+  readonly vol: string | null;
   readonly names: readonly string[];
 }
 
@@ -52,8 +56,11 @@ interface BarRow {
   readonly h: string;
   readonly l: string;
   readonly c: string;
-  readonly volumes: string;
-  readonly n: string;
+}
+
+interface VolumeRow {
+  readonly bucket: string;
+  readonly volume: string;
 }
 
 const pointColumns = (lastAt: string, price: string): string =>
@@ -68,14 +75,21 @@ const rangeOfCandles = `${range} AND last_at < {end:Int64}`;
 const grouped = "GROUP BY bucket ORDER BY toInt64(bucket) LIMIT {max:UInt32}";
 
 const pointsOfRounds =
-  `SELECT ${bucketColumn}, ${pointColumns("toUnixTimestamp64Milli(r.at)", "r.price")} ` +
-  `FROM oracle_rounds AS r WHERE ${range} ${grouped}`;
-const pointsOfCandles = `SELECT ${bucketColumn}, ${pointColumns("last_at", "close")} FROM oracle_candles WHERE ${rangeOfCandles} ${grouped}`;
+  `SELECT ${bucketColumn}, ${pointColumns("made_at", "r.price")} ` +
+  `FROM oracle_rounds_by_second AS r FINAL WHERE ${range} AND made_at < {end:Int64} ${grouped}`;
+const pointsOfCandles =
+  `SELECT ${bucketColumn}, ${pointColumns("last_at", "close")} ` +
+  `FROM oracle_candles_by_minute FINAL WHERE ${rangeOfCandles} ${grouped}`;
 const barsOfCandles =
   `SELECT ${bucketColumn}, toString(min(first_at)) AS first_ms, toString(max(last_at)) AS last_ms, ` +
   "toString(argMin(open, first_at)) AS o, toString(max(high)) AS h, toString(min(low)) AS l, " +
-  "toString(argMax(close, last_at)) AS c, toString(sum(volume_24h)) AS volumes, toString(count()) AS n " +
-  `FROM oracle_candles WHERE ${rangeOfCandles} ${grouped}`;
+  "toString(argMax(close, last_at)) AS c " +
+  `FROM oracle_candles_by_minute FINAL WHERE ${rangeOfCandles} ${grouped}`;
+/** Of minutes that have ended, without those of which a newer answer is at hand. */
+const volumesOfMinutes =
+  `SELECT ${bucketColumn}, toString(sum(volume)) AS volume FROM oracle_volumes_by_minute FINAL WHERE ${range} ` +
+  "AND toUnixTimestamp64Milli(at) + 60000 <= {end:Int64} AND NOT has({skip:Array(Int64)}, toUnixTimestamp64Milli(at)) " +
+  grouped;
 
 /** Rounds are kept for a week and a day; histories with steps below a minute are computed from them. */
 const roundsMaxMs = 7 * 86_400_000;
@@ -114,9 +128,11 @@ export class History {
     // A candle is listed under the beginning of its minute.
     const since = Math.ceil((endMs - 1 - spanMs) / grain) * grain;
     const parameters = { symbol, from, since, end: endMs, step, max: limit };
+    // Taken before the ledger is asked: what is written meanwhile would else be in neither.
+    const unwritten = isFine ? this.#roundPoints(symbol, endMs) : this.#candlePoints(symbol, endMs);
     const rows = await this.#ledger.query<PointRow>(isFine ? pointsOfRounds : pointsOfCandles, parameters);
     const byBucket = new Map(rows.map((row) => [Number(row.bucket), pointOf(row)]));
-    for (const point of isFine ? this.#roundPoints(symbol, endMs) : this.#candlePoints(symbol, endMs)) {
+    for (const point of unwritten) {
       if (point.startMs < since) continue;
       const bucket = Math.floor((point.startMs - from) / step);
       const known = byBucket.get(bucket);
@@ -134,21 +150,30 @@ export class History {
     const stepMs = minutes * minuteMs;
     const from = (Math.floor((endMs - 1) / stepMs) - limit + 1) * stepMs;
     const parameters = { symbol, from, since: from, end: endMs, step: stepMs, max: limit };
-    const rows = await this.#ledger.query<BarRow>(barsOfCandles, parameters);
+    // Taken before the ledger is asked, as above; a candle that is in both is put together to itself.
+    const unwritten = this.#unwritten.unwritten(symbol, endMs).map((candle) => ({ ...candle }));
+    const inMemory = new Map(
+      this.#unwritten.unwrittenVolumes(symbol, endMs).map(({ atMs, volume }) => [atMs, volume] as const),
+    );
+    const [rows, sums] = await Promise.all([
+      this.#ledger.query<BarRow>(barsOfCandles, parameters),
+      this.#ledger.query<VolumeRow>(volumesOfMinutes, { ...parameters, skip: [...inMemory.keys()] }),
+    ]);
     const parts = new Map<number, BarPart[]>();
-    const put = (bucket: number, part: BarPart): void => {
-      const list = parts.get(bucket);
-      if (list === undefined) parts.set(bucket, [part]);
-      else list.push(part);
-    };
-    for (const row of rows) put(Number(row.bucket), partOf(row));
-    for (const candle of this.#unwritten.unwritten(symbol, endMs)) {
-      const bucket = Math.floor((candle.atMs - from) / stepMs);
-      if (bucket >= 0 && bucket < limit) put(bucket, { ...candle, volumes: candle.volume24h, count: 1n });
+    const bucketOf = (atMs: number): number => Math.floor((atMs - from) / stepMs);
+    for (const row of rows) parts.set(Number(row.bucket), [partOf(row)]);
+    for (const candle of unwritten) {
+      const bucket = bucketOf(candle.atMs);
+      if (bucket >= 0 && bucket < limit) parts.set(bucket, [...(parts.get(bucket) ?? []), candle]);
+    }
+    const volumes = new Map(sums.map(({ bucket, volume }) => [Number(bucket), read(volume)]));
+    for (const [atMs, volume] of inMemory) {
+      const bucket = bucketOf(atMs);
+      volumes.set(bucket, ((volumes.get(bucket) ?? zero) + volume) as Decimal);
     }
     return [...parts.entries()]
       .sort(([left], [right]) => left - right)
-      .map(([bucket, list]) => barOf(from + bucket * stepMs, minutes, list));
+      .map(([bucket, list]) => ({ ...barOf(from + bucket * stepMs, list), volume: volumes.get(bucket) ?? null }));
   }
 
   #roundPoints(symbol: string, endMs: number): (PricePoint & { startMs: number })[] {
@@ -171,19 +196,9 @@ export class History {
   }
 }
 
-interface BarPart {
-  readonly firstAtMs: number;
-  readonly lastAtMs: number;
-  readonly open: Decimal;
-  readonly high: Decimal;
-  readonly low: Decimal;
-  readonly close: Decimal;
-  /** Sum of the rolling volumes at the ends of its minutes, and how many they are. */
-  readonly volumes: Decimal;
-  readonly count: bigint;
-}
+type BarPart = Pick<Candle, "firstAtMs" | "lastAtMs" | "open" | "high" | "low" | "close">;
 
-function barOf(atMs: number, minutes: number, parts: readonly BarPart[]): Bar {
+function barOf(atMs: number, parts: readonly BarPart[]): Omit<Bar, "volume"> {
   const inOrder = [...parts].sort((left, right) => left.firstAtMs - right.firstAtMs);
   const first = inOrder[0];
   let last = first;
@@ -194,28 +209,7 @@ function barOf(atMs: number, minutes: number, parts: readonly BarPart[]): Bar {
     if (part.high > high) high = part.high;
     if (part.low < low) low = part.low;
   }
-  const count = inOrder.reduce((sum, part) => sum + part.count, 0n);
-  const volumes = sumOf(inOrder.map((part) => part.volumes));
-  return {
-    atMs,
-    open: first?.open ?? zero,
-    high,
-    low,
-    close: last?.close ?? zero,
-    volume: barVolume(volumes, count, minutes),
-  };
-}
-
-const minutesOfDay = decimal("1440");
-
-/**
- * An interval's share of the rolling 24-hour volume, taken as the mean over its minutes. Sources report only the
- * rolling volume, which does not give the exact volume of an interval; over whole days the shares add up to it.
- */
-export function barVolume(volumes: Decimal, count: bigint, minutes: number): Decimal {
-  if (count === 0n) return zero;
-  const mean = (volumes / count) as Decimal;
-  return divide(multiply(mean, decimal(String(minutes))), minutesOfDay);
+  return { atMs, open: first?.open ?? zero, high, low, close: last?.close ?? zero };
 }
 
 const known: ReadonlySet<string> = new Set(sourceIds);
@@ -227,7 +221,7 @@ function pointOf(row: PointRow): PricePoint {
     atMs: Number(row.last_ms),
     price: read(row.price),
     confidence: read(row.conf),
-    volume24h: read(row.vol),
+    volume24h: row.vol === null ? null : read(row.vol),
     sources: row.names.filter(isSource),
   };
 }
@@ -240,8 +234,6 @@ function partOf(row: BarRow): BarPart {
     high: read(row.h),
     low: read(row.l),
     close: read(row.c),
-    volumes: read(row.volumes),
-    count: BigInt(row.n),
   };
 }
 

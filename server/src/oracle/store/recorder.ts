@@ -1,11 +1,12 @@
 import { type Clock, SingleFlight, type Timer, within } from "@sluice/lib";
-import { LedgerUnavailableError } from "../../ledger/index.ts";
 import { type Decimal, formatDecimal } from "../model/decimal.ts";
-import type { RowDropReason } from "../model/events.ts";
 import type { OracleLedger } from "../model/ports.ts";
 import type { PricedRound } from "../model/round.ts";
 import type { Tick } from "../model/tick.ts";
-import { addRound, type Candle, candleRow, clockBackMs, minuteOf, newCandle } from "./candle.ts";
+import { minuteOf } from "../model/traded-minute.ts";
+import { addRound, type Candle, candleRow, clockBackMs, newCandle } from "./candle.ts";
+import { RowQueue, type RowQueueDependencies } from "./row-queue.ts";
+import type { MinuteVolume, TradedVolumes } from "./traded-volumes.ts";
 
 export const recorderLimits = {
   /** How often rows are written, in milliseconds: each batch costs the ledger's engine 15 ms whatever its size. */
@@ -14,8 +15,6 @@ export const recorderLimits = {
   roundEveryMs: 1_000,
   /** Every tier's update frequency above a second is a multiple of it, so that windows begin with sections. */
   sectionMs: 15_000,
-  /** An unchanged price is written at this interval. */
-  roundAtLeastEveryMs: 60_000,
   /** How long disposal waits for the ledger. */
   closeMsMax: 5_000,
 } as const;
@@ -41,16 +40,21 @@ interface OpenCandle {
 export interface RecorderDependencies {
   readonly clock: Clock;
   readonly ledger: Pick<OracleLedger, "insert">;
-  /** Rows of a table that were not stored. */
-  readonly dropped: (table: string, rows: number, reason: RowDropReason) => void;
+  readonly volumes: Pick<TradedVolumes, "take" | "unrecorded">;
+  readonly dropped: RowQueueDependencies["dropped"];
 }
 
-/** Thins ticks and rounds out, builds candles of a minute, and writes all three to the ledger in batches. */
+/**
+ * Thins ticks and rounds out, builds candles of a minute, and writes them and the volumes of minutes to the ledger in
+ * batches. Rounds, candles and volumes are rows of a second or a minute: whoever else writes them changes nothing.
+ */
 export class Recorder implements AsyncDisposable {
   readonly #dropped: RecorderDependencies["dropped"];
   readonly #ticks: RowQueue<Tick>;
   readonly #rounds: RowQueue<PricedRound>;
   readonly #candles: RowQueue<Candle>;
+  readonly #volumes: RowQueue<MinuteVolume>;
+  readonly #traded: RecorderDependencies["volumes"];
   readonly #open = new Map<string, OpenCandle>();
   /** The newest round of the present second. */
   readonly #held = new Map<string, PricedRound>();
@@ -61,13 +65,15 @@ export class Recorder implements AsyncDisposable {
   readonly #writing = new SingleFlight(() => this.#writeAll());
 
   constructor(dependencies: RecorderDependencies) {
-    const { clock, ledger, dropped } = dependencies;
+    const { clock, ledger, volumes, dropped } = dependencies;
     this.#clock = clock;
+    this.#traded = volumes;
     this.#dropped = dropped;
     const shared = { insert: (table: string, rows: readonly object[]) => ledger.insert(table, rows), dropped };
     this.#ticks = new RowQueue("oracle_ticks", tickRow, shared);
-    this.#rounds = new RowQueue("oracle_rounds", roundRow, shared);
-    this.#candles = new RowQueue("oracle_candles", candleRow, shared);
+    this.#rounds = new RowQueue("oracle_rounds_by_second", roundRow, shared);
+    this.#candles = new RowQueue("oracle_candles_by_minute", candleRow, shared);
+    this.#volumes = new RowQueue("oracle_volumes_by_minute", (row) => volumeRow(row, clock.now()), shared);
     this.#timer = clock.every(recorderLimits.writeMs, () => void this.write());
   }
 
@@ -83,7 +89,7 @@ export class Recorder implements AsyncDisposable {
 
   round(round: PricedRound): void {
     if (![round.price, round.volume24h, round.high24h].every(isStorable)) {
-      this.#dropped("oracle_rounds", 1, "unstorable");
+      this.#dropped("oracle_rounds_by_second", 1, "unstorable");
       return;
     }
     const held = this.#held.get(round.symbol);
@@ -124,13 +130,29 @@ export class Recorder implements AsyncDisposable {
     return this.#writing.run();
   }
 
-  /** Candles that an earlier process did not write, computed again from its rounds. */
+  /** Volumes of minutes before `endMs` that the ledger may not have yet; the last of a minute is the newest. */
+  unwrittenVolumes(symbol: string, endMs: number): MinuteVolume[] {
+    const waiting = this.#volumes.waiting.filter((volume) => volume.symbol === symbol && volume.atMs < endMs);
+    return [...waiting, ...this.#traded.unrecorded(symbol, endMs)];
+  }
+
+  /**
+   * Candles that an earlier process did not write, computed again from its rounds. What there is of the present minute
+   * goes on, so that a restart within a minute leaves no gap in its candle.
+   */
   recover(candles: readonly Candle[]): void {
-    for (const candle of candles) this.#candles.push(candle);
+    const present = minuteOf(this.#clock.now());
+    for (const candle of candles) {
+      if (candle.atMs === present && !this.#open.has(candle.symbol))
+        this.#open.set(candle.symbol, { candle, before: [] });
+      else this.#candles.push(candle);
+    }
   }
 
   async #writeAll(): Promise<void> {
+    this.#takeVolumes();
     await this.#candles.write();
+    await this.#volumes.write();
     await this.#rounds.write();
     await this.#ticks.write();
   }
@@ -138,21 +160,30 @@ export class Recorder implements AsyncDisposable {
   #keep(round: PricedRound): void {
     const before = this.#recorded.get(round.symbol);
     const isSame = before?.price === round.price && before.confidence === round.confidence;
-    if (isSame && round.atMs - before.atMs < recorderLimits.roundAtLeastEveryMs) return;
+    // An unchanged price is written once in each minute of the clock: every process writes the same ones.
+    if (isSame && minuteOf(round.atMs) === minuteOf(before.atMs)) return;
     this.#recorded.set(round.symbol, { atMs: round.atMs, price: round.price, confidence: round.confidence });
     this.#rounds.push(round);
   }
 
-  /** Also writes the open minute, as far as it was seen; the ledger's reader combines it with the rest. */
+  #takeVolumes(all = false): void {
+    for (const volume of this.#traded.take(all)) {
+      if (isStorable(volume.volume)) this.#volumes.push(volume);
+      else this.#dropped("oracle_volumes_by_minute", 1, "unstorable");
+    }
+  }
+
+  /** Also writes the open minute, as far as it was seen; the next process goes on with it. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#timer.cancel();
     await this.#writing.running;
     for (const held of this.#held.values()) this.#keep(held);
     for (const { candle } of this.#open.values()) this.#candles.push(candle);
+    this.#takeVolumes(true);
     this.#held.clear();
     this.#open.clear();
     await within(this.#clock, recorderLimits.closeMsMax, this.write());
-    for (const queue of [this.#candles, this.#rounds, this.#ticks]) queue.giveUp();
+    for (const queue of [this.#candles, this.#volumes, this.#rounds, this.#ticks]) queue.giveUp();
   }
 }
 
@@ -176,11 +207,12 @@ function tickRow(tick: Tick): Readonly<Record<string, unknown>> {
 
 function roundRow(round: PricedRound): Readonly<Record<string, unknown>> {
   return {
-    at: round.atMs,
+    at: secondOf(round) * recorderLimits.roundEveryMs,
     symbol: round.symbol,
+    made_at: Math.trunc(round.atMs),
     price: formatDecimal(round.price),
     confidence: formatDecimal(round.confidence),
-    volume_24h: formatDecimal(round.volume24h),
+    volume_24h: textOf(round.volume24h),
     change_24h: textOf(round.change24h),
     high_24h: textOf(round.high24h),
     low_24h: textOf(round.low24h),
@@ -188,73 +220,17 @@ function roundRow(round: PricedRound): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Bounds of the rows that wait for the ledger. */
-export const rowLimits = {
-  /** Rows that wait in one queue. A full queue drops the oldest: the newest are queried most. */
-  waitingMax: 50_000,
-  /** Rows of one INSERT. */
-  batchMax: 10_000,
-} as const;
+/** Above the milliseconds of any clock. */
+const claimsFactor = 2n ** 44n;
 
-export interface RowQueueDependencies {
-  readonly insert: (table: string, rows: readonly object[]) => Promise<void>;
-  readonly dropped: RecorderDependencies["dropped"];
-}
-
-/**
- * Rows that wait for one table of the ledger, written in their order of arrival. A batch whose outcome is unknown may
- * be written twice; readers of these tables combine equal rows. While the ledger is unavailable, as with a full disk,
- * they wait; a batch that it refuses for good is dropped, so that it does not block the rest.
- */
-export class RowQueue<Row> {
-  readonly #table: string;
-  readonly #toRow: (item: Row) => object;
-  readonly #dependencies: RowQueueDependencies;
-  #waiting: Row[] = [];
-
-  constructor(table: string, toRow: (item: Row) => object, dependencies: RowQueueDependencies) {
-    this.#table = table;
-    this.#toRow = toRow;
-    this.#dependencies = dependencies;
-  }
-
-  /** Items that are not known to be written, oldest first. */
-  get waiting(): readonly Row[] {
-    return this.#waiting;
-  }
-
-  push(item: Row): void {
-    this.#waiting.push(item);
-    // Cut in larger pieces, so that a full queue does not move its whole length for each row.
-    const excess = this.#waiting.length - rowLimits.waitingMax;
-    if (excess > rowLimits.batchMax) this.#drop(excess, "full");
-  }
-
-  /** Drops what waits, because nothing will write it any more. */
-  giveUp(): void {
-    if (this.#waiting.length > 0) this.#drop(this.#waiting.length, "unavailable");
-  }
-
-  /** Writes the waiting rows; rows that the ledger does not take stay. Never rejects. Callers run it one at a time. */
-  async write(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.slice(0, rowLimits.batchMax);
-      const first = batch[0];
-      try {
-        await this.#dependencies.insert(this.#table, batch.map(this.#toRow));
-      } catch (error) {
-        if (error instanceof LedgerUnavailableError) return;
-        if (this.#waiting[0] === first) this.#drop(batch.length, "refused");
-        return;
-      }
-      // A full queue may have dropped the written rows from its front meanwhile.
-      const at = first === undefined ? -1 : this.#waiting.indexOf(first);
-      if (at === 0) this.#waiting = this.#waiting.slice(batch.length);
-    }
-  }
-
-  #drop(rows: number, reason: RowDropReason): void {
-    this.#waiting = this.#waiting.slice(rows);
-    this.#dependencies.dropped(this.#table, rows, reason);
-  }
+/** The row that more exchanges had spoken for has the higher version, and of two such rows the later one. */
+function volumeRow(volume: MinuteVolume, nowMs: number): Readonly<Record<string, unknown>> {
+  return {
+    at: volume.atMs,
+    symbol: volume.symbol,
+    volume: formatDecimal(volume.volume),
+    claims: volume.claims,
+    sources: volume.sources,
+    version: BigInt(volume.claims) * claimsFactor + BigInt(Math.trunc(nowMs)),
+  };
 }

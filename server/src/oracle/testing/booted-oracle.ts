@@ -9,8 +9,9 @@ import type { RequestFact } from "../../ledger/index.ts";
 import { createLimits } from "../../limits/index.ts";
 import type { Variant } from "../http/oracle-error.ts";
 import { decimal } from "../model/decimal.ts";
-import type { OracleLedger, SourceFeed, SourceState } from "../model/ports.ts";
+import type { FeedListener, OracleLedger, SourceFeed, SourceState } from "../model/ports.ts";
 import type { SourceId, Tick } from "../model/tick.ts";
+import type { TradedMinute } from "../model/traded-minute.ts";
 import { createOracle, type Oracle } from "../wiring/oracle.ts";
 import { tick } from "./rounds.ts";
 
@@ -26,6 +27,8 @@ export class CountedStore extends MeterInMemory {
 
 export interface BootOptions {
   readonly startMs?: number;
+  /** A clock that others read as well; by itself an oracle has one of its own. */
+  readonly clock?: ManualClock;
   readonly stores?: Readonly<Record<Variant, CountedStore>>;
   readonly ledger?: OracleLedger;
   readonly sunsetMs?: number;
@@ -43,7 +46,7 @@ export const newKey = (): string => formatApiKey("dev", (length) => random.bytes
  * play.
  */
 export async function bootOracle(options: BootOptions = {}) {
-  const clock = new ManualClock(options.startMs ?? Date.UTC(2026, 10, 21, 12));
+  const clock = options.clock ?? new ManualClock(options.startMs ?? Date.UTC(2026, 10, 21, 12));
   const grants = new Map<string, Grant>();
   const stores = options.stores ?? { v1: new CountedStore(), v2: new CountedStore() };
   const served: RequestFact[] = [];
@@ -94,6 +97,7 @@ export async function bootOracle(options: BootOptions = {}) {
         roundMade: () => count("rounds"),
         rateChanged: () => count("rates"),
         confidenceChanged: () => count("confidences"),
+        volumeRecorded: (_source, outcome) => count(`volume ${outcome}`),
         rowsDropped: (_table, rows) => count("rowsDropped", rows),
         socketOpened: () => count("opened"),
         socketClosed: (code) => count(`closed ${code}`),
@@ -160,7 +164,7 @@ export async function bootOracle(options: BootOptions = {}) {
 }
 
 function playedFeed() {
-  let onTick: (tick: Tick) => void = () => undefined;
+  let listener: FeedListener = { onTick: () => undefined, onTraded: () => undefined };
   const states: SourceState[] = [
     {
       id: "binance",
@@ -194,10 +198,11 @@ function playedFeed() {
     },
   ];
   return {
-    start: (listen: (tick: Tick) => void): SourceFeed => {
-      onTick = listen;
+    start: (given: FeedListener): SourceFeed => {
+      listener = given;
       return { states: () => states, [Symbol.asyncDispose]: async () => undefined };
     },
-    play: (one: Tick): void => onTick(one),
+    play: (one: Tick): void => listener.onTick(one),
+    trade: (minute: TradedMinute): void => listener.onTraded(minute),
   };
 }

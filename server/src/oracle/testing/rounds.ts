@@ -36,7 +36,7 @@ export function tick(source: SourceId, base: string, receivedAtMs: number, price
     open24h: null,
     high24h: null,
     low24h: null,
-    baseVolume24h: null,
+    baseVolume24h: decimal("1000"),
     quoteVolume24h: null,
     asOfMs: receivedAtMs,
     receivedAtMs,

@@ -13,15 +13,15 @@ import type { OracleServices } from "../http/route.ts";
 import { streamRoute, v1Routes } from "../http/v1-routes.ts";
 import { meanConfidence, v2Routes } from "../http/v2-routes.ts";
 import type { OracleEvents, SourceEvents } from "../model/events.ts";
-import type { OracleLedger, SourceFeed, SourceState } from "../model/ports.ts";
+import type { FeedListener, OracleLedger, SourceFeed, SourceState } from "../model/ports.ts";
 import type { Round } from "../model/round.ts";
-import type { Tick } from "../model/tick.ts";
 import { sourceCadenceMs } from "../sources/index.ts";
 import { DayWindow } from "../store/day-window.ts";
 import { CachedHistory, History } from "../store/history.ts";
 import { PriceStore } from "../store/price-store.ts";
 import { type PriceSummary, summarisePrices } from "../store/price-summary.ts";
 import { Recorder } from "../store/recorder.ts";
+import { TradedVolumes } from "../store/traded-volumes.ts";
 import { readWarmStart } from "../store/warm-start.ts";
 import { OracleStream } from "../stream/stream.ts";
 import { TickLog } from "../tick-log/tick-log.ts";
@@ -44,7 +44,7 @@ export interface OracleDependencies {
   readonly ledger: OracleLedger;
   readonly requestId: () => string;
   readonly events: Omit<OracleEvents, keyof SourceEvents>;
-  readonly startFeed: (onTick: (tick: Tick) => void) => SourceFeed;
+  readonly startFeed: (listener: FeedListener) => SourceFeed;
 }
 
 /** The oracle of one process: its prices, its endpoints and its history. */
@@ -72,6 +72,7 @@ class RunningOracle implements Oracle {
   readonly #startedAtMs: number;
   readonly #priceStore: PriceStore;
   readonly #day = new DayWindow();
+  readonly #volumes: TradedVolumes;
   readonly #recorder: Recorder;
   readonly #engine: RoundEngine;
   readonly #tickLog: TickLog | null;
@@ -89,7 +90,12 @@ class RunningOracle implements Oracle {
     this.#startedAtMs = clock.monotonic();
     this.#priceStore = new PriceStore({ clock });
     const dropped: OracleEvents["rowsDropped"] = (...rows) => events.rowsDropped(...rows);
-    this.#recorder = new Recorder({ clock, ledger, dropped });
+    this.#volumes = new TradedVolumes({
+      clock,
+      day: this.#day,
+      recorded: (source, outcome) => events.volumeRecorded(source, outcome),
+    });
+    this.#recorder = new Recorder({ clock, ledger, volumes: this.#volumes, dropped });
     this.#tickLog = openTickLog(options, dependencies);
     const stats = new RequestStats({ clock });
     const services = this.#services(stats);
@@ -140,10 +146,15 @@ class RunningOracle implements Oracle {
       for (const { symbol, ...minute } of warm.minutes) this.#day.put(symbol, minute);
       for (const { symbol, ...last } of warm.last) this.#priceStore.remember(symbol, last);
       this.#recorder.recover(warm.recovered);
+      this.#volumes.recall(warm.volumes);
     } catch (error) {
       events.internalError("oracle", error);
     }
-    if (!this.#isClosed) this.#feed = startFeed((tick) => this.#engine.accept(tick));
+    if (this.#isClosed) return;
+    this.#feed = startFeed({
+      onTick: (tick) => this.#engine.accept(tick),
+      onTraded: (minute) => this.#volumes.accept(minute),
+    });
   }
 
   #take(round: Round): void {

@@ -1,12 +1,15 @@
-import type { Exchange, Market, RestAnswer, RestOutcome, StreamMessage } from "../exchange.ts";
-import type { Row } from "../row.ts";
-import { listOf, memberOf, readSourceJson, type SourceValue, textOf } from "../source-json.ts";
-import { limitedBy, listMarkets, refusalOf } from "./shared.ts";
+import type { Exchange, Market, RestAnswer, RestFault, RestOutcome, RestRequest, StreamMessage } from "../exchange.ts";
+import type { CandleRow, Row } from "../row.ts";
+import { elementOf, listOf, memberOf, readSourceJson, type SourceValue, textOf } from "../source-json.ts";
+import { candlesBesideStreamMs, limitedBy, listMarkets, minutesIn, refusalOf } from "./shared.ts";
 
 const bases = ["BTC", "ETH", "SOL", "ADA", "DOT", "USDC", "UNI", "LINK", "AAVE", "COMP", "BNB", "FTT"];
 
 /** Streams are named in lower case, rows in upper case. */
-const streamOf = (market: Market): string => `${market.streamName.toLowerCase()}@ticker`;
+const streamsOf = (market: Market): readonly string[] => {
+  const name = market.streamName.toLowerCase();
+  return [`${name}@ticker`, `${name}@kline_1m`];
+};
 
 /**
  * Both times of a row run with the clock on a dead market; the last trade's id and the best orders do not. Figures of
@@ -44,6 +47,29 @@ const streamRow = (row: SourceValue): Row => ({
   witness: ["L", "b", "B", "a", "A"].map((name) => memberOf(row, name)),
 });
 
+const streamCandle = (event: SourceValue, kline: SourceValue | undefined): CandleRow => ({
+  name: textOf(memberOf(kline, "s")),
+  start: { value: memberOf(kline, "t"), unit: "ms" },
+  open: memberOf(kline, "o"),
+  high: memberOf(kline, "h"),
+  low: memberOf(kline, "l"),
+  close: memberOf(kline, "c"),
+  baseVolume: memberOf(kline, "v"),
+  quoteVolume: memberOf(kline, "q"),
+  time: { value: memberOf(event, "E"), unit: "ms" },
+});
+
+const restCandle = (name: string, row: SourceValue): CandleRow => ({
+  name,
+  start: { value: elementOf(row, 0), unit: "ms" },
+  open: elementOf(row, 1),
+  high: elementOf(row, 2),
+  low: elementOf(row, 3),
+  close: elementOf(row, 4),
+  baseVolume: elementOf(row, 5),
+  quoteVolume: elementOf(row, 7),
+});
+
 function readFrame(text: string): StreamMessage {
   const frame = readSourceJson(text);
   if (frame === undefined) return { kind: "malformed", reason: "not-json" };
@@ -52,6 +78,11 @@ function readFrame(text: string): StreamMessage {
   switch (textOf(memberOf(event, "e"))) {
     case "24hrTicker":
       return { kind: "rows", rows: [streamRow(event)] };
+    case "kline": {
+      const kline = memberOf(event, "k");
+      if (textOf(memberOf(kline, "i")) !== "1m") return { kind: "malformed", reason: "unknown-frame" };
+      return { kind: "candles", rows: [streamCandle(event, kline)] };
+    }
     case "serverShutdown":
       return { kind: "reconnect" };
     case "":
@@ -66,8 +97,7 @@ function readFrame(text: string): StreamMessage {
   return { kind: "malformed", reason: "unknown-frame" };
 }
 
-function readAnswer(answer: RestAnswer): RestOutcome {
-  const body = readSourceJson(answer.text);
+function readFault(answer: RestAnswer, body: SourceValue | undefined): RestFault | null {
   if (answer.status === 429 || answer.status === 418) {
     const until = /banned until (\d{13})/.exec(textOf(memberOf(body, "msg")))?.[1];
     const waitMs = until === undefined ? null : Math.max(0, Number(until) - answer.receivedAtMs);
@@ -77,11 +107,21 @@ function readAnswer(answer: RestAnswer): RestOutcome {
   if (code === "-1121") return { kind: "unknown-market", message: textOf(memberOf(body, "msg")) };
   if (code === "-1003") return limitedBy(answer, { waitMs: null, banned: false });
   if (answer.status !== 200 || code !== "") return refusalOf(answer, textOf(memberOf(body, "msg")));
-  if (body === undefined) return { kind: "malformed" };
+  return body === undefined ? { kind: "malformed" } : null;
+}
+
+function readAnswer({ part, markets }: RestRequest, answer: RestAnswer): RestOutcome {
+  const body = readSourceJson(answer.text);
+  const fault = readFault(answer, body);
+  if (fault !== null || body === undefined) return fault ?? { kind: "malformed" };
+  if (part === "candles") return { kind: "candles", rows: readCandles(markets[0]?.name ?? "", body) };
   // One symbol asked by `symbol` is an object, a list of one an array.
   const rows = listOf(body) ?? [body];
   return { kind: "rows", rows: rows.map(restRow) };
 }
+
+const readCandles = (name: string, body: SourceValue): readonly CandleRow[] =>
+  (listOf(body) ?? []).map((row) => restCandle(name, row));
 
 /** Binance, spot. Every host of its name is the same engine. */
 export const binance: Exchange = {
@@ -92,7 +132,7 @@ export const binance: Exchange = {
   stream: {
     path: "/ws",
     subscribeAfter: "open",
-    subscribe: (markets) => [JSON.stringify({ method: "SUBSCRIBE", params: markets.map(streamOf), id: 1 })],
+    subscribe: (markets) => [JSON.stringify({ method: "SUBSCRIBE", params: markets.flatMap(streamsOf), id: 1 })],
     read: readFrame,
     // Its own pings are the protocol's and unseen here; any answer to a frame that Sluice sent is a sign of life.
     ping: { everyMs: 20_000, frame: (id) => JSON.stringify({ method: "LIST_SUBSCRIPTIONS", id }) },
@@ -108,7 +148,12 @@ export const binance: Exchange = {
         part: "price",
       },
     ],
-    read: (_request, answer) => readAnswer(answer),
+    read: readAnswer,
+    candles: {
+      path: ({ name }, span) =>
+        `/api/v3/klines?symbol=${name}&interval=1m&startTime=${span.fromMs}&limit=${minutesIn(span)}`,
+      everyMs: candlesBesideStreamMs,
+    },
     gapMs: 500,
     pollMs: 5_000,
     besideStreamMs: null,

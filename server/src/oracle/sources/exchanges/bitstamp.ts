@@ -1,7 +1,7 @@
 import type { Exchange, Market, RestAnswer, RestOutcome, RestRequest, StreamMessage } from "../exchange.ts";
-import type { Row } from "../row.ts";
+import type { CandleRow, Row } from "../row.ts";
 import { listOf, memberOf, readSourceJson, type SourceValue, textOf } from "../source-json.ts";
-import { limitedBy, listMarkets, refusalOf } from "./shared.ts";
+import { candlesWithoutStreamMs, limitedBy, listMarkets, minutesIn, refusalOf } from "./shared.ts";
 
 const bases = ["BTC", "ETH", "SOL", "ADA", "DOT", "USDC", "USDT", "UNI", "LINK", "AAVE", "COMP", "FTT"];
 
@@ -57,6 +57,17 @@ const restRow = (name: string, row: SourceValue): Row => ({
   witness: ["last", "bid", "ask", "volume"].map((column) => memberOf(row, column)),
 });
 
+/** Without a quote volume and a mean price. */
+const restCandle = (name: string, row: SourceValue): CandleRow => ({
+  name,
+  start: { value: memberOf(row, "timestamp"), unit: "s" },
+  open: memberOf(row, "open"),
+  high: memberOf(row, "high"),
+  low: memberOf(row, "low"),
+  close: memberOf(row, "close"),
+  baseVolume: memberOf(row, "volume"),
+});
+
 const limitCodes = /"?response_code"?\s*:\s*"?400\.0(02|67|68)\b/;
 
 /**
@@ -71,6 +82,11 @@ function readAnswer(request: RestRequest, answer: RestAnswer): RestOutcome {
   const market = request.markets[0];
   if (body === undefined || market === undefined || textOf(memberOf(body, "status")) === "error")
     return { kind: "malformed" };
+  if (request.part === "candles") {
+    const rows = listOf(memberOf(memberOf(body, "data"), "ohlc"));
+    if (rows === null) return { kind: "malformed" };
+    return { kind: "candles", rows: rows.map((row) => restCandle(market.name, row)) };
+  }
   // Older servers do not say what kind of market it is.
   const kind = memberOf(body, "market_type");
   if (kind !== undefined && kind !== "SPOT") return { kind: "unknown-market", message: "not a spot market" };
@@ -106,6 +122,11 @@ export const bitstamp: Exchange = {
   rest: {
     requests: (markets) => markets.map(requestOf),
     read: readAnswer,
+    candles: {
+      // With a limit and without an end the newest come.
+      path: ({ name }, span) => `/api/v2/ohlc/${name}/?step=60&limit=${minutesIn(span)}`,
+      everyMs: candlesWithoutStreamMs,
+    },
     gapMs: 100,
     pollMs: 5_000,
     besideStreamMs: 5_000,

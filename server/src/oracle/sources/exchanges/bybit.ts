@@ -1,7 +1,7 @@
 import type { Exchange, Market, RestAnswer, RestOutcome, RestRequest, StreamMessage } from "../exchange.ts";
-import type { Row } from "../row.ts";
+import type { CandleRow, Row } from "../row.ts";
 import { elementOf, listOf, memberOf, readSourceJson, type SourceValue, textOf } from "../source-json.ts";
-import { limitedBy, listMarkets, refusalOf, waitUntilHeader } from "./shared.ts";
+import { candlesBesideStreamMs, limitedBy, listMarkets, minutesIn, refusalOf, waitUntilHeader } from "./shared.ts";
 
 const bases = ["BTC", "ETH", "SOL", "ADA", "DOT", "USDC", "UNI", "LINK", "AAVE", "COMP", "BNB", "CRO", "FTT"];
 
@@ -40,6 +40,31 @@ const bookRow = (frame: SourceValue, row: SourceValue): Row => {
   };
 };
 
+const candlePrefix = "kline.1.";
+
+const streamCandle = (name: string, row: SourceValue): CandleRow => ({
+  name,
+  start: { value: memberOf(row, "start"), unit: "ms" },
+  open: memberOf(row, "open"),
+  high: memberOf(row, "high"),
+  low: memberOf(row, "low"),
+  close: memberOf(row, "close"),
+  baseVolume: memberOf(row, "volume"),
+  quoteVolume: memberOf(row, "turnover"),
+  time: { value: memberOf(row, "timestamp"), unit: "ms" },
+});
+
+const restCandle = (name: string, row: SourceValue): CandleRow => ({
+  name,
+  start: { value: elementOf(row, 0), unit: "ms" },
+  open: elementOf(row, 1),
+  high: elementOf(row, 2),
+  low: elementOf(row, 3),
+  close: elementOf(row, 4),
+  baseVolume: elementOf(row, 5),
+  quoteVolume: elementOf(row, 6),
+});
+
 function readFrame(text: string): StreamMessage {
   const frame = readSourceJson(text);
   if (frame === undefined) return { kind: "malformed", reason: "not-json" };
@@ -54,6 +79,10 @@ function readFrame(text: string): StreamMessage {
   if (textOf(memberOf(frame, "type")) !== "snapshot") return { kind: "malformed", reason: "wrong-kind" };
   if (topic.startsWith("tickers.")) return { kind: "rows", rows: [tickerRow(frame, row)] };
   if (topic.startsWith("orderbook.1.")) return { kind: "rows", rows: [bookRow(frame, row)] };
+  if (topic.startsWith(candlePrefix)) {
+    const name = topic.slice(candlePrefix.length);
+    return { kind: "candles", rows: (listOf(row) ?? []).map((each) => streamCandle(name, each)) };
+  }
   return { kind: "malformed", reason: "unknown-frame" };
 }
 
@@ -72,7 +101,7 @@ const restRow = (body: SourceValue, row: SourceValue): Row => ({
 });
 
 /** Errors come with HTTP 200; a 403 is a ban of the address for ten minutes, or a page for its country. */
-function readAnswer(answer: RestAnswer): RestOutcome {
+function readAnswer({ part, markets }: RestRequest, answer: RestAnswer): RestOutcome {
   if (answer.status === 403) return limitedBy(answer, { waitMs: 10 * 60_000, banned: true });
   const body = readSourceJson(answer.text);
   const code = textOf(memberOf(body, "retCode"));
@@ -86,6 +115,7 @@ function readAnswer(answer: RestAnswer): RestOutcome {
   const rows = listOf(memberOf(result, "list"));
   // Without its category the exchange answers with the perpetual of the same name.
   if (rows === null || textOf(memberOf(result, "category")) !== "spot") return { kind: "malformed" };
+  if (part === "candles") return { kind: "candles", rows: rows.map((row) => restCandle(markets[0]?.name ?? "", row)) };
   if (rows.length === 0) return { kind: "unknown-market", message: "an empty list" };
   return { kind: "rows", rows: rows.map((row) => restRow(body, row)) };
 }
@@ -112,7 +142,7 @@ export const bybit: Exchange = {
         JSON.stringify({
           req_id: String(index),
           op: "subscribe",
-          args: [`tickers.${market.streamName}`, `orderbook.1.${market.streamName}`],
+          args: ["tickers.", "orderbook.1.", candlePrefix].map((topic) => topic + market.streamName),
         }),
       ),
     read: readFrame,
@@ -122,7 +152,12 @@ export const bybit: Exchange = {
   },
   rest: {
     requests: (markets) => markets.map(requestOf),
-    read: (_request, answer) => readAnswer(answer),
+    read: readAnswer,
+    candles: {
+      path: ({ name }, span) =>
+        `/v5/market/kline?category=spot&symbol=${name}&interval=1&start=${span.fromMs}&limit=${minutesIn(span)}`,
+      everyMs: candlesBesideStreamMs,
+    },
     gapMs: 100,
     pollMs: 5_000,
     besideStreamMs: null,

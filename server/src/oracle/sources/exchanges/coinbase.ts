@@ -1,7 +1,7 @@
 import type { Exchange, Market, RestAnswer, RestOutcome, RestRequest, StreamMessage } from "../exchange.ts";
-import type { Row } from "../row.ts";
-import { memberOf, readSourceJson, type SourceValue, textOf } from "../source-json.ts";
-import { limitedBy, listMarkets, refusalOf } from "./shared.ts";
+import type { CandleRow, Row } from "../row.ts";
+import { elementOf, listOf, memberOf, readSourceJson, type SourceValue, textOf } from "../source-json.ts";
+import { candlesWithoutStreamMs, limitedBy, listMarkets, refusalOf } from "./shared.ts";
 
 /** USDC trades in the dollar books here, so it has no market of its own. */
 const bases = ["BTC", "ETH", "SOL", "ADA", "DOT", "USDT", "UNI", "LINK", "AAVE", "COMP", "BNB", "CRO"];
@@ -67,6 +67,17 @@ function restRow(request: RestRequest, name: string, body: SourceValue): Row {
   };
 }
 
+/** Low and high stand before open and close; minutes without a trade are left out. */
+const restCandle = (name: string, row: SourceValue): CandleRow => ({
+  name,
+  start: { value: elementOf(row, 0), unit: "s" },
+  low: elementOf(row, 1),
+  high: elementOf(row, 2),
+  open: elementOf(row, 3),
+  close: elementOf(row, 4),
+  baseVolume: elementOf(row, 5),
+});
+
 function readAnswer(request: RestRequest, answer: RestAnswer): RestOutcome {
   const body = readSourceJson(answer.text);
   const message = textOf(memberOf(body, "message"));
@@ -75,6 +86,11 @@ function readAnswer(request: RestRequest, answer: RestAnswer): RestOutcome {
   if (answer.status !== 200) return refusalOf(answer, message);
   const market = request.markets[0];
   if (body === undefined || market === undefined) return { kind: "malformed" };
+  if (request.part === "candles") {
+    const rows = listOf(body);
+    if (rows === null) return { kind: "malformed" };
+    return { kind: "candles", rows: rows.map((row) => restCandle(market.name, row)) };
+  }
   return { kind: "rows", rows: [restRow(request, market.name, body)] };
 }
 
@@ -105,6 +121,11 @@ export const coinbase: Exchange = {
   rest: {
     requests: (markets) => markets.flatMap(requestsOf),
     read: readAnswer,
+    candles: {
+      path: ({ name }, { fromMs, nowMs }) =>
+        `/products/${name}/candles?granularity=60&start=${Math.floor(fromMs / 1_000)}&end=${Math.floor(nowMs / 1_000)}`,
+      everyMs: candlesWithoutStreamMs,
+    },
     gapMs: 200,
     pollMs: 5_000,
     besideStreamMs: null,

@@ -1,7 +1,7 @@
 import type { Exchange, Market, RestAnswer, RestOutcome, RestRequest, StreamMessage } from "../exchange.ts";
-import type { Row } from "../row.ts";
-import { listOf, memberOf, readSourceJson, type SourceValue, textOf } from "../source-json.ts";
-import { limitedBy, listMarkets, refusalOf, waitUntilHeader } from "./shared.ts";
+import type { CandleRow, Row } from "../row.ts";
+import { elementOf, listOf, memberOf, readSourceJson, type SourceValue, textOf } from "../source-json.ts";
+import { candlesBesideStreamMs, limitedBy, listMarkets, minutesIn, refusalOf, waitUntilHeader } from "./shared.ts";
 
 const bases = ["BTC", "ETH", "SOL", "ADA", "DOT", "USDC", "UNI", "LINK", "AAVE", "COMP", "BNB", "CRO", "FTT"];
 
@@ -21,7 +21,37 @@ const tickerRow = (row: SourceValue, time: Row["time"]): Row => ({
   witness: ["last", "highest_bid", "lowest_ask", "quote_volume"].map((column) => memberOf(row, column)),
 });
 
-function timeOf(frame: SourceValue): Row["time"] {
+const candleInterval = "1m_";
+
+/** `v` is the volume in the quote, `a` in the base. */
+const streamCandle = (frame: SourceValue, row: SourceValue): CandleRow => {
+  const { value, unit } = timeOf(frame);
+  return {
+    name: textOf(memberOf(row, "n")).slice(candleInterval.length),
+    start: { value: memberOf(row, "t"), unit: "s" },
+    open: memberOf(row, "o"),
+    high: memberOf(row, "h"),
+    low: memberOf(row, "l"),
+    close: memberOf(row, "c"),
+    baseVolume: memberOf(row, "a"),
+    quoteVolume: memberOf(row, "v"),
+    time: { value, unit },
+  };
+};
+
+/** The volume in the quote comes first, and prices in an order of their own. */
+const restCandle = (name: string, row: SourceValue): CandleRow => ({
+  name,
+  start: { value: elementOf(row, 0), unit: "s" },
+  quoteVolume: elementOf(row, 1),
+  close: elementOf(row, 2),
+  high: elementOf(row, 3),
+  low: elementOf(row, 4),
+  open: elementOf(row, 5),
+  baseVolume: elementOf(row, 6),
+});
+
+function timeOf(frame: SourceValue): NonNullable<Row["time"]> {
   const ms = memberOf(frame, "time_ms");
   return ms === undefined
     ? { value: memberOf(frame, "time"), unit: "s", means: "generated" }
@@ -34,8 +64,8 @@ function readFrame(text: string): StreamMessage {
   if (textOf(memberOf(frame, "type")) === "upgrade") return { kind: "reconnect" };
   const error = memberOf(frame, "error");
   if (error !== undefined && error !== null) {
-    // Pairs are subscribed one by one, so the payload that comes back is the one refused.
-    const name = textOf(listOf(memberOf(frame, "payload"))?.[0]);
+    // Pairs are subscribed one by one, so the payload that comes back is the one refused; an interval may precede it.
+    const name = textOf(listOf(memberOf(frame, "payload"))?.at(-1));
     return { kind: "refused", name: name === "" ? null : name, message: textOf(memberOf(error, "message")) };
   }
   if (textOf(memberOf(frame, "event")) !== "update")
@@ -43,12 +73,15 @@ function readFrame(text: string): StreamMessage {
       ? { kind: "malformed", reason: "unknown-frame" }
       : { kind: "control" };
   const row = memberOf(frame, "result");
+  const isCandle = textOf(memberOf(frame, "channel")) === "spot.candlesticks";
+  if (isCandle && textOf(memberOf(row, "n")).startsWith(candleInterval))
+    return { kind: "candles", rows: row === undefined ? [] : [streamCandle(frame, row)] };
   if (row === undefined || textOf(memberOf(frame, "channel")) !== "spot.tickers")
     return { kind: "malformed", reason: "unknown-frame" };
   return { kind: "rows", rows: [tickerRow(row, timeOf(frame))] };
 }
 
-function readAnswer(answer: RestAnswer): RestOutcome {
+function readAnswer({ part, markets }: RestRequest, answer: RestAnswer): RestOutcome {
   const body = readSourceJson(answer.text);
   const label = textOf(memberOf(body, "label"));
   if (answer.status === 429 || label === "TOO_MANY_REQUESTS")
@@ -61,6 +94,8 @@ function readAnswer(answer: RestAnswer): RestOutcome {
   if (answer.status !== 200 || label !== "") return refusalOf(answer, message);
   // An array also for one pair.
   const rows = listOf(body);
+  if (part === "candles" && rows !== null)
+    return { kind: "candles", rows: rows.map((row) => restCandle(markets[0]?.name ?? "", row)) };
   return rows === null || rows.length === 0
     ? { kind: "malformed" }
     : { kind: "rows", rows: rows.map((row) => tickerRow(row, undefined)) };
@@ -73,6 +108,19 @@ const requestOf = (market: Market): RestRequest => ({
   part: "price",
 });
 
+const subscription = (
+  id: number,
+  nowMs: number,
+  wish: { readonly channel: string; readonly payload: readonly string[] },
+): string =>
+  JSON.stringify({
+    time: Math.floor(nowMs / 1_000),
+    id,
+    channel: wish.channel,
+    event: "subscribe",
+    payload: wish.payload,
+  });
+
 /** Gate, spot of version 4. */
 export const gate: Exchange = {
   id: "gate",
@@ -82,17 +130,12 @@ export const gate: Exchange = {
   stream: {
     path: "/ws/v4/",
     subscribeAfter: "open",
-    // One frame for each pair: an unknown one refuses its whole frame.
+    // One frame for each pair and channel: an unknown one refuses its whole frame.
     subscribe: (markets, nowMs) =>
-      markets.map((market, index) =>
-        JSON.stringify({
-          time: Math.floor(nowMs / 1_000),
-          id: index + 1,
-          channel: "spot.tickers",
-          event: "subscribe",
-          payload: [market.streamName],
-        }),
-      ),
+      markets.flatMap(({ streamName }, index) => [
+        subscription(2 * index + 1, nowMs, { channel: "spot.tickers", payload: [streamName] }),
+        subscription(2 * index + 2, nowMs, { channel: "spot.candlesticks", payload: ["1m", streamName] }),
+      ]),
     read: readFrame,
     ping: {
       everyMs: 15_000,
@@ -103,7 +146,11 @@ export const gate: Exchange = {
   },
   rest: {
     requests: (markets) => markets.map(requestOf),
-    read: (_request, answer) => readAnswer(answer),
+    read: readAnswer,
+    candles: {
+      path: ({ name }, span) => `/api/v4/spot/candlesticks?currency_pair=${name}&interval=1m&limit=${minutesIn(span)}`,
+      everyMs: candlesBesideStreamMs,
+    },
     gapMs: 100,
     pollMs: 5_000,
     besideStreamMs: null,

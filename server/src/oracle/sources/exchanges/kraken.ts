@@ -1,7 +1,7 @@
-import type { Exchange, RestAnswer, RestOutcome, RestRequest, StreamMessage } from "../exchange.ts";
-import type { Row } from "../row.ts";
+import type { Exchange, Market, RestAnswer, RestOutcome, RestRequest, StreamMessage } from "../exchange.ts";
+import type { CandleRow, Row } from "../row.ts";
 import { elementOf, listOf, memberOf, membersOf, readSourceJson, type SourceValue, textOf } from "../source-json.ts";
-import { limitedBy, listMarkets, refusalOf } from "./shared.ts";
+import { candlesBesideStreamMs, limitedBy, listMarkets, refusalOf } from "./shared.ts";
 
 const bases = ["BTC", "ETH", "SOL", "ADA", "DOT", "USDC", "USDT", "UNI", "LINK", "AAVE", "COMP", "BNB", "CRO"];
 
@@ -36,6 +36,36 @@ const streamRow = (row: SourceValue): Row => ({
   witness: ["last", "bid", "bid_qty", "ask", "ask_qty"].map((name) => memberOf(row, name)),
 });
 
+/** There is no quote volume but the mean price times the volume; without a trade the mean is zero. */
+const streamCandle = (row: SourceValue): CandleRow => ({
+  name: textOf(memberOf(row, "symbol")),
+  start: { value: memberOf(row, "interval_begin"), unit: "iso" },
+  open: memberOf(row, "open"),
+  high: memberOf(row, "high"),
+  low: memberOf(row, "low"),
+  close: memberOf(row, "close"),
+  baseVolume: memberOf(row, "volume"),
+  vwap: memberOf(row, "vwap"),
+});
+
+const restCandle = (name: string, row: SourceValue): CandleRow => ({
+  name,
+  start: { value: elementOf(row, 0), unit: "s" },
+  open: elementOf(row, 1),
+  high: elementOf(row, 2),
+  low: elementOf(row, 3),
+  close: elementOf(row, 4),
+  vwap: elementOf(row, 5),
+  baseVolume: elementOf(row, 6),
+});
+
+function readCandles(frame: SourceValue): StreamMessage {
+  const rows = listOf(memberOf(frame, "data"));
+  if (rows === null) return { kind: "malformed", reason: "missing-field" };
+  if (rows.some((row) => memberOf(row, "interval") !== "1")) return { kind: "malformed", reason: "unknown-frame" };
+  return { kind: "candles", rows: rows.map(streamCandle) };
+}
+
 function readFrame(text: string): StreamMessage {
   const frame = readSourceJson(text);
   if (frame === undefined) return { kind: "malformed", reason: "not-json" };
@@ -50,6 +80,7 @@ function readFrame(text: string): StreamMessage {
     const rows = listOf(memberOf(frame, "data"));
     return rows === null ? { kind: "malformed", reason: "missing-field" } : { kind: "rows", rows: rows.map(streamRow) };
   }
+  if (channel === "ohlc") return readCandles(frame);
   if (channel !== "") return { kind: "control" };
   if (memberOf(frame, "error") !== undefined)
     return { kind: "refused", name: null, message: textOf(memberOf(frame, "error")) };
@@ -81,6 +112,12 @@ function rowsOf(request: RestRequest, result: SourceValue | undefined): readonly
   return members.map(([key, row]) => restRow(only?.name ?? key, row));
 }
 
+/** The only list of the result: its key is one of the market's names. */
+function candlesOf({ markets }: RestRequest, result: SourceValue | undefined): readonly CandleRow[] | null {
+  const lists = membersOf(result)?.flatMap(([, value]) => listOf(value) ?? []) ?? [];
+  return lists.length === 0 ? null : lists.map((row) => restCandle(markets[0]?.name ?? "", row));
+}
+
 function readError(answer: RestAnswer, error: string): RestOutcome {
   const throttledUntil = /^EService:Throttled:(\d{10})/.exec(error)?.[1];
   if (throttledUntil !== undefined)
@@ -101,7 +138,12 @@ function readAnswer(request: RestRequest, answer: RestAnswer): RestOutcome {
     .find((text) => !text.startsWith("W"));
   if (error !== undefined) return readError(answer, error);
   if (answer.status !== 200) return refusalOf(answer, "");
-  const rows = rowsOf(request, memberOf(body, "result"));
+  const result = memberOf(body, "result");
+  if (request.part === "candles") {
+    const candles = candlesOf(request, result);
+    return candles === null ? { kind: "malformed" } : { kind: "candles", rows: candles };
+  }
+  const rows = rowsOf(request, result);
   return rows === null ? { kind: "malformed" } : { kind: "rows", rows };
 }
 
@@ -130,6 +172,11 @@ export const kraken: Exchange = {
         },
         req_id: 1,
       }),
+      JSON.stringify({
+        method: "subscribe",
+        params: { channel: "ohlc", symbol: markets.map((each) => each.streamName), interval: 1, snapshot: true },
+        req_id: 2,
+      }),
     ],
     read: readFrame,
     ping: { everyMs: 10_000, frame: (id) => JSON.stringify({ method: "ping", req_id: id }) },
@@ -146,6 +193,11 @@ export const kraken: Exchange = {
       },
     ],
     read: readAnswer,
+    candles: {
+      path: ({ name }: Market, { fromMs }) =>
+        `/0/public/OHLC?pair=${name}&interval=1&since=${Math.floor(fromMs / 1_000)}`,
+      everyMs: candlesBesideStreamMs,
+    },
     gapMs: 1_200,
     pollMs: 5_000,
     besideStreamMs: null,

@@ -9,9 +9,9 @@ import type {
   StreamMessage,
   TicketOutcome,
 } from "../exchange.ts";
-import type { Row } from "../row.ts";
+import type { CandleRow, Row } from "../row.ts";
 import { elementOf, listOf, memberOf, readSourceJson, type SourceValue, textOf } from "../source-json.ts";
-import { limitedBy, listMarkets, refusalOf } from "./shared.ts";
+import { candlesBesideStreamMs, limitedBy, listMarkets, refusalOf } from "./shared.ts";
 
 const bases = ["BTC", "ETH", "SOL", "ADA", "DOT", "USDC", "UNI", "LINK", "AAVE", "COMP", "BNB", "CRO"];
 
@@ -28,6 +28,30 @@ const streamRow = (name: string, row: SourceValue): Row => ({
   sequence: memberOf(row, "sequence"),
   witness: ["sequence", "price", "bestBid", "bestAsk"].map((column) => memberOf(row, column)),
 });
+
+const candlePrefix = "/market/candles:";
+const candleSuffix = "_1min";
+
+/** The close stands before high and low; the stream has the same columns in one member. */
+const candleOf = (name: string, row: SourceValue | undefined, time?: CandleRow["time"]): CandleRow => ({
+  name,
+  start: { value: elementOf(row, 0), unit: "s" },
+  open: elementOf(row, 1),
+  close: elementOf(row, 2),
+  high: elementOf(row, 3),
+  low: elementOf(row, 4),
+  baseVolume: elementOf(row, 5),
+  quoteVolume: elementOf(row, 6),
+  ...(time === undefined ? {} : { time }),
+});
+
+/** Their time is in nanoseconds. */
+function readCandle(topic: string, data: SourceValue): StreamMessage {
+  if (!topic.endsWith(candleSuffix)) return { kind: "malformed", reason: "unknown-frame" };
+  const name = topic.slice(candlePrefix.length, -candleSuffix.length);
+  const time = { value: memberOf(data, "time"), unit: "ns" } as const;
+  return { kind: "candles", rows: [candleOf(name, memberOf(data, "candles"), time)] };
+}
 
 function readFrame(text: string): StreamMessage {
   const frame = readSourceJson(text);
@@ -47,6 +71,7 @@ function readFrame(text: string): StreamMessage {
   }
   const topic = textOf(memberOf(frame, "topic"));
   const row = memberOf(frame, "data");
+  if (row !== undefined && topic.startsWith(candlePrefix)) return readCandle(topic, row);
   if (row === undefined || !topic.startsWith(topicPrefix)) return { kind: "malformed", reason: "unknown-frame" };
   const named = topic.slice(topicPrefix.length);
   // The topic of all markets names each in its subject.
@@ -85,11 +110,13 @@ function readError(answer: RestAnswer, body: SourceValue | undefined): RestFault
   return memberOf(body, "data") === null ? { kind: "unknown-market", message: "no data" } : null;
 }
 
-function readAnswer(answer: RestAnswer): RestOutcome {
+function readAnswer({ part, markets }: RestRequest, answer: RestAnswer): RestOutcome {
   const body = readSourceJson(answer.text);
   const error = readError(answer, body);
   if (error !== null) return error;
   const data = memberOf(body, "data");
+  const candles = part === "candles" ? listOf(data) : null;
+  if (candles !== null) return { kind: "candles", rows: candles.map((row) => candleOf(markets[0]?.name ?? "", row)) };
   const time = memberOf(data, "time");
   // The answer for all markets has one time for its rows.
   const rows = listOf(memberOf(data, "ticker")) ?? (data === undefined ? [] : [data]);
@@ -153,6 +180,13 @@ export const kucoin: Exchange = {
         privateChannel: false,
         response: true,
       }),
+      JSON.stringify({
+        id: 2,
+        type: "subscribe",
+        topic: `${candlePrefix}${markets.map((each) => each.streamName + candleSuffix).join(",")}`,
+        privateChannel: false,
+        response: true,
+      }),
     ],
     read: readFrame,
     ping: { everyMs: 18_000, frame: (id) => JSON.stringify({ id: String(id), type: "ping" }) },
@@ -163,7 +197,12 @@ export const kucoin: Exchange = {
   },
   rest: {
     requests: (markets) => markets.map(requestOf),
-    read: (_request, answer) => readAnswer(answer),
+    read: readAnswer,
+    candles: {
+      path: ({ name }, { fromMs }) =>
+        `/api/v1/market/candles?symbol=${name}&type=1min&startAt=${Math.floor(fromMs / 1_000)}`,
+      everyMs: candlesBesideStreamMs,
+    },
     // 15 of a pool of 2,000 in 30 seconds for each request.
     gapMs: 300,
     pollMs: 5_000,

@@ -1,7 +1,7 @@
 import type { Exchange, Market, RestAnswer, RestOutcome, RestRequest, StreamMessage } from "../exchange.ts";
-import type { Row } from "../row.ts";
-import { listOf, memberOf, readSourceJson, type SourceValue, textOf } from "../source-json.ts";
-import { limitedBy, listMarkets, refusalOf } from "./shared.ts";
+import type { CandleRow, Row } from "../row.ts";
+import { elementOf, listOf, memberOf, readSourceJson, type SourceValue, textOf } from "../source-json.ts";
+import { candlesWithoutStreamMs, limitedBy, listMarkets, minutesIn, refusalOf } from "./shared.ts";
 
 const bases = ["BTC", "ETH", "SOL", "ADA", "DOT", "USDC", "UNI", "LINK", "AAVE", "COMP", "BNB", "CRO"];
 
@@ -22,6 +22,18 @@ const tickerRow = (row: SourceValue): Row => ({
   quoteVolume: memberOf(row, "volCcy24h"),
   time: { value: memberOf(row, "ts"), unit: "ms", means: "generated" },
   witness: ["last", "lastSz", "bidPx", "bidSz", "askPx", "askSz"].map((name) => memberOf(row, name)),
+});
+
+/** Of spot the volumes are base, quote and quote again. Candles have a stream of their own, which is not opened. */
+const restCandle = (name: string, row: SourceValue): CandleRow => ({
+  name,
+  start: { value: elementOf(row, 0), unit: "ms" },
+  open: elementOf(row, 1),
+  high: elementOf(row, 2),
+  low: elementOf(row, 3),
+  close: elementOf(row, 4),
+  baseVolume: elementOf(row, 5),
+  quoteVolume: elementOf(row, 7),
 });
 
 function readFrame(text: string): StreamMessage {
@@ -47,7 +59,7 @@ function readFrame(text: string): StreamMessage {
 }
 
 /** Errors mostly come with HTTP 200 and a code; a limit with either 200 or 429. */
-function readAnswer(answer: RestAnswer): RestOutcome {
+function readAnswer({ part, markets }: RestRequest, answer: RestAnswer): RestOutcome {
   const body = readSourceJson(answer.text);
   const code = textOf(memberOf(body, "code"));
   const message = textOf(memberOf(body, "msg"));
@@ -55,7 +67,10 @@ function readAnswer(answer: RestAnswer): RestOutcome {
   if (code === "51001") return { kind: "unknown-market", message };
   if (/^500(01|13|26)$/.test(code)) return { kind: "unavailable" };
   if (answer.status !== 200 || code !== "0") return refusalOf(answer, message);
-  const rows = listOf(memberOf(body, "data"))?.filter(isSpot);
+  const data = listOf(memberOf(body, "data"));
+  if (part === "candles" && data !== null)
+    return { kind: "candles", rows: data.map((row) => restCandle(markets[0]?.name ?? "", row)) };
+  const rows = data?.filter(isSpot);
   return rows === undefined || rows.length === 0 ? { kind: "malformed" } : { kind: "rows", rows: rows.map(tickerRow) };
 }
 
@@ -88,7 +103,11 @@ export const okx: Exchange = {
   },
   rest: {
     requests: (markets) => markets.map(requestOf),
-    read: (_request, answer) => readAnswer(answer),
+    read: readAnswer,
+    candles: {
+      path: ({ name }, span) => `/api/v5/market/candles?instId=${name}&bar=1m&limit=${minutesIn(span)}`,
+      everyMs: candlesWithoutStreamMs,
+    },
     gapMs: 150,
     pollMs: 5_000,
     besideStreamMs: null,

@@ -1,5 +1,6 @@
 import type { QuoteCurrency } from "../../model/tick.ts";
-import type { Market, RestAnswer, RestFault } from "../exchange.ts";
+import { minuteMs } from "../../model/traded-minute.ts";
+import type { CandleSpan, Market, RestAnswer, RestFault } from "../exchange.ts";
 
 /** How an exchange builds its names from a base and a quote. */
 export interface NameRules {
@@ -49,6 +50,13 @@ export function waitUntilHeader(answer: RestAnswer, name: string, unitMs: 1 | 1_
   const text = answer.header(name) ?? "";
   return /^\d{1,16}$/.test(text) ? Number(text) * unitMs - answer.receivedAtMs : null;
 }
+
+/** How often candles are asked for beside a stream that carries them, and where there is none. */
+export const candlesBesideStreamMs = 60_000;
+export const candlesWithoutStreamMs = 20_000;
+
+/** How many minutes a span has, the open one included. */
+export const minutesIn = ({ fromMs, nowMs }: CandleSpan): number => Math.floor((nowMs - fromMs) / minuteMs) + 1;
 
 /** An answer that is neither rows nor a limit: an error of the exchange, or a wrong request. */
 export const refusalOf = (answer: RestAnswer, message: string): RestFault =>

@@ -2,10 +2,13 @@ import { ManualClock, seededRandom } from "@sluice/lib";
 import type { Server, ServerWebSocket } from "bun";
 import type { SourceEvents } from "../../model/events.ts";
 import type { Tick } from "../../model/tick.ts";
+import type { TradedMinute } from "../../model/traded-minute.ts";
 import type { Exchange, SourceEndpoint } from "../exchange.ts";
 import { Source } from "../source.ts";
 
 type Socket = ServerWebSocket<{ readonly url: URL }>;
+
+const candlePath = /kline|candle|ohlc/i;
 
 /** A request for this is no request of a source: it passes the time that sockets on this machine need. */
 const turnPath = "/turn";
@@ -18,6 +21,9 @@ export class FakeExchange implements AsyncDisposable {
   readonly requests: string[] = [];
   /** What a request gets; 503 unless a test says otherwise. */
   answer: (path: string) => Response | Promise<Response> = () => new Response("", { status: 503 });
+  /** Requests for candles, and what they get: nothing, unless a test says otherwise. */
+  readonly candleRequests: string[] = [];
+  answerCandles: (path: string) => Response | Promise<Response> = () => Response.json([]);
   /** Whether a connection is taken; a refused one is answered 401. */
   accepts: (url: URL) => boolean = () => true;
   onFrame: (socket: Socket, frame: string) => void = () => {};
@@ -66,6 +72,10 @@ export class FakeExchange implements AsyncDisposable {
       return server.upgrade(request, { data: { url } }) ? undefined : new Response("", { status: 400 });
     }
     if (url.pathname === turnPath) return new Response("");
+    if (candlePath.test(url.pathname)) {
+      this.candleRequests.push(url.pathname + url.search);
+      return this.answerCandles(url.pathname + url.search);
+    }
     this.requests.push(`${request.method} ${url.pathname}${url.search}`);
     return this.answer(url.pathname + url.search);
   }
@@ -85,6 +95,7 @@ export class Bench implements AsyncDisposable {
   readonly fake = new FakeExchange();
   readonly clock: ManualClock;
   readonly ticks: Tick[] = [];
+  readonly traded: TradedMinute[] = [];
   readonly reported: ReportedEvent[] = [];
   readonly source: Source;
 
@@ -97,6 +108,7 @@ export class Bench implements AsyncDisposable {
       sourceStatusChanged: (...detail) => record("sourceStatusChanged", ...detail),
       sourceTicked: () => {},
       sourceDropped: (...detail) => record("sourceDropped", ...detail),
+      sourceTraded: () => {},
       sourceStreamOpened: (...detail) => record("sourceStreamOpened", ...detail),
       sourceStreamEnded: (...detail) => record("sourceStreamEnded", ...detail),
       sourceRequestEnded: (source, end) => record("sourceRequestEnded", source, end),
@@ -114,6 +126,9 @@ export class Bench implements AsyncDisposable {
         events,
         onTick: (tick) => {
           this.ticks.push(tick);
+        },
+        onTraded: (minute) => {
+          this.traded.push(minute);
         },
       },
     );

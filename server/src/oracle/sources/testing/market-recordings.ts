@@ -4,7 +4,9 @@
  * committed: what a price, a volume or a time is has to stand in the recorded text.
  */
 import { readFileSync } from "node:fs";
+import { marketStartMs } from "../../../../../devnet/market/testing/market.ts";
 import type { SourceId } from "../../model/tick.ts";
+import { minuteMs, minuteOf } from "../../model/traded-minute.ts";
 import type { Exchange, RestRequest } from "../exchange.ts";
 import { linesOf, linesOfAnswer, readAtMs } from "./readings.ts";
 
@@ -27,9 +29,14 @@ export const recordingPath = (id: SourceId): URL => new URL(`./recordings/${id}.
 
 export const readRecording = (id: SourceId): MarketRecording => JSON.parse(readFileSync(recordingPath(id), "utf8"));
 
-/** The requests for the recorded markets that an exchange lists. */
+/** The requests for the recorded markets that an exchange lists: prices, then three minutes of each. */
 export function recordedRequests({ markets, rest }: Exchange): readonly RestRequest[] {
-  return rest.requests(markets.filter(({ base }) => recordedSymbols.includes(base)));
+  const recorded = markets.filter(({ base }) => recordedSymbols.includes(base));
+  const span = { fromMs: minuteOf(marketStartMs) - 2 * minuteMs, nowMs: marketStartMs };
+  const candles = recorded.map((market): RestRequest => {
+    return { method: "GET", path: rest.candles.path(market, span), markets: [market], part: "candles" };
+  });
+  return [...rest.requests(recorded), ...candles];
 }
 
 export function meaningOfAnswer(

@@ -2,8 +2,9 @@ import type { Random } from "@sluice/lib";
 import type { Exchange } from "../exchange.ts";
 import { exchanges } from "../exchanges/index.ts";
 import { MarketState } from "../market-state.ts";
+import { readCandle } from "../read-candle.ts";
 import { readHeartbeat, readRow } from "../read-row.ts";
-import { type DropReason, dropReasons, type Row } from "../row.ts";
+import { type CandleRow, type DropReason, dropReasons, type Row } from "../row.ts";
 import { type ExchangeFixture, readExchangeFixtures } from "./fixtures.ts";
 import { readAtMs } from "./readings.ts";
 
@@ -128,16 +129,30 @@ export function evaluate(exchange: Exchange, text: string, status: number): Eval
     for (const figure of [tick.baseVolume24h, tick.quoteVolume24h])
       if (figure !== null && figure < 0n) faults.push("volume");
   };
+  const takeCandle = (row: CandleRow): void => {
+    const reading = readCandle(row, readAtMs);
+    if (!reading.ok) {
+      drop(reading.reason);
+      return;
+    }
+    believed += 1;
+    const { atMs, baseVolume, quoteVolume, statedAtMs } = reading.value;
+    if (atMs % 60_000 !== 0 || atMs > readAtMs + 5_000) faults.push(`minute ${atMs}`);
+    if (statedAtMs > readAtMs || !Number.isSafeInteger(statedAtMs)) faults.push(`stated ${statedAtMs}`);
+    if (baseVolume < 0n || quoteVolume < 0n) faults.push("volume of a candle");
+  };
   try {
     const message = exchange.stream.read(text);
     if (message.kind === "rows") for (const row of message.rows) take(row, "stream");
+    if (message.kind === "candles") for (const row of message.rows) takeCandle(row);
     if (message.kind === "malformed") drop(message.reason);
     if (message.kind === "heartbeat") readHeartbeat(message.heartbeat, readAtMs);
     const markets = exchange.markets.slice(0, 1);
     const answer = { status, header: () => text.slice(0, 20), text, receivedAtMs: readAtMs };
-    for (const part of ["price", "day"] as const) {
+    for (const part of ["price", "day", "candles"] as const) {
       const outcome = exchange.rest.read({ method: "GET", path: "", markets, part }, answer);
       if (outcome.kind === "rows") for (const row of outcome.rows) take(row, "rest");
+      if (outcome.kind === "candles") for (const row of outcome.rows) takeCandle(row);
       if (outcome.kind === "limited" && outcome.waitMs !== null && !(outcome.waitMs > 0)) faults.push("wait");
     }
     exchange.stream.ticket?.read(answer, exchange.endpoint, "c");

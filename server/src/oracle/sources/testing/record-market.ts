@@ -54,7 +54,9 @@ async function framesOf(exchange: Exchange, market: TestMarket): Promise<MarketR
   for (const frame of exchange.stream.subscribe(markets, market.now())) socket.send(frame);
   await Bun.sleep(settleMs);
   const priced = (name: string): boolean =>
-    frames.some((text) => meaningOfFrame(exchange, text).some((line) => line.startsWith(`${name} `)));
+    frames.some((text) =>
+      meaningOfFrame(exchange, text).some((line) => line.startsWith(`${name} `) && line.includes("|")),
+    );
   for (let second = 0; second < secondsMax; second++) {
     if (second >= secondsMin && markets.every(({ streamName }) => priced(streamName))) break;
     await market.step(1_000);

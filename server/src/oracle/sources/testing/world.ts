@@ -3,7 +3,9 @@ import { type RunningMarket, startMarket } from "../../../../../devnet/market/ma
 import { marketAssets } from "../../../../../devnet/market/model/assets.ts";
 import { defaultOptions } from "../../../../../devnet/market/options.ts";
 import type { SourceEvents } from "../../model/events.ts";
+import type { FeedListener } from "../../model/ports.ts";
 import type { Tick } from "../../model/tick.ts";
+import type { TradedMinute } from "../../model/traded-minute.ts";
 import { exchanges } from "../exchanges/index.ts";
 import { Source } from "../source.ts";
 import type { SourceHealth } from "../source-health.ts";
@@ -19,11 +21,18 @@ export class World implements AsyncDisposable {
   readonly market: RunningMarket;
   readonly sources: readonly Source[];
   readonly ticks: Tick[] = [];
+  readonly traded: TradedMinute[] = [];
   readonly faults: unknown[] = [];
   #sleepers: Sleeper[] = [];
 
-  constructor(options: { readonly symbols: readonly string[]; readonly startMs: number }) {
-    const clock = new ManualClock(options.startMs);
+  constructor(options: {
+    readonly symbols: readonly string[];
+    readonly startMs: number;
+    /** A clock that others read as well; by itself a world has one of its own. */
+    readonly clock?: ManualClock;
+    readonly listener?: FeedListener;
+  }) {
+    const clock = options.clock ?? new ManualClock(options.startMs);
     this.clock = clock;
     this.market = startMarket(
       { ...defaultOptions, seed: "sources", tickMs: 0, symbols: options.symbols },
@@ -39,6 +48,7 @@ export class World implements AsyncDisposable {
       sourceStatusChanged: () => {},
       sourceTicked: () => {},
       sourceDropped: () => {},
+      sourceTraded: () => {},
       sourceStreamOpened: () => {},
       sourceStreamEnded: () => {},
       sourceRequestEnded: () => {},
@@ -48,8 +58,10 @@ export class World implements AsyncDisposable {
       const markets = exchange.markets.filter(({ base }) => options.symbols.includes(base));
       const random = seededRandom(index);
       const endpoint = this.market.exchanges[exchange.id];
-      const onTick = (tick: Tick): void => void this.ticks.push(tick);
-      return new Source({ exchange, endpoint, markets }, { clock, random, events, onTick });
+      const { listener } = options;
+      const onTick = listener?.onTick ?? ((tick: Tick): void => void this.ticks.push(tick));
+      const onTraded = listener?.onTraded ?? ((minute: TradedMinute): void => void this.traded.push(minute));
+      return new Source({ exchange, endpoint, markets }, { clock, random, events, onTick, onTraded });
     });
   }
 
