@@ -129,6 +129,25 @@ describeWithServer("one server", () => {
     for (const url of wrong) await expect(connected(url)).rejects.toThrow();
   });
 
+  test("a server that takes connections and answers nothing is waited for once, whatever form of TLS may be tried", async () => {
+    let connections = 0;
+    using silent = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        open: () => {
+          connections += 1;
+        },
+        data: () => undefined,
+      },
+    });
+    const url = `postgres://postgres@127.0.0.1:${silent.port},127.0.0.1:${first.port}/postgres?connect_timeout=2`;
+    expect(await connected(url)).toEqual({ tls: true, who: "postgres" });
+    expect(connections).toBe(1);
+    await expect(connected(`postgres://127.0.0.1:${silent.port}/s?connect_timeout=2`)).rejects.toThrow("timeout");
+    expect(connections).toBe(2);
+  }, 20_000);
+
   test("the driver warns of nothing", async () => {
     const warnings: string[] = [];
     const warned = (warning: Error): void => void warnings.push(warning.message);

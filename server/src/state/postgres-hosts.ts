@@ -30,10 +30,6 @@ export class PostgresWays {
     );
   }
 
-  get count(): number {
-    return this.#order.length;
-  }
-
   first(): PostgresWay {
     const [way] = this.#order;
     if (way === undefined) throw new Error("An address of PostgreSQL names no host.");
@@ -50,6 +46,12 @@ export class PostgresWays {
   /** A connection could not be opened; those that are open may be sound. */
   failed(way: PostgresWay): void {
     this.#order = [...this.#order.filter((each) => each !== way), way];
+  }
+
+  /** The server itself cannot be reached: its other ways lead nowhere either. */
+  lost(way: PostgresWay): void {
+    const others = this.#order.filter(({ name }) => name !== way.name);
+    this.#order = [...others, ...this.#order.filter(({ name }) => name === way.name)];
   }
 
   /** The server takes no writes, so neither do the connections to it that are open. */

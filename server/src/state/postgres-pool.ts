@@ -83,19 +83,26 @@ export class PostgresPool implements KyselyPool {
     this.driver.on("connect", (client) => client.on("error", lost));
   }
 
-  /** @throws {Error} of the driver, of the last server that was tried */
+  /** @throws {Error} of the driver, where no server could be connected, or this pool has no connection to give */
   async connect(): Promise<PostgresPoolClient> {
+    const { ways } = this.#options;
     const failures: ConnectFailure[] = [];
     for (;;) {
-      const way = this.#options.ways.first();
+      const way = ways.first();
+      // Each way is tried once, and a server that cannot be reached once.
+      if (failures.some((failure) => failure.way === way || (failure.isLost && failure.way.name === way.name))) {
+        throw told(failures);
+      }
       try {
         const client = await this.driver.connect();
         const session = this.#sessions.get(client);
         if (session !== undefined && !this.#isStale(session)) return this.#wrap(client, session);
         client.release(true);
       } catch (error) {
-        failures.push({ way, error });
-        if (this.#isEnded || isPoolBusy(error) || failures.length >= this.#options.ways.count) throw told(failures);
+        const isLost = isServerLost(error);
+        failures.push({ way, error, isLost });
+        if (this.#isEnded || isPoolBusy(error)) throw told(failures);
+        if (isLost) ways.lost(way);
       }
     }
   }
@@ -167,6 +174,16 @@ function isUnanswered(error: unknown): boolean {
 interface ConnectFailure {
   readonly way: PostgresWay;
   readonly error: unknown;
+  /** Whether the server itself could not be reached, which no other form of connection mends. */
+  readonly isLost: boolean;
+}
+
+const lostCodes = new Set(["ECONNREFUSED", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"]);
+
+function isServerLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if ("code" in error && lostCodes.has(String(error.code))) return true;
+  return error.message === "Connection terminated due to connection timeout";
 }
 
 /** Whether the pool itself had no connection to give, which no other server mends. */
