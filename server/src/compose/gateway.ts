@@ -47,9 +47,9 @@ export function wireGateway(config: Config, dependencies: GatewayParts) {
   const installed = createTracing();
   const tracing = installed.enabled ? installed : null;
   const keys = wireKeys(config, dependencies);
-  const credits = openMeter(config, { meter: "credits", store: stores.state.credits }, dependencies);
+  const { limits, processes } = wireLimits(config, dependencies);
+  const credits = openMeter(config, { meter: "credits", store: stores.state.credits, processes }, dependencies);
   const facts = openFactKeeper(config, dependencies);
-  const limits = wireLimits(config, dependencies);
   const trustedProxies = replaceableAddressSet(config.trustedProxies);
   const access = new Access({ trustedProxies, hasTls: config.tls.gateway !== null }, { keys, limits, credits });
   const slots = new SlotNotices();
@@ -87,6 +87,7 @@ export function wireGateway(config: Config, dependencies: GatewayParts) {
     clock,
     keys,
     limits,
+    processes,
     credits,
     access,
     rpc,
@@ -123,13 +124,17 @@ function wireKeys(config: Config, dependencies: GatewayParts) {
   );
 }
 
-/** Limits are exact in the memory of one process; several processes lease them from the shared store. */
+/**
+ * Limits are exact in the memory of one process; several processes lease them from the shared store, by which they also
+ * know how many they are.
+ */
 function wireLimits(config: Config, dependencies: GatewayParts) {
   const { clock, processId, stores, resources } = dependencies;
   const events = createLimitsEvents(dependencies);
-  if (stores.hot.driver === "memory") return createLimits({}, { clock });
+  if (stores.hot.driver === "memory") return { limits: createLimits({}, { clock }), processes: () => 1 };
   const options = { holder: processId, groups: replicaGroupsOf(config) };
-  return resources.use(createSharedLimits(options, { clock, store: stores.hot, events }));
+  const limits = resources.use(createSharedLimits(options, { clock, store: stores.hot, events }));
+  return { limits, processes: () => limits.replicas };
 }
 
 /**

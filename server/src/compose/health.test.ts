@@ -25,13 +25,16 @@ const cordoned = { ...healthy, healthy: false, mayServe: false, out: "cordoned" 
 function boot(roles: readonly ("gateway" | "oracle")[] = ["gateway"]) {
   const clock = new ManualClock();
   const events = { serverStopping: () => undefined, serverStopped: () => undefined };
-  const state = { nodes: [healthy] as readonly UpstreamHealth[] | null, isFailing: false };
+  const state = { nodes: [healthy] as readonly UpstreamHealth[] | null, isFailing: false, isAdvancing: false };
   const drain = new Drain({ delayMs: 1_000 }, { clock, events });
   const gateway = {
     upstreams: { pool: () => (state.nodes === null ? null : { health: () => [...(state.nodes ?? [])] }) },
     credits: {
       get isFailing() {
         return state.isFailing;
+      },
+      get isAdvancing() {
+        return state.isAdvancing;
       },
     },
   };

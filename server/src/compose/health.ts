@@ -16,7 +16,7 @@ interface DrainDependencies {
 /** What the state of the gateway is read from. */
 interface HealthOfGateway {
   readonly upstreams: { pool(network: Network): { health(): readonly UpstreamHealth[] } | null };
-  readonly credits: { readonly isFailing: boolean };
+  readonly credits: { readonly isFailing: boolean; readonly isAdvancing: boolean };
 }
 
 /**
@@ -70,7 +70,7 @@ export function healthSource(
     const parts = {
       server: drain.hasBegun ? "down" : "ok",
       nodes: nodesStatus(gateway.upstreams.pool(config.networkDefault)?.health() ?? []),
-      credits: gateway.credits.isFailing ? "down" : "ok",
+      credits: creditsStatus(gateway.credits),
       ...(engine === null ? {} : { engine: role ?? status }),
     } as const;
     const takesCalls = config.roles.includes("gateway");
@@ -83,6 +83,12 @@ export function healthSource(
       parts,
     };
   };
+}
+
+/** While accounts are served from advances not every call is refused. */
+function creditsStatus({ isFailing, isAdvancing }: HealthOfGateway["credits"]): "ok" | "degraded" | "down" {
+  if (!isFailing) return "ok";
+  return isAdvancing ? "degraded" : "down";
 }
 
 function nodesStatus(nodes: readonly UpstreamHealth[]): "ok" | "degraded" | "down" {

@@ -175,9 +175,9 @@ test("only an internal error is logged as an error", async () => {
 
 test("what a dead process held is counted by meter: what came back, and what stays charged without proof", async () => {
   const { events, metrics } = observed();
-  events.creditsReconciled("credits", { books: 3, returned: 120n, unproved: 0n });
-  events.creditsReconciled("credits", { books: 1, returned: -5n, unproved: 0n });
-  events.creditsReconciled("oracle", { books: 2, returned: 0n, unproved: 64n });
+  events.creditsReconciled("credits", { books: 3, returned: 120n, unproved: 0n, advanced: 0n });
+  events.creditsReconciled("credits", { books: 1, returned: -5n, unproved: 0n, advanced: 0n });
+  events.creditsReconciled("oracle", { books: 2, returned: 0n, unproved: 64n, advanced: 9n });
   const text = await metrics.render();
   expect(text).toContain('sluice_credit_books_reconciled_total{meter="credits"} 4\n');
   expect(text).toContain('sluice_credits_returned_total{meter="credits"} 120\n');

@@ -30,7 +30,7 @@ export const tickLogDirectory = (config: Config): string => join(config.stores.d
 export async function openOracle(config: Config, dependencies: OracleParts): Promise<Oracle | null> {
   if (!opensOracle(config)) return null;
   const { clock, random, events, stores, gateway, revocations, resources } = dependencies;
-  const { access, requestId } = gateway;
+  const { access, requestId, processes } = gateway;
   const { requests } = stores.state;
   const oracleEvents = createOracleEvents(dependencies, requestEvents(dependencies));
   const oracle = resources.use(
@@ -47,8 +47,8 @@ export async function openOracle(config: Config, dependencies: OracleParts): Pro
         clock,
         access,
         allowances: {
-          v1: openMeter(config, { meter: "oracle", store: requests.oracle }, dependencies),
-          v2: openMeter(config, { meter: "oracle-v2", store: requests["oracle-v2"] }, dependencies),
+          v1: openMeter(config, { meter: "oracle", store: requests.oracle, processes }, dependencies),
+          v2: openMeter(config, { meter: "oracle-v2", store: requests["oracle-v2"], processes }, dependencies),
         },
         ledger: stores.ledger,
         requestId,

@@ -113,12 +113,14 @@ export interface MeterOptions {
   readonly store: CreditStore;
   /** How often what was counted is reported to the store; every second when absent. */
   readonly sweepIntervalMs?: number;
+  /** Processes that spend the same allowances; without it none is served while the store is away. */
+  readonly processes?: () => number;
 }
 
 /** Credits, or the requests of a product, over their store, with a tally in the data directory. */
 export function openMeter(
   config: Config,
-  { meter, store, sweepIntervalMs }: MeterOptions,
+  { meter, store, sweepIntervalMs, processes }: MeterOptions,
   dependencies: Dependencies,
 ): Credits {
   const { clock, random, log, processId: holder, resources } = dependencies;
@@ -127,7 +129,7 @@ export function openMeter(
   return resources.use(
     openCredits(
       { directory, meter, holder, ...(sweepIntervalMs === undefined ? {} : { sweepIntervalMs }) },
-      { clock, random, log, events, store },
+      { clock, random, log, events, store, ...(processes === undefined ? {} : { advances: { processes, events } }) },
     ),
   );
 }

@@ -29,6 +29,14 @@ export interface CreditAccount {
   leasedAtMs: number;
   /** Taken this month, less refunds. */
   taken: number;
+  /** What `taken` was at the last sweep, and how many credits a second the account has spent of late. */
+  takenAtSweep: number;
+  pace: number;
+  /** What was left of `leftOf`, this month's allowance, when the store last granted; null when it has not. */
+  left: bigint | null;
+  leftOf: bigint | null;
+  /** Whether an advance is being recorded. */
+  isAdvancing: boolean;
   /** Taken without limit and not yet reported to the store; negative when refunds exceed it. */
   unreported: number;
   isLeasing: boolean;
@@ -60,6 +68,11 @@ export function openAccount(lease: LeaseAccount, block: number, nowMs: number): 
     // As if the last lease had lasted neither long nor short, so that the first one has the size given.
     leasedAtMs: nowMs - 5_000,
     taken: 0,
+    takenAtSweep: 0,
+    pace: 0,
+    left: null,
+    leftOf: null,
+    isAdvancing: false,
     unreported: 0,
     isLeasing: false,
     reports: 0,
@@ -77,6 +90,22 @@ export function openAccount(lease: LeaseAccount, block: number, nowMs: number): 
 export function spend(account: CreditAccount, cost: number): void {
   account.lease.entry.spend(cost);
   account.taken += cost;
+}
+
+/** An account that stops spending is as slow as it is after about a minute. */
+const paceKept = 0.99;
+
+/** Brings the account's pace up to date, `elapsedMs` after the last time. */
+export function measurePace(account: CreditAccount, elapsedMs: number): void {
+  account.pace = Math.max(paceOf(account, elapsedMs), account.pace * paceKept);
+  account.takenAtSweep = account.taken;
+}
+
+/** Credits a second since the last sweep, of which at least one second is presumed to have passed. */
+export function paceOf({ taken, takenAtSweep }: CreditAccount, elapsedMs: number): number {
+  // A month that began since has begun to count anew.
+  const spent = taken >= takenAtSweep ? taken - takenAtSweep : taken;
+  return spent / Math.max(1, elapsedMs / 1_000);
 }
 
 /** The sum of what is waited for. */

@@ -43,6 +43,7 @@ function bootCredits(options: Partial<CreditsOptions> = {}, entries = 1_000) {
           }),
         giveBack: (...giving) => reach(() => meter.giveBack(...giving)),
         settle: (...settlement) => reach(() => meter.settle(...settlement)),
+        bookAdvance: (advance) => reach(() => meter.bookAdvance(advance)),
         openBooks: (...asked) => reach(() => meter.openBooks(...asked)),
         used: (...asked) => reach(() => meter.used(...asked)),
       },

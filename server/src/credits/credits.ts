@@ -1,6 +1,17 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { Clock, Random, Timer } from "@sluice/lib";
-import { type CreditAccount, CurrentMonth, monthEndOf, monthOf, openAccount, spend } from "./account-credits.ts";
+import {
+  type CreditAccount,
+  CurrentMonth,
+  measurePace,
+  monthEndOf,
+  monthOf,
+  openAccount,
+  spend,
+} from "./account-credits.ts";
+import { AdvanceFile } from "./advance-file.ts";
+import type { AdvanceRecords } from "./advances.ts";
+import type { CreditsEvents } from "./events.ts";
 import type { Balance, Credits, CreditsDependencies, CreditsOptions } from "./interfaces.ts";
 import { LeaseAccounts } from "./lease-accounts.ts";
 import { Leasing } from "./leasing.ts";
@@ -40,6 +51,7 @@ class LeasedCredits implements Credits {
   readonly #month = new CurrentMonth();
   readonly #timer: Timer | null;
   #sweeps = 0;
+  #sweptAtMs: number;
   #isClosed = false;
   #isSettled = false;
 
@@ -49,7 +61,13 @@ class LeasedCredits implements Credits {
     this.#log = dependencies.log;
     this.#work = new StoreWork(dependencies);
     this.#leases = new LeaseAccounts({ ...dependencies, work: this.#work });
-    this.#leasing = new Leasing(this.#options, { ...dependencies, work: this.#work, leases: this.#leases });
+    this.#leasing = new Leasing(this.#options, {
+      ...dependencies,
+      work: this.#work,
+      leases: this.#leases,
+      exchange: (account) => this.#exchangeLease(account, account.lease.month),
+    });
+    this.#sweptAtMs = this.#clock.monotonic();
     const interval = options.sweepIntervalMs === undefined ? defaults.sweepIntervalMs : options.sweepIntervalMs;
     this.#timer = interval === null ? null : this.#clock.every(interval, () => this.#tick());
   }
@@ -108,7 +126,10 @@ class LeasedCredits implements Credits {
     const used = await this.#work.usedWhenQuiet(accountId, month);
     const account = this.#accounts.get(accountId);
     if (account === undefined || account.lease.month !== month) return { month, used };
-    const spent = used + BigInt(account.unreported) - BigInt(account.available);
+    const { advance, entry } = account.lease;
+    // The store counts what is leased and not spent, and counts nothing yet of an advance.
+    const beside = advance === null ? account.unreported - account.available : entry.spent;
+    const spent = used + BigInt(beside);
     return { month, used: spent > 0n ? spent : 0n };
   }
 
@@ -125,11 +146,19 @@ class LeasedCredits implements Credits {
     return this.#leasing.isFailing;
   }
 
+  get isAdvancing(): boolean {
+    return this.#leasing.isAdvancing;
+  }
+
   #tick(): void {
     this.#sweeps += 1;
     this.#leases.retry();
     this.#leasing.retry();
+    const nowMs = this.#clock.monotonic();
+    const elapsedMs = nowMs - this.#sweptAtMs;
+    this.#sweptAtMs = nowMs;
     for (const account of this.#accounts.values()) {
+      measurePace(account, elapsedMs);
       const idle = this.#sweeps - account.usedAtSweep;
       // One report at a time, so that a store that hangs gathers no queue; the count waits in memory.
       if (account.reports === 0) this.#leasing.report(account);
@@ -138,7 +167,9 @@ class LeasedCredits implements Credits {
       // What a failed lease may have granted comes back as soon as the store answers again.
       const isDoubtful = account.lease.doubt === "past";
       const isRequested = account.lease.isAsked && (isIdle || isLeftOver || isDoubtful);
-      if (isRequested && isAtRest(account)) this.#exchangeLease(account, account.lease.month);
+      // With the store back an advance is charged, also one of an account that takes nothing more.
+      const isOverdue = account.lease.advance !== null && !this.#leasing.isFailing;
+      if ((isRequested || isOverdue) && isAtRest(account)) this.#exchangeLease(account, account.lease.month);
       if (idle > forgottenSweeps && isEmpty(account) && !this.#leasing.isRetried(account)) this.#forget(account);
     }
   }
@@ -170,7 +201,9 @@ class LeasedCredits implements Credits {
     if (!this.#exchangeLease(known, month)) return null;
     known.previousMonth = before;
     known.taken = 0;
+    known.takenAtSweep = 0;
     known.heldOffUntilMs = 0;
+    known.left = null;
     return known;
   }
 
@@ -217,7 +250,7 @@ class LeasedCredits implements Credits {
 }
 
 const isAtRest = (account: CreditAccount): boolean =>
-  !account.isLeasing && account.reports === 0 && account.waiters.length === 0;
+  !account.isLeasing && !account.isAdvancing && account.reports === 0 && account.waiters.length === 0;
 
 const isEmpty = (account: CreditAccount): boolean =>
   account.available === 0 && account.unreported === 0 && isAtRest(account);
@@ -236,8 +269,18 @@ export interface OpenCreditsOptions extends CreditsOptions {
   readonly meter: string;
 }
 
-export type OpenCreditsDependencies = Omit<CreditsDependencies, "tally"> &
-  ReconcilerDependencies & { readonly random: Random };
+export type OpenCreditsDependencies = Omit<CreditsDependencies, "tally" | "advances"> &
+  ReconcilerDependencies & {
+    readonly random: Random;
+    /** Without them no account is served while the store is away. */
+    readonly advances?: AdvanceOptions;
+  };
+
+export interface AdvanceOptions {
+  /** Processes that spend the same allowances, as last known. */
+  readonly processes: () => number;
+  readonly events: Pick<CreditsEvents, "creditsAdvanced" | "advanceCharged">;
+}
 
 const holderBytes = 12;
 /** Lease accounts in memory, where no file can be kept. */
@@ -252,7 +295,10 @@ export function openCredits(options: OpenCreditsOptions, dependencies: OpenCredi
   const place = { directory: options.directory, meter: options.meter, bootId: readBootId() };
   const { holder = Buffer.from(random.bytes(holderBytes)).toString("hex") } = options;
   const own = ownTally(() => createTally(place, holder), holder, log);
-  const credits = createCredits(options, { ...dependencies, tally: own.tally });
+  const { advances: terms } = dependencies;
+  const file = own.advancesPath === null || terms === undefined ? null : new AdvanceFile(own.advancesPath);
+  const advances = file === null || terms === undefined ? null : advanceRecords(options.meter, file, terms);
+  const credits = createCredits(options, { ...dependencies, tally: own.tally, advances });
   const reconciler = new Reconciler({ place, own: holder }, dependencies);
   void reconciler.run();
   return {
@@ -262,6 +308,9 @@ export function openCredits(options: OpenCreditsOptions, dependencies: OpenCredi
     get isFailing() {
       return credits.isFailing;
     },
+    get isAdvancing() {
+      return credits.isAdvancing;
+    },
     take: (accountId, allowance, cost) => credits.take(accountId, allowance, cost),
     refund: (accountId, cost, takenAtMs) => credits.refund(accountId, cost, takenAtMs),
     balance: (accountId) => credits.balance(accountId),
@@ -270,7 +319,24 @@ export function openCredits(options: OpenCreditsOptions, dependencies: OpenCredi
     [Symbol.asyncDispose]: async () => {
       await reconciler[Symbol.asyncDispose]();
       await credits[Symbol.asyncDispose]();
+      await file?.[Symbol.asyncDispose]();
       own.release(credits.isSettled);
+    },
+  };
+}
+
+function advanceRecords(meter: string, file: AdvanceFile, { processes, events }: AdvanceOptions): AdvanceRecords {
+  return {
+    get processes() {
+      return processes();
+    },
+    record: async (advance) => {
+      await file.record(advance);
+      events.creditsAdvanced(meter, advance.credits, file.unbooked);
+    },
+    booked: (advance, spent) => {
+      file.booked(advance);
+      events.advanceCharged(meter, spent, file.unbooked);
     },
   };
 }
@@ -280,6 +346,6 @@ function ownTally(create: () => OwnTally, holder: string, log: CreditsDependenci
     return create();
   } catch (error) {
     log.warn({ error }, "no tally can be kept: what this process holds of credits stays charged if it is killed");
-    return { tally: tallyInMemory(holder, entriesInMemory), release: () => undefined };
+    return { tally: tallyInMemory(holder, entriesInMemory), advancesPath: null, release: () => undefined };
   }
 }

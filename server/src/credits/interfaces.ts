@@ -1,5 +1,6 @@
 import type { Clock, Log } from "@sluice/lib";
-import type { LeaseBook, OpenLeaseBook } from "../state/index.ts";
+import type { LeaseBook, OpenLeaseBook, SpentAdvance } from "../state/index.ts";
+import type { AdvanceRecords } from "./advances.ts";
 import type { Tally } from "./tally.ts";
 
 export interface CreditsOptions {
@@ -26,6 +27,7 @@ export interface CreditsStore {
   ): Promise<bigint>;
   giveBack(accountId: string, month: string, unspent: bigint): Promise<void>;
   settle(accountId: string, month: string, lease: LeaseBook, spent: bigint | null): Promise<bigint | null>;
+  bookAdvance(advance: SpentAdvance): Promise<boolean>;
   openBooks(holder: string, limit: number): Promise<readonly OpenLeaseBook[]>;
   used(accountId: string, month: string): Promise<bigint>;
 }
@@ -34,6 +36,8 @@ export interface CreditsDependencies {
   readonly clock: Clock;
   readonly store: CreditsStore;
   readonly tally: Tally;
+  /** Without a place for records no account is served while the store is away. */
+  readonly advances?: AdvanceRecords | null;
   readonly log: Pick<Log, "warn">;
 }
 
@@ -46,22 +50,25 @@ export interface Balance {
 
 /**
  * Credits of accounts, spent from leases. Whatever this process does or however it ends, an account never gets more
- * than its allowance. What a killed process held stays charged, at most one lease and one that was being fetched, until
- * it is settled by the tally that the process has left.
+ * than its allowance, but for an advance of bounded size while the store is away, which is recorded before it is spent
+ * and charged to its month. What a killed process held stays charged, at most one lease and one that was being fetched,
+ * until it is settled by the tally that the process has left.
  */
 export interface Credits extends AsyncDisposable {
   /** Whether disposing has settled every lease account, so that the tally is no longer needed. */
   readonly isSettled: boolean;
   /**
-   * Whether the store has failed to lease credits and has granted none since: takes that need a lease are refused. It
-   * is tried again each second.
+   * Whether the store has failed to lease credits and has granted none since: takes that need a lease are refused, or
+   * served from an advance. It is tried again each second.
    */
   readonly isFailing: boolean;
+  /** Whether some account has an advance that is not used up. */
+  readonly isAdvancing: boolean;
   /**
    * Takes `cost` credits of the calendar month (UTC), all or none: true, or false when the allowance is exhausted.
    * Answers at once while the lease lasts; a promise only while the store is asked, rejecting with STORE_UNAVAILABLE
-   * when that fails or takes too long, and with OVERLOADED when too many wait. Allowance null is unlimited: counted,
-   * never refused, never waiting.
+   * when that fails or takes too long and there is no advance, and with OVERLOADED when too many wait. Allowance null
+   * is unlimited: counted, never refused, never waiting.
    */
   take(accountId: string, allowance: bigint | null, cost: number): boolean | Promise<boolean>;
   /**

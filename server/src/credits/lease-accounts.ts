@@ -1,4 +1,5 @@
 import { invariant } from "@sluice/lib";
+import type { Advance, AdvanceRecords } from "./advances.ts";
 import type { CreditsDependencies, CreditsStore } from "./interfaces.ts";
 import type { StoreWork } from "./store-work.ts";
 import type { Tally, TallyEntry } from "./tally.ts";
@@ -24,6 +25,8 @@ export interface LeaseAccount {
    * answered since.
    */
   doubt: "none" | "present" | "past";
+  /** Set where credits are spent on it that the store has not leased; nothing is ever leased on it then. */
+  readonly advance: Advance | null;
 }
 
 /**
@@ -38,9 +41,13 @@ export class LeaseAccounts {
   readonly #work: StoreWork;
   readonly #closed = new Set<LeaseAccount>();
   readonly #settling = new Set<LeaseAccount>();
+  readonly #advances: AdvanceRecords | null;
+  /** Accounts with an advance that is not charged. */
+  readonly #advanced = new Set<string>();
   #hasWarned = false;
 
-  constructor(dependencies: Pick<CreditsDependencies, "store" | "log" | "tally"> & { work: StoreWork }) {
+  constructor(dependencies: Pick<CreditsDependencies, "store" | "log" | "tally" | "advances"> & { work: StoreWork }) {
+    this.#advances = dependencies.advances ?? null;
     this.#tally = dependencies.tally;
     this.#store = dependencies.store;
     this.#log = dependencies.log;
@@ -51,11 +58,30 @@ export class LeaseAccounts {
   open(accountId: string, month: string): LeaseAccount | null {
     const entry = this.#tally.open();
     if (entry === null) return null;
-    return { accountId, month, entry, flights: 0, isAsked: false, isEntered: false, doubt: "none" };
+    return { accountId, month, entry, flights: 0, isAsked: false, isEntered: false, doubt: "none", advance: null };
+  }
+
+  /**
+   * One on which an advance is spent, once that is recorded; null when the tally has no room, or while an earlier
+   * advance of the account is not charged.
+   */
+  openAdvance({ accountId, month }: LeaseAccount, credits: number): (LeaseAccount & { advance: Advance }) | null {
+    if (this.#advanced.has(accountId)) return null;
+    const lease = this.open(accountId, month);
+    if (lease === null) return null;
+    this.#advanced.add(accountId);
+    return { ...lease, advance: { accountId, month, number: lease.entry.number, credits } };
+  }
+
+  /** The advance was not recorded, so nothing was or will be spent of it. */
+  abandon(lease: LeaseAccount): void {
+    this.#advanced.delete(lease.accountId);
+    this.#tally.free(lease.entry);
   }
 
   /** Rejects as the store does; what it granted all the same is found when the lease account is settled. */
   async lease(lease: LeaseAccount, want: bigint, allowance: bigint | null): Promise<bigint> {
+    invariant(lease.advance === null, "nothing is leased on what counts an advance");
     lease.flights += 1;
     lease.isAsked = true;
     try {
@@ -76,7 +102,7 @@ export class LeaseAccounts {
   /** Nothing is spent on the lease account any more. */
   close(lease: LeaseAccount): void {
     if (!lease.isAsked && lease.entry.spent === 0) {
-      this.#tally.free(lease.entry);
+      this.#free(lease);
       return;
     }
     this.#closed.add(lease);
@@ -85,7 +111,6 @@ export class LeaseAccounts {
 
   /** Tries again what could not be settled. */
   retry(): void {
-    this.#hasWarned = false;
     for (const lease of this.#closed) this.#settle(lease);
   }
 
@@ -119,22 +144,40 @@ export class LeaseAccounts {
   }
 
   async #settleNow(lease: LeaseAccount): Promise<void> {
-    const { accountId, month, entry } = lease;
-    const spent = BigInt(entry.spent);
+    const { accountId, month } = lease;
     try {
-      // Unlimited usage that was never reported has no lease account there yet; settling corrects one reported twice.
-      if (!lease.isEntered && spent > 0n) {
-        await this.#store.lease(accountId, month, spent, null, this.#nameOf(lease));
-        lease.isEntered = true;
+      if (lease.advance === null) await this.#settleLeased(lease);
+      else {
+        const spent = BigInt(lease.entry.spent);
+        await this.#store.bookAdvance({ ...this.#nameOf(lease), accountId, month, spent });
       }
-      await this.#store.settle(accountId, month, this.#nameOf(lease), spent);
       this.#closed.delete(lease);
-      this.#tally.free(entry);
+      this.#free(lease);
+      this.#hasWarned = false;
     } catch (error) {
       if (!this.#hasWarned) this.#log.warn({ error, accountId, month }, "leased credits could not be settled");
       this.#hasWarned = true;
     } finally {
       this.#settling.delete(lease);
     }
+  }
+
+  async #settleLeased(lease: LeaseAccount): Promise<void> {
+    const { accountId, month, entry } = lease;
+    const spent = BigInt(entry.spent);
+    // Unlimited usage that was never reported has no lease account there yet; settling corrects one reported twice.
+    if (!lease.isEntered && spent > 0n) {
+      await this.#store.lease(accountId, month, spent, null, this.#nameOf(lease));
+      lease.isEntered = true;
+    }
+    await this.#store.settle(accountId, month, this.#nameOf(lease), spent);
+  }
+
+  #free({ entry, accountId, advance }: LeaseAccount): void {
+    const { spent } = entry;
+    this.#tally.free(entry);
+    if (advance === null) return;
+    this.#advanced.delete(accountId);
+    this.#advances?.booked(advance, spent);
   }
 }

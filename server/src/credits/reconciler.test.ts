@@ -170,7 +170,7 @@ describe("what a dead process left", () => {
       damage(join(directory.path, `credits-${holderOf("1")}.tally`));
       await boot.make().run();
       expect(boot.meter.usedNow("a", month)).toBe(100n);
-      expect(boot.reported).toEqual([{ books: 1, returned: 0n, unproved: 100n }]);
+      expect(boot.reported).toEqual([{ books: 1, returned: 0n, unproved: 100n, advanced: 0n }]);
       expect(await boot.meter.openBooks(holderOf("1"), 10)).toEqual([]);
     }
     using directory = newDirectory();
@@ -236,7 +236,7 @@ test("what a dead process left is settled when the next one starts, before any o
   const options = { directory: directory.path, meter: "credits", sweepIntervalMs: null };
   await using _credits = openCredits(options, { clock, random: systemRandom, log, store, events });
   const outcome = await Promise.race([settled.promise, Bun.sleep(2_000).then(() => "not settled")]);
-  expect(outcome).toEqual({ books: 1, returned: 70n, unproved: 0n });
+  expect(outcome).toEqual({ books: 1, returned: 70n, unproved: 0n, advanced: 0n });
   expect(meter.usedNow("a", month)).toBe(30n);
 });
 

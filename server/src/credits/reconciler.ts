@@ -15,9 +15,11 @@ export interface ReconcilerOptions {
 
 export interface ReconcilerDependencies {
   readonly clock: Clock;
-  readonly store: Pick<CreditsStore, "openBooks" | "settle"> & { closeBooksBefore(month: string): Promise<number> };
+  readonly store: Pick<CreditsStore, "openBooks" | "settle" | "bookAdvance"> & {
+    closeBooksBefore(month: string): Promise<number>;
+  };
   readonly log: CreditsDependencies["log"];
-  readonly events: CreditsEvents;
+  readonly events: Pick<CreditsEvents, "creditsReconciled">;
 }
 
 /**
@@ -81,8 +83,8 @@ export class Reconciler implements AsyncDisposable {
     using found = takeDeadTally(this.#place, holder);
     if (found === null) return;
     const { clock, store, events } = this.#dependencies;
-    const settlement = await settleHolder(holder, found.left, store);
-    if (settlement.books > 0) events.creditsReconciled(this.#place.meter, settlement);
+    const settlement = await settleHolder(holder, found, store);
+    if (settlement.books > 0 || settlement.advanced > 0n) events.creditsReconciled(this.#place.meter, settlement);
     const nowMs = clock.monotonic();
     const foundAtMs = this.#foundAtMs.get(holder) ?? nowMs;
     this.#foundAtMs.set(holder, foundAtMs);

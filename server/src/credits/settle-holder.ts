@@ -1,3 +1,4 @@
+import type { Advance } from "./advances.ts";
 import type { CreditsStore } from "./interfaces.ts";
 import type { LeftTally } from "./tally.ts";
 
@@ -8,6 +9,15 @@ export interface Settlement {
   readonly returned: bigint;
   /** Credits that stay charged although it is not known whether they were spent. */
   readonly unproved: bigint;
+  /** Credits of advances that are charged now. */
+  readonly advanced: bigint;
+}
+
+/** What a dead process has left on its data directory. */
+export interface Remains {
+  /** Null where it does not prove what was spent. */
+  readonly left: LeftTally | null;
+  readonly advances: readonly Advance[];
 }
 
 const booksPerStep = 500;
@@ -17,12 +27,13 @@ const stepsMax = 1_000;
 /**
  * Settles the lease accounts of a holder that is dead. With its tally each is charged what was spent on it; without one
  * (null) whatever was leased may have been spent, and stays charged. Each lease account is closed by the first that
- * comes, so several may do this at once, and again. Rejects as the store does, with part of the lease accounts settled.
+ * comes, so several may do this at once, and again. Its advances are charged in the same way: what was spent, or all of
+ * them. Rejects as the store does, with part of it done.
  */
 export async function settleHolder(
   holder: string,
-  tally: LeftTally | null,
-  store: Pick<CreditsStore, "openBooks" | "settle">,
+  { left: tally, advances }: Remains,
+  store: Pick<CreditsStore, "openBooks" | "settle" | "bookAdvance">,
 ): Promise<Settlement> {
   let books = 0;
   let returned = 0n;
@@ -44,5 +55,15 @@ export async function settleHolder(
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   }
-  return { books, returned, unproved };
+  let advanced = 0n;
+  for (const { number, credits, accountId, month } of advances) {
+    const spent = BigInt(tally === null ? credits : tally.spent(number));
+    if (spent === 0n) continue;
+    const isCharged = await store.bookAdvance({ holder, number, accountId, month, spent });
+    tally?.strike(number);
+    if (!isCharged) continue;
+    advanced += spent;
+    if (tally === null) unproved += spent;
+  }
+  return { books, returned, unproved, advanced };
 }

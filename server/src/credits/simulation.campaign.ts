@@ -2,8 +2,9 @@ import { type Course, Simulation } from "./testing/simulation.ts";
 
 /**
  * Several workers spend the credits of the same accounts over one store that is slow, and in some courses fails;
- * workers are killed, alone or with their machine, others settle what they left and may be killed over it, and the
- * clock jumps over months. `n` is the number of steps in all.
+ * workers are killed, alone or with their machine, others settle what they left and may be killed over it, the store
+ * goes away for all so that workers advance credits on record, and the clock jumps over months. `n` is the number of
+ * steps in all.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const courses = coursesOf(seed);
@@ -23,6 +24,7 @@ function coursesOf(seed: number): Omit<Course, "steps">[] {
     killChance: 0,
     crashChance: 0,
     jumpChance: 0,
+    outageChance: 0,
     failureChance: 0,
     isLate: false,
     killsSettlers: false,
@@ -41,11 +43,22 @@ function coursesOf(seed: number): Omit<Course, "steps">[] {
       killsSettlers: true,
     },
     { ...kills, ...failing, name: "kills and crashes", seed: seed + 4, crashChance: 0.3, killsSettlers: true },
+    { ...calm, name: "a store that goes away", seed: seed + 6, outageChance: 0.002 },
+    {
+      ...kills,
+      ...failing,
+      name: "a store that goes away, kills and crashes",
+      seed: seed + 7,
+      outageChance: 0.002,
+      crashChance: 0.3,
+      killsSettlers: true,
+    },
     {
       ...kills,
       ...failing,
       name: "all of it",
       seed: seed + 5,
+      outageChance: 0.002,
       crashChance: 0.3,
       isLate: true,
       killsSettlers: true,

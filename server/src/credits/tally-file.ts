@@ -1,6 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FileLock } from "../state/index.ts";
+import { readAdvances, removeAdvances } from "./advance-file.ts";
+import type { Advance } from "./advances.ts";
 import { LeftTally, Tally } from "./tally.ts";
 
 /**
@@ -30,6 +32,8 @@ const lockPath = ({ directory, meter }: TallyPlace, holder: string): string =>
   join(directory, `${meter}-${holder}.lock`);
 const tallyPath = ({ directory, meter }: TallyPlace, holder: string): string =>
   join(directory, `${meter}-${holder}.tally`);
+const advancesPathOf = ({ directory, meter }: TallyPlace, holder: string): string =>
+  join(directory, `${meter}-${holder}.advances`);
 const headOf = (bootId: string | null): string => `${form}\n${bootId ?? "unknown"}\n`;
 
 /** The kernel's own name of its present run; null where there is none. */
@@ -45,6 +49,8 @@ export function readBootId(): string | null {
 /** A tally that this process writes and locks, so that a search for dead ones passes it by. */
 export interface OwnTally {
   readonly tally: Tally;
+  /** Where its advances are recorded; null where nothing can be. */
+  readonly advancesPath: string | null;
   /** Releases the lock; removes the file as well when it is no longer needed. */
   release(isSettled: boolean): void;
 }
@@ -56,7 +62,9 @@ export function createTally(place: TallyPlace, holder: string): OwnTally {
   const lock = FileLock.take(lockPath(place, holder));
   if (lock === null) throw new Error(`The tally ${holder} is held by another process.`);
   const path = tallyPath(place, holder);
+  const advancesPath = advancesPathOf(place, holder);
   const remove = (): void => {
+    removeAdvances(advancesPath);
     rmSync(path, { force: true });
     lock[Symbol.dispose]();
     rmSync(lockPath(place, holder), { force: true });
@@ -66,7 +74,7 @@ export function createTally(place: TallyPlace, holder: string): OwnTally {
     bytes.write(headOf(place.bootId), "utf8");
     writeFileSync(path, bytes, { mode: 0o600, flag: "wx" });
     const tally = new Tally(holder, mapCells(path));
-    return { tally, release: (isSettled) => (isSettled ? remove() : lock[Symbol.dispose]()) };
+    return { tally, advancesPath, release: (isSettled) => (isSettled ? remove() : lock[Symbol.dispose]()) };
   } catch (error) {
     remove();
     throw error;
@@ -77,6 +85,8 @@ export function createTally(place: TallyPlace, holder: string): OwnTally {
 export interface FoundTally extends Disposable {
   /** Null when it does not prove what was spent: it is of another boot, or of another form. */
   readonly left: LeftTally | null;
+  /** What the process had advanced, charged or not. */
+  readonly advances: readonly Advance[];
   remove(): void;
 }
 
@@ -89,10 +99,11 @@ export function tallyHolders({ directory, meter }: TallyPlace): string[] {
     return [];
   }
   const beginning = `${meter}-`;
-  return names
-    .filter((name) => name.startsWith(beginning) && name.endsWith(".tally"))
-    .map((name) => name.slice(beginning.length, -".tally".length))
-    .filter((holder) => /^[0-9a-f]{24}$/.test(holder));
+  const holders = names
+    .filter((name) => name.startsWith(beginning))
+    .map((name) => /^([0-9a-f]{24})\.(?:tally|advances)$/.exec(name.slice(beginning.length))?.[1])
+    .filter((holder) => holder !== undefined);
+  return [...new Set(holders)];
 }
 
 /** Null while the holder lives, or another process holds its tally. Throws when it cannot be read. */
@@ -102,12 +113,16 @@ export function takeDeadTally(place: TallyPlace, holder: string): FoundTally | n
   const path = tallyPath(place, holder);
   const dispose = (): void => lock[Symbol.dispose]();
   const remove = (): void => {
+    removeAdvances(advancesPathOf(place, holder));
     rmSync(path, { force: true });
     dispose();
     rmSync(lockPath(place, holder), { force: true });
   };
   try {
-    return { left: readLeft(place, path), remove, [Symbol.dispose]: dispose };
+    const advances = readAdvances(advancesPathOf(place, holder));
+    // Without the tally nothing proves what was spent of an advance.
+    const left = advances.length > 0 && !existsSync(path) ? null : readLeft(place, path);
+    return { left, advances, remove, [Symbol.dispose]: dispose };
   } catch (error) {
     // The process that had it in hand before may have removed it meanwhile.
     if (error instanceof Error && "code" in error && error.code === "ENOENT") remove();

@@ -81,7 +81,7 @@ export class Replicas implements AsyncDisposable {
     for (const count of this.#counts.values()) count.lost();
     if (this.#isLost) return;
     this.#isLost = true;
-    this.#events.sharingLost(this.#most);
+    this.#events.sharingLost(this.most);
   }
 
   /** One heartbeat, at most one under way. Never rejects. */
@@ -93,8 +93,8 @@ export class Replicas implements AsyncDisposable {
         count.set(await this.#hot.attend(group, this.#holder, presenceMs));
       });
       await Promise.all(counted);
-      this.#events.replicasCounted(this.#most);
-      if (this.#isLost) this.#events.sharingRestored(this.#most);
+      this.#events.replicasCounted(this.most);
+      if (this.#isLost) this.#events.sharingRestored(this.most);
       this.#isLost = false;
     } catch {
       this.lost();
@@ -103,7 +103,8 @@ export class Replicas implements AsyncDisposable {
     }
   }
 
-  get #most(): number {
+  /** Of the largest group. */
+  get most(): number {
     return Math.max(1, ...[...this.#counts.values()].map(({ value }) => value));
   }
 

@@ -44,6 +44,8 @@ export interface RateLimiter {
 }
 
 export interface SharedLimits extends RateLimiter, AsyncDisposable {
+  /** Processes that share the limits, as last known; at least 1. */
+  readonly replicas: number;
   /** One heartbeat and one sweep: leases that lie idle go back, those in use are renewed. Never rejects. */
   tick(): Promise<void>;
 }

@@ -83,6 +83,10 @@ class LeasedLimits implements SharedLimits {
     return this.#wait(bucket, cost, nowMs);
   }
 
+  get replicas(): number {
+    return this.#replicas.most;
+  }
+
   async tick(): Promise<void> {
     this.#sweeps += 1;
     const isDue = this.#sweeps <= firstBeats || this.#sweeps % beatEverySweeps === 1;

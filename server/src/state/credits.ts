@@ -1,9 +1,10 @@
 import { invariant } from "@sluice/lib";
 import { sql } from "kysely";
+import { TouchedAdvances } from "./booked-advances.ts";
 import type { Connection } from "./connection.ts";
 import type { GroupKind } from "./group-commit.ts";
 import { type BookPlace, checkBook, TouchedBooks } from "./lease-books.ts";
-import type { CreditStore, LeaseBook, OpenLeaseBook } from "./meter.ts";
+import type { CreditStore, LeaseBook, OpenLeaseBook, SpentAdvance } from "./meter.ts";
 import type { StateDriver } from "./records.ts";
 import type { CreditRow, MeterTable, Tx } from "./tables.ts";
 import { checkAmount, checkIdentifier, checkMonth, int64Max, isIdentifier } from "./values.ts";
@@ -19,9 +20,12 @@ type CreditChange =
       readonly book: LeaseBook | null;
     }
   | { readonly kind: "give-back"; readonly accountId: string; readonly month: string; readonly unspent: bigint }
-  | ({ readonly kind: "settle"; readonly spent: bigint | null } & BookPlace);
+  | ({ readonly kind: "settle"; readonly spent: bigint | null } & BookPlace)
+  | ({ readonly kind: "advance"; readonly spent: bigint } & BookPlace);
 
 const booksMax = 1_000;
+/** A data directory that comes back later than this could have its advances charged a second time. */
+const bookedKeptMs = 400 * 86_400_000;
 
 /**
  * Leases are rare beside requests (a gateway leases credits by the thousand and spends them in memory), but all
@@ -36,7 +40,10 @@ export class Credits implements CreditStore {
   constructor(connection: Connection, table: MeterTable) {
     this.#connection = connection;
     this.#table = table;
-    this.#changes = { apply: (tx, items) => applyChanges(tx, { driver: connection.driver, table }, items) };
+    this.#changes = {
+      apply: (tx, items) =>
+        applyChanges(tx, { driver: connection.driver, table, nowMs: connection.clock.now() }, items),
+    };
   }
 
   async lease(
@@ -73,6 +80,17 @@ export class Credits implements CreditStore {
     return this.#connection.group(this.#changes, { kind: "settle", accountId, month, book, spent });
   }
 
+  async bookAdvance({ accountId, month, holder, number, spent }: SpentAdvance): Promise<boolean> {
+    const change: CreditChange = {
+      kind: "advance",
+      accountId: checkIdentifier("accountId", accountId),
+      month: checkMonth("month", month),
+      book: checkBook({ holder, number }),
+      spent: checkAmount("spent", spent),
+    };
+    return (await this.#connection.group(this.#changes, change)) === 1n;
+  }
+
   async openBooks(holder: string, limit: number): Promise<readonly OpenLeaseBook[]> {
     if (!isIdentifier(holder)) return [];
     const rows = await this.#connection.run((db) =>
@@ -99,6 +117,10 @@ export class Credits implements CreditStore {
     const result = await this.#connection.run((db) =>
       db.deleteFrom("lease_books").where("meter", "=", this.#table).where("month", "<", month).executeTakeFirst(),
     );
+    const longAgo = BigInt(this.#connection.clock.now() - bookedKeptMs);
+    await this.#connection.run((db) =>
+      db.deleteFrom("booked_advances").where("meter", "=", this.#table).where("booked_at", "<", longAgo).execute(),
+    );
     return Number(result.numDeletedRows);
   }
 
@@ -120,6 +142,7 @@ export class Credits implements CreditStore {
 interface Meter {
   readonly driver: StateDriver;
   readonly table: MeterTable;
+  readonly nowMs: number;
 }
 
 const keyOf = (change: { accountId: string; month: string }): string => `${change.month} ${change.accountId}`;
@@ -137,16 +160,23 @@ async function applyChanges(
   const sorted = [...new Map(changes.map((change) => [keyOf(change), change])).entries()]
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([, change]) => change);
-  const leased = new Set(changes.filter(({ kind }) => kind === "lease").map(keyOf));
+  const leased = new Set(changes.filter(({ kind }) => kind === "lease" || kind === "advance").map(keyOf));
   await makeRows(tx, meter.table, sorted, leased);
   const rows = await lockRows(tx, meter, sorted);
   const books = await TouchedBooks.read(tx, meter.table, changes.flatMap(bookOf));
+  const advances = await TouchedAdvances.read(
+    tx,
+    { meter: meter.table, nowMs: meter.nowMs },
+    changes.filter(isAdvance),
+  );
   const before = new Map(rows.map((row) => [keyOf({ accountId: row.account_id, month: row.month }), row.used]));
   const after = new Map(before);
   const results = changes.map((change) => {
     const used = after.get(keyOf(change));
     if (used === undefined) return null;
-    const { result, next } = applyChange(change, used, books);
+    const { result, next } = isAdvance(change)
+      ? applyAdvance(change, used, advances)
+      : applyChange(change, used, books);
     after.set(keyOf(change), next);
     return result;
   });
@@ -160,20 +190,32 @@ async function applyChanges(
     changed.map((row) => ({ ...row, used: after.get(keyOf({ accountId: row.account_id, month: row.month })) ?? 0n })),
   );
   await books.write(tx);
+  await advances.write(tx);
   return results;
 }
 
+type AdvanceChange = Extract<CreditChange, { kind: "advance" }>;
+
+const isAdvance = (change: CreditChange): change is AdvanceChange => change.kind === "advance";
+
+/** The result is 1 where the advance is charged, 0 where that was done before. */
+function applyAdvance(change: AdvanceChange, used: bigint, advances: TouchedAdvances): Applied {
+  if (!advances.book(change, change.spent)) return { result: 0n, next: used };
+  return { result: 1n, next: within(used + change.spent) };
+}
+
 function bookOf(change: CreditChange): BookPlace[] {
-  if (change.kind === "give-back" || change.book === null) return [];
+  if (change.kind === "give-back" || change.kind === "advance" || change.book === null) return [];
   return [{ accountId: change.accountId, month: change.month, book: change.book }];
 }
 
 /** The result of one change, and the amount used after it. */
-function applyChange(
-  change: CreditChange,
-  used: bigint,
-  books: TouchedBooks,
-): { readonly result: bigint | null; readonly next: bigint } {
+interface Applied {
+  readonly result: bigint | null;
+  readonly next: bigint;
+}
+
+function applyChange(change: Exclude<CreditChange, AdvanceChange>, used: bigint, books: TouchedBooks): Applied {
   if (change.kind === "give-back") return { result: null, next: within(used - change.unspent) };
   if (change.kind === "lease") {
     const granted = least(change.want, change.allowance - used);
@@ -201,7 +243,7 @@ function within(amount: bigint): bigint {
   return amount > int64Max ? int64Max : amount;
 }
 
-/** Only a lease creates a row; giving back to a month without leases changes nothing. */
+/** Only a lease or an advance creates a row; giving back to a month without leases changes nothing. */
 async function makeRows(
   tx: Tx,
   table: MeterTable,

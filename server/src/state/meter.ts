@@ -21,6 +21,13 @@ export interface OpenLeaseBook extends LeaseBook {
   readonly leased: bigint;
 }
 
+/** What was spent of an advance; its holder and number are those of no book of leases. */
+export interface SpentAdvance extends LeaseBook {
+  readonly accountId: string;
+  readonly month: string;
+  readonly spent: bigint;
+}
+
 /** Credits of one account in one calendar month (UTC), written as "2026-11". */
 export interface CreditStore {
   /**
@@ -44,9 +51,18 @@ export interface CreditStore {
    * first time. So it may be said again as often as it takes, and by several at once.
    */
   settle(accountId: string, month: string, book: LeaseBook, spent: bigint | null): Promise<bigint | null>;
+  /**
+   * Charges what was spent of an advance: credits that a process gave out while this store did not answer. No allowance
+   * bounds it, since it was spent. Once for each holder and number; false when that was done before, so it may be said
+   * as often as it takes, and by several at once.
+   */
+  bookAdvance(advance: SpentAdvance): Promise<boolean>;
   /** Books of a holder that are still open, in the order of their numbers, at most `limit` (1 to 1000). */
   openBooks(holder: string, limit: number): Promise<readonly OpenLeaseBook[]>;
-  /** Closes what is still open of months before this one, as spent in full; answers how many books that were. */
+  /**
+   * Closes what is still open of months before this one, as spent in full; answers how many books that were. Forgets
+   * which advances were booked over a year ago.
+   */
   closeBooksBefore(month: string): Promise<number>;
   /** Leased and not given back; 0 for an account or month that is not known. */
   used(accountId: string, month: string): Promise<bigint>;

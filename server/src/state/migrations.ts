@@ -235,4 +235,24 @@ export const migrations: readonly Migration[] = [
       },
     ],
   },
+  {
+    number: 16,
+    name: "credits that were advanced while the store was away, once they are charged",
+    steps: [
+      {
+        create: "booked_advances",
+        primaryKey: ["meter", "holder", "number"],
+        columns: {
+          meter: { type: "id" },
+          holder: { type: "id" },
+          number: { type: "int" },
+          account_id: { type: "id", references: "accounts.id" },
+          month: { type: "id" },
+          spent: { type: "int" },
+          booked_at: { type: "int" },
+        },
+      },
+      { index: "booked_advances_by_time", on: "booked_advances", columns: ["meter", "booked_at"] },
+    ],
+  },
 ];

@@ -77,10 +77,8 @@ export class PostgresPool implements KyselyPool {
     this.driver = new Pool(poolOptions);
     // Without listeners the loss of a connection would end the process: the pool speaks for idle ones, a client in use
     // for itself (the statement that it was running fails as well, which is what the caller sees).
-    const lost = (error: Error): void =>
-      this.#log.warn({ error: error.message }, "a connection to PostgreSQL was lost");
-    this.driver.on("error", lost);
-    this.driver.on("connect", (client) => client.on("error", lost));
+    this.driver.on("error", dependencies.lost);
+    this.driver.on("connect", (client) => client.on("error", dependencies.lost));
   }
 
   /** @throws {Error} of the driver, where no server could be connected, or this pool has no connection to give */

@@ -73,6 +73,16 @@ export interface ProcessRow {
   expires_at: bigint;
 }
 
+export interface BookedAdvanceRow {
+  meter: MeterTable;
+  holder: string;
+  number: bigint;
+  account_id: string;
+  month: string;
+  spent: bigint;
+  booked_at: bigint;
+}
+
 export interface SessionRow {
   hash: string;
   account_id: string;
@@ -131,6 +141,7 @@ export interface Tables extends EngineTables {
   served_requests: CreditRow;
   lease_books: LeaseBookRow;
   processes: ProcessRow;
+  booked_advances: BookedAdvanceRow;
   sessions: SessionRow;
   audit: AuditRow;
   upstream_orders: UpstreamOrderRow;

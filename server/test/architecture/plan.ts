@@ -66,7 +66,7 @@ export const layered: readonly Layered[] = [
       ["paging", "postgres-pool", "schema", "tables"],
       ["pools"],
       ["connection", "engine-migration", "lease-books", "migrate", "postgres", "rows", "sqlite", "touches"],
-      ["key-changes"],
+      ["booked-advances", "key-changes"],
       [
         "accounts",
         "audit",

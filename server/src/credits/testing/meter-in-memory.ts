@@ -1,10 +1,11 @@
-import type { LeaseBook, OpenLeaseBook } from "../../state/index.ts";
+import type { LeaseBook, OpenLeaseBook, SpentAdvance } from "../../state/index.ts";
 import type { CreditsStore } from "../interfaces.ts";
 
 /** What state keeps of credits, by the same rules, in memory: for benchmarks and tests, and what is to be forgotten. */
 export class MeterInMemory implements CreditsStore {
   readonly #used = new Map<string, bigint>();
   readonly #leases = new Map<string, OpenLeaseBook>();
+  readonly #booked = new Set<string>();
 
   async lease(
     accountId: string,
@@ -34,6 +35,13 @@ export class MeterInMemory implements CreditsStore {
     const unspent = open.leased - (spent ?? open.leased);
     this.#move(accountId, month, -unspent);
     return unspent;
+  }
+
+  async bookAdvance({ accountId, month, spent, ...advance }: SpentAdvance): Promise<boolean> {
+    if (this.#booked.has(bookKey(advance))) return false;
+    this.#booked.add(bookKey(advance));
+    this.#move(accountId, month, spent);
+    return true;
   }
 
   async openBooks(holder: string, limit: number): Promise<readonly OpenLeaseBook[]> {

@@ -27,6 +27,8 @@ export class SimulatedStore {
   readonly meter = new MeterInMemory();
   /** Refunds that were never carried out, by account. */
   readonly lostRefunds = new Map<string, number>();
+  /** While it is, no call is answered but by its failure. */
+  isAway = false;
   readonly #calls: StoreCall[] = [];
   readonly #faults: StoreFaults;
   readonly #random: Random;
@@ -62,6 +64,7 @@ export class SimulatedStore {
       giveBack: (accountId, month, unspent) =>
         enqueue(() => meter.giveBack(accountId, month, unspent), { accountId, credits: Number(unspent) }),
       settle: (...settlement) => enqueue(() => meter.settle(...settlement)),
+      bookAdvance: (advance) => enqueue(() => meter.bookAdvance(advance)),
       openBooks: (holder, limit) => enqueue(() => meter.openBooks(holder, limit)),
     };
   }
@@ -70,7 +73,8 @@ export class SimulatedStore {
   step(isFailing = true): void {
     const call = this.#calls[Math.floor(this.#random.next() * this.#calls.length)];
     if (call === undefined) return;
-    const fails = isFailing && !call.isOrphan && this.#random.next() < this.#faults.failureChance;
+    const chance = this.isAway ? 1 : this.#faults.failureChance;
+    const fails = isFailing && !call.isOrphan && this.#random.next() < chance;
     if (fails) {
       call.fail(new Error("store failed"));
       this.#abandon(call);

@@ -1,3 +1,4 @@
+import type { SimulatedAdvances } from "./simulated-advances.ts";
 import type { SimulatedStore } from "./simulated-store.ts";
 import { blockMax } from "./simulated-workers.ts";
 
@@ -16,12 +17,14 @@ const unreportedMax = 2_000;
 /** Knows what callers got, and verifies what the store charges. */
 export class Verifier {
   readonly #store: SimulatedStore;
+  readonly #advances: SimulatedAdvances;
   /** Credits granted to callers, less refunds: of each account, and where it is certain of which month they are. */
   readonly #granted = new Map<string, number>();
   readonly #grantedOfMonth = new Map<string, number>();
 
-  constructor(store: SimulatedStore) {
+  constructor(store: SimulatedStore, advances: SimulatedAdvances) {
     this.#store = store;
+    this.#advances = advances;
   }
 
   get granted(): number {
@@ -36,7 +39,8 @@ export class Verifier {
   }
 
   /**
-   * At no moment is more given out or charged than the allowance, and what was given out is charged. `mayChargeTwice`
+   * At no moment is more given out or charged than the allowance and what was advanced on record, and what was given
+   * out is charged, or on record. `mayChargeTwice`
    * says that a settlement may be said again after a late lease has opened its lease account anew, which charges beyond
    * the allowance and gives nothing away.
    */
@@ -47,8 +51,11 @@ export class Verifier {
         if (!name.startsWith(`${id} `)) continue;
         const granted = this.#grantedOfMonth.get(name) ?? 0;
         const bounded = mayChargeTwice ? BigInt(granted) : used;
-        if (bounded > allowance || used < 0n) return `${name}: ${used} used and ${granted} given of ${allowance}`;
-        if (BigInt(granted) > used) return `${name}: ${granted} granted, ${used} charged`;
+        const advanced = BigInt(this.#advances.recorded.get(name) ?? 0);
+        if (bounded > allowance + advanced || used < 0n) {
+          return `${name}: ${used} used and ${granted} given of ${allowance} and ${advanced} advanced`;
+        }
+        if (BigInt(granted) > used + advanced) return `${name}: ${granted} granted, ${used} charged`;
       }
     }
     return null;

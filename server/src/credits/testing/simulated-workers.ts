@@ -1,8 +1,10 @@
 import type { ManualClock, Random } from "@sluice/lib";
+import type { Advance } from "../advances.ts";
 import { createCredits } from "../credits.ts";
 import type { Credits } from "../interfaces.ts";
 import { settleHolder } from "../settle-holder.ts";
 import { LeftTally, Tally } from "../tally.ts";
+import type { SimulatedAdvances } from "./simulated-advances.ts";
 import type { SimulatedStore } from "./simulated-store.ts";
 
 /** Small, so that leases are many and small and lease accounts run out now and then. */
@@ -23,14 +25,22 @@ export interface Worker {
 interface Remains {
   readonly holder: string;
   readonly cells: Float64Array | null;
+  readonly advances: readonly Advance[];
   /** Who settles it at this moment; the lock of a tally lets only one. */
   settler: string | null;
+}
+
+/** What outlives a process. */
+interface Stores {
+  readonly store: SimulatedStore;
+  readonly advances: SimulatedAdvances;
 }
 
 /** Processes that are started, killed, and settled by others that may be killed over it. */
 export class SimulatedWorkers {
   readonly alive: Worker[] = [];
   readonly #store: SimulatedStore;
+  readonly #advances: SimulatedAdvances;
   readonly #clock: ManualClock;
   readonly #random: Random;
   readonly #remains: Remains[] = [];
@@ -39,8 +49,9 @@ export class SimulatedWorkers {
   kills = 0;
   crashes = 0;
 
-  constructor(store: SimulatedStore, clock: ManualClock, random: Random) {
+  constructor({ store, advances }: Stores, clock: ManualClock, random: Random) {
     this.#store = store;
+    this.#advances = advances;
     this.#clock = clock;
     this.#random = random;
   }
@@ -55,6 +66,7 @@ export class SimulatedWorkers {
         clock: this.#clock,
         store: this.#store.facet(holder),
         tally: new Tally(holder, cells),
+        advances: this.#advances.facet(holder),
         log: { warn: () => undefined },
       },
     );
@@ -69,6 +81,7 @@ export class SimulatedWorkers {
     this.kills += 1;
     if (isCrash) this.crashes += 1;
     this.#store.orphan(worker.holder);
+    this.#advances.orphan(worker.holder);
     this.#leave(worker, isCrash ? null : worker.cells.slice());
   }
 
@@ -110,12 +123,14 @@ export class SimulatedWorkers {
     remains.settler = settler;
     const left = remains.cells === null ? null : LeftTally.read(remains.cells);
     if (remains.cells !== null && left === null) throw new Error("a tally could not be read");
-    await settleHolder(remains.holder, left, this.#store.facet(settler)).catch(() => undefined);
+    const { holder, advances } = remains;
+    await settleHolder(holder, { left, advances }, this.#store.facet(settler)).catch(() => undefined);
     if (remains.settler === settler) remains.settler = null;
   }
 
   #leave(worker: Worker, cells: Float64Array | null): void {
     this.alive.splice(this.alive.indexOf(worker), 1);
-    this.#remains.push({ holder: worker.holder, cells, settler: null });
+    const { holder } = worker;
+    this.#remains.push({ holder, cells, advances: this.#advances.left(holder), settler: null });
   }
 }

@@ -1,5 +1,6 @@
 import { ManualClock, type Random, seededRandom } from "@sluice/lib";
 import { monthOf } from "../account-credits.ts";
+import { SimulatedAdvances } from "./simulated-advances.ts";
 import { SimulatedStore, type StoreFaults } from "./simulated-store.ts";
 import { accounts, Verifier } from "./simulated-verifier.ts";
 import { SimulatedWorkers, type Worker } from "./simulated-workers.ts";
@@ -13,6 +14,8 @@ export interface Course extends StoreFaults {
   /** Of a kill: that the machine goes down with the process, and its tally with it. */
   readonly crashChance: number;
   readonly jumpChance: number;
+  /** Of a step: that the store goes away for all. It is back after some hundred steps. */
+  readonly outageChance: number;
   /** Whether those who settle for the dead are killed too. */
   readonly killsSettlers: boolean;
 }
@@ -33,6 +36,7 @@ export class Simulation {
   readonly #course: Course;
   readonly #random: Random;
   readonly #store: SimulatedStore;
+  readonly #advances: SimulatedAdvances;
   readonly #clock = new ManualClock(startMs);
   readonly #workers: SimulatedWorkers;
   readonly #verifier: Verifier;
@@ -48,8 +52,10 @@ export class Simulation {
     this.#course = course;
     this.#random = seededRandom(course.seed);
     this.#store = new SimulatedStore(course, this.#random);
-    this.#workers = new SimulatedWorkers(this.#store, this.#clock, this.#random);
-    this.#verifier = new Verifier(this.#store);
+    this.#advances = new SimulatedAdvances(workersMax, this.#random);
+    const stores = { store: this.#store, advances: this.#advances };
+    this.#workers = new SimulatedWorkers(stores, this.#clock, this.#random);
+    this.#verifier = new Verifier(this.#store, this.#advances);
     for (let index = 0; index < workersMax; index += 1) this.#workers.boot();
   }
 
@@ -62,6 +68,7 @@ export class Simulation {
       const fault = this.#verifier.overdrawn(mayChargeTwice);
       if (fault !== null) return `step ${step}: ${fault}`;
     }
+    this.#store.isAway = false;
     while (this.#refunds.length > 0) this.#refund();
     await this.#stopAll();
     if (this.#workers.alive.some((worker) => worker.waiting > 0)) return "a take was never answered";
@@ -70,6 +77,7 @@ export class Simulation {
     const { kills, crashes } = this.#workers;
     const fault = this.#verifier.settlement(kills, mayChargeTwice ? kills : crashes);
     this.summary = this.#summarise();
+    if (this.#course.outageChance > 0 && this.#advances.charged === 0) return "no advance was spent";
     return fault ?? (await this.#lastCredits());
   }
 
@@ -77,11 +85,16 @@ export class Simulation {
     const { kills, crashes } = this.#workers;
     const over = accounts.map(({ id }) => this.#verifier.overcharge(id)).join(", ");
     const deaths = kills === 0 ? "" : `, ${kills} kills, ${crashes} with the machine, charged beyond: ${over}`;
-    return `${this.#course.name}: ${this.#verifier.granted} credits in ${this.#store.meter.months.size} account months${deaths}`;
+    const advanced = [...this.#advances.recorded.values()].reduce((sum, credits) => sum + credits, 0);
+    const away = advanced === 0 ? "" : `, ${advanced} advanced, ${this.#advances.charged} of them spent and charged`;
+    return `${this.#course.name}: ${this.#verifier.granted} credits in ${this.#store.meter.months.size} account months${deaths}${away}`;
   }
 
   async #step(): Promise<void> {
-    const { killChance, crashChance, jumpChance } = this.#course;
+    const { killChance, crashChance, jumpChance, outageChance } = this.#course;
+    if (this.#store.isAway) this.#store.isAway = this.#random.next() >= 0.005;
+    else if (outageChance > 0) this.#store.isAway = this.#random.next() < outageChance;
+    if (this.#random.next() < 0.2) this.#advances.step();
     const worker = this.#workers.alive[this.#upTo(this.#workers.alive.length)];
     if (worker === undefined) throw new Error("no worker");
     const chance = this.#random.next();
@@ -158,7 +171,8 @@ export class Simulation {
     for (let index = 0; index < workersMax; index += 1) this.#workers.boot();
     const account = accounts[1];
     if (account === undefined || account.allowance === null) return "no account";
-    const left = Number(account.allowance - this.#store.meter.usedNow(account.id, monthOf(this.#clock.now())));
+    const used = this.#store.meter.usedNow(account.id, monthOf(this.#clock.now()));
+    const left = Math.max(0, Number(account.allowance - used));
     let taken = 0;
     for (let round = 0; round < 40 && taken < left; round += 1) {
       for (const worker of this.#workers.alive) {
@@ -183,6 +197,7 @@ export class Simulation {
     });
     while (!isSettled) {
       this.#store.step(false);
+      this.#advances.step();
       await drainMicrotasks();
     }
     return settled;

@@ -41,27 +41,30 @@ export interface EngineService extends AsyncDisposable {
 }
 
 /**
- * The events of a process that may stop leading at any moment. That its writes are refused then is what the fence is
- * for: it is told once for each time that it led, and is neither a warning nor an error.
+ * The events of a process that may stop leading at any moment, and whose store may be away. That its writes are refused
+ * once it leads no longer is what the fence is for: it is told once for each time that it led, and is neither a warning
+ * nor an error. A store that does not answer is no error of this program.
  */
-export function quietWhenFenced<Events extends Pick<EngineEvents, "retryableError" | "internalError">>(
+export function withExpectedFailures<Events extends Pick<EngineEvents, "retryableError" | "internalError">>(
   events: Events,
   log: Pick<Log, "info">,
 ): Events & { leads(): void } {
   let isTold = false;
-  const isExpected = (error: unknown): boolean => {
-    if (!isFenced(error)) return false;
+  const tellFenced = (): void => {
     if (!isTold) log.info({}, "writes of this process are refused: another process runs the block engine now");
     isTold = true;
-    return true;
   };
   return {
     ...events,
     retryableError: (what, error) => {
-      if (!isExpected(error)) events.retryableError(what, error);
+      if (failureOf(error) === "fenced") tellFenced();
+      else events.retryableError(what, error);
     },
     internalError: (where, error, fields) => {
-      if (!isExpected(error)) events.internalError(where, error, fields);
+      const failure = failureOf(error);
+      if (failure === "fenced") tellFenced();
+      else if (failure === "away") events.retryableError(where, error);
+      else events.internalError(where, error, fields);
     },
     leads: () => {
       isTold = false;
@@ -69,10 +72,17 @@ export function quietWhenFenced<Events extends Pick<EngineEvents, "retryableErro
   };
 }
 
-/** Closing collects the errors of several parts in one another. */
-function isFenced(error: unknown): boolean {
-  if (error instanceof SuppressedError) return isFenced(error.error) && isFenced(error.suppressed);
-  return stateErrorCodeOf(error) === "FENCED";
+const awayCodes: ReadonlySet<string | null> = new Set(["UNAVAILABLE", "OVERLOADED"]);
+
+/** Closing collects the errors of several parts in one another: the worst of them counts. */
+function failureOf(error: unknown): "fenced" | "away" | "fault" {
+  if (error instanceof SuppressedError) {
+    const failures = [failureOf(error.error), failureOf(error.suppressed)];
+    return failures.find((each) => each === "fault") ?? failures.find((each) => each === "away") ?? "fenced";
+  }
+  const code = stateErrorCodeOf(error);
+  if (code === "FENCED") return "fenced";
+  return awayCodes.has(code) ? "away" : "fault";
 }
 
 /** Renewals that are skipped after an opening failed: about five seconds. */
@@ -87,7 +97,7 @@ export async function openEngineService(
   dependencies: EngineServiceDependencies,
 ): Promise<EngineService> {
   const { clock, random, stores, access, log, requestId } = dependencies;
-  const events = quietWhenFenced(dependencies.events, log);
+  const events = withExpectedFailures(dependencies.events, log);
   const startedAt = clock.monotonic();
   const { retryableError, internalError } = events;
   const id = Buffer.from(random.bytes(16)).toString("hex");

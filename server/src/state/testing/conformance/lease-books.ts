@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { CreditStore, LeaseBook } from "../../meter.ts";
+import type { CreditStore, LeaseBook, SpentAdvance } from "../../meter.ts";
 import type { State } from "../../records.ts";
 import { int64Max } from "../../values.ts";
 import type { ConformanceSubject } from "./subject.ts";
@@ -43,7 +43,10 @@ export function leaseBookConformance(subject: ConformanceSubject): void {
     ["requests of the oracle", (state) => state.requests.oracle],
     ["requests of the oracle's second variant", (state) => state.requests["oracle-v2"]],
   ];
-  for (const [name, meter] of meters) describe(`books of ${name}`, () => booksOfOneMeter(subject, meter));
+  for (const [name, meter] of meters) {
+    describe(`books of ${name}`, () => booksOfOneMeter(subject, meter));
+    describe(`an advance of ${name}`, () => advancesOfOneMeter(subject, meter));
+  }
   test("books of the same holder and number in different meters are apart", async () => {
     const state = subject.state();
     const accountId = await newAccount(state);
@@ -52,6 +55,45 @@ export function leaseBookConformance(subject: ConformanceSubject): void {
     expect(await state.requests.oracle.settle(accountId, month, book, 3n)).toBe(7n);
     const used = await Promise.all(meters.map(([, meter]) => meter(state).used(accountId, month)));
     expect(used).toEqual([10n, 3n, 10n]);
+  });
+}
+
+/** Advances: what was given out while no store answered, and is charged once however often that is said. */
+function advancesOfOneMeter(
+  { state, replicas, clock }: ConformanceSubject,
+  meter: (state: State) => CreditStore,
+): void {
+  const bookedOnce = async (advance: SpentAdvance): Promise<number> => {
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, at) => meter(replicas()[at % replicas().length] ?? state()).bookAdvance(advance)),
+    );
+    return answers.filter(Boolean).length;
+  };
+
+  test("is charged once, by whoever comes first, in the month in which it was spent and beyond any allowance", async () => {
+    const accountId = await newAccount(state());
+    await meter(state()).lease(accountId, month, 100n, 100n);
+    const advance = { accountId, month, holder: newHolder(), number: 4, spent: 7n };
+    expect(await bookedOnce(advance)).toBe(1);
+    expect(await bookedOnce({ ...advance, number: 5 })).toBe(1);
+    expect(await meter(state()).bookAdvance({ ...advance, spent: 1_000n })).toBe(false);
+    expect(await meter(state()).used(accountId, month)).toBe(114n);
+    expect(await meter(state()).used(accountId, "2026-12")).toBe(0n);
+    // It is no book of leases: there is nothing to settle.
+    expect(await meter(state()).settle(accountId, month, { holder: advance.holder, number: 4 }, 0n)).toBeNull();
+    expect(await meter(state()).lease(accountId, month, 1n, 100n)).toBe(0n);
+  });
+
+  test("opens a month of which nothing was leased, and stays booked for a year", async () => {
+    const accountId = await newAccount(state());
+    const advance = { accountId, month: "2025-01", holder: newHolder(), number: 1, spent: 3n };
+    expect(await meter(state()).bookAdvance(advance)).toBe(true);
+    await meter(state()).closeBooksBefore("2026-01");
+    expect(await meter(state()).bookAdvance(advance)).toBe(false);
+    expect(await meter(state()).used(accountId, "2025-01")).toBe(3n);
+    clock.advance(401 * 86_400_000);
+    await meter(state()).closeBooksBefore("2026-01");
+    expect(await meter(state()).bookAdvance(advance)).toBe(true);
   });
 }
 
