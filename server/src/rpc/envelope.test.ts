@@ -80,9 +80,12 @@ test("the last of a name counts", () => {
 });
 
 test("ids that are no number or string are refused with id null", () => {
+  const refusal = { code: "INVALID_REQUEST", id: "null" };
   for (const id of ["null", "true", "[1]", '{"a":1}']) {
-    expect(single(`{"jsonrpc":"2.0","id":${id},"method":"m"}`)).toMatchObject({ code: "INVALID_REQUEST", id: "null" });
+    const message = "The id must be a number or a string";
+    expect(single(`{"jsonrpc":"2.0","id":${id},"method":"m"}`)).toMatchObject({ ...refusal, message });
   }
+  expect(single('{"jsonrpc":"2.0","method":"m"}')).toMatchObject({ ...refusal, message: "The id is missing" });
 });
 
 test("text that is no JSON is a parse error", () => {
@@ -104,7 +107,7 @@ test("text that is no JSON is a parse error", () => {
     '{"jsonrpc":"2.0","id":"\\x","method":"m"}',
     '{"jsonrpc":"2.0","id":1-2,"method":"m"}',
     '{"jsonrpc":"2.0","id":1a,"method":"m"}',
-    '{"jsonrpc":"2.0","id":"\u001f","method":"m"}',
+    '{"jsonrpc":"2.0","id":"\u001f","method":"\u001f"}',
   ]) {
     expect([text, single(text)]).toMatchObject([text, { code: "PARSE_ERROR" }]);
   }
