@@ -22,6 +22,10 @@ test("parseIpv4 reads every dotted-decimal address and nothing that other parser
     "1.2.3.",
     "2130706433",
     " 1.2.3.4",
+    "1.2.3.a",
+    "1.2.3.:",
+    "1000.2.3.4",
+    "0.0.0.0000",
   ]) {
     expect(parseIpv4(text)).toBe(-1);
   }
@@ -32,6 +36,7 @@ test("normaliseAddress gives one spelling to each address", () => {
   expect(normaliseAddress("::FFFF:0a01:0203")).toBe("10.1.2.3");
   expect(normaliseAddress("2001:DB8:0:0:0:0:0:1")).toBe("2001:db8::1");
   expect(normaliseAddress("fe80::1%eth0")).toBe("fe80::1");
+  expect(normaliseAddress("0.0.0.0")).toBe("0.0.0.0");
   expect(normaliseAddress("unknown")).toBeNull();
   expect(normaliseAddress("10.1.2.3:80")).toBeNull();
 });
@@ -67,4 +72,19 @@ test("a broken entry matches nothing and never widens the set", () => {
   expect(isAddressRange("fe80::%eth0/10")).toBe(false);
   expect(isAddressRange("10.0.0.0/8")).toBe(true);
   expect(isAddressRange("::/0")).toBe(true);
+});
+
+test("the first address of all is one, and a mapped range of 96 bits is all of IPv4", () => {
+  const set = compileAddressSet(["0.0.0.0"]);
+  expect([set.contains("0.0.0.0"), set.contains("0.0.0.1"), isAddressRange("0.0.0.0")]).toEqual([true, false, true]);
+  expect(compileAddressSet(["::ffff:0.0.0.0/96"]).contains("203.0.113.9")).toBe(true);
+  expect(compileAddressSet(["192.0.2.7", "fd00::1"]).isEmpty).toBe(false);
+  expect(compileAddressSet([]).isEmpty).toBe(true);
+});
+
+test("text with more than a prefix length, or that only looks like IPv6, is no address and no range", () => {
+  for (const text of ["10.0.0.0/8/8", "10.0.0.0/8/", "1:2:::3", ":"]) {
+    expect([text, isAddressRange(text)]).toEqual([text, false]);
+    expect(compileAddressSet(["::/0", "0.0.0.0/0"]).contains(text)).toBe(false);
+  }
 });

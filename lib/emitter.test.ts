@@ -40,3 +40,19 @@ test("listeners of a key hear its events alone", () => {
   emitter.emit("a", 3);
   expect(events).toEqual(["a1", "b2"]);
 });
+
+test("of several listeners of a key each is removed alone, and one that was cleared takes none with it", () => {
+  const events: string[] = [];
+  const emitter = new KeyedEmitter<string, [number]>(() => {});
+  const [first] = ["first", "second"].map((name) => emitter.add("a", (event) => events.push(`${name} ${event}`)));
+  first?.[Symbol.dispose]();
+  emitter.emit("a", 1);
+  emitter.clear();
+  emitter.emit("a", 2);
+  const cleared = emitter.add("a", () => events.push("cleared"));
+  emitter.clear();
+  emitter.add("a", (event) => events.push(`third ${event}`));
+  cleared[Symbol.dispose]();
+  emitter.emit("a", 3);
+  expect(events).toEqual(["second 1", "third 3"]);
+});

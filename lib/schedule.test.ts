@@ -55,6 +55,29 @@ describe("ManualClock", () => {
     expect(() => clock.every(0, () => undefined)).toThrow(RangeError);
   });
 
+  test("a clock begins at 0 unless it is told otherwise, and an interval has to be above zero", () => {
+    const clock = new ManualClock();
+    expect([clock.now(), clock.monotonic(), new ManualClock(5).now()]).toEqual([0, 0, 5] as never);
+    for (const intervalMs of [0, -1, Number.NaN]) expect(() => clock.every(intervalMs, () => {})).toThrow(RangeError);
+    let fired = 0;
+    clock.every(0.5, () => (fired += 1));
+    clock.advance(1);
+    expect(fired).toBe(2);
+  });
+
+  test("a timer without a delay fires when the clock is moved by nothing, and may move it on", () => {
+    const clock = new ManualClock();
+    clock.after(-5, () => clock.advance(10));
+    clock.advance(0);
+    expect([clock.monotonic(), clock.pendingTimers]).toEqual([10, 0] as never);
+    clock.advance(-5);
+    expect(clock.monotonic()).toBe(5 as never);
+    let fired = 0;
+    clock.after(0, () => (fired += 1));
+    clock.advance(0);
+    expect(fired).toBe(1);
+  });
+
   test("a timer that is cancelled by another one of the same time does not fire", () => {
     const clock = new ManualClock();
     let fired = 0;
@@ -252,8 +275,14 @@ describe("BackgroundTask", () => {
       { clock, work: () => new Promise(() => undefined), onError: () => undefined },
     );
     void task.run();
-    const closing = task[Symbol.asyncDispose]();
-    clock.advance(50);
+    let isClosed = false;
+    const closing = task[Symbol.asyncDispose]().then(() => {
+      isClosed = true;
+    });
+    clock.advance(49);
+    await settle();
+    expect(isClosed).toBe(false);
+    clock.advance(1);
     await closing;
     task.runWithin(1);
     expect(clock.pendingTimers).toBe(0);
@@ -275,9 +304,15 @@ describe("Debounce", () => {
     expect(runs).toBe(1);
     clock.advance(1);
     expect(runs).toBe(2);
+    clock.advance(99);
+    debounce.request();
+    await settle();
+    expect(runs).toBe(2);
+    clock.advance(1);
+    expect(runs).toBe(3);
     clock.advance(100);
     debounce.request();
     await settle();
-    expect(runs).toBe(3);
+    expect(runs).toBe(4);
   });
 });

@@ -31,8 +31,6 @@ export async function within<T>(
   const late = Promise.withResolvers<Timed<T>>();
   const timer = timers.after(limitMs, () => late.resolve({ ok: false }), { keepsAlive: true });
   const outcome = Promise.resolve(work).then((value): Timed<T> => ({ ok: true, value }));
-  // Once the limit has passed nobody awaits the work's own promise.
-  outcome.catch(() => undefined);
   try {
     return await Promise.race([outcome, late.promise]);
   } finally {

@@ -16,3 +16,15 @@ test("bundles of one signature and one searcher are held until the last of them 
   }
   expect([held(), live.countOf("acct_1"), live.count]).toEqual([[0, 0], 0, 0]);
 });
+
+test("a bundle whose signatures are replaced is held under the new ones alone", () => {
+  const live = new LiveBundles();
+  const [kept, left, added] = ["kept", "left", "added"].map(signatureOf);
+  if (kept === undefined || left === undefined || added === undefined) throw new Error("three were made");
+  const record = acceptedBundle(bundleNamed("replaced", { signatures: [kept, left] }));
+  live.add(record);
+  const bundle = live.get(record.id);
+  if (bundle === null) throw new Error("it was added");
+  live.replace(bundle, { ...record, signatures: [kept, added] });
+  expect([kept, left, added].map((signature) => live.holding(signature).length)).toEqual([1, 0, 1]);
+});

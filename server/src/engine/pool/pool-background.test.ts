@@ -3,6 +3,7 @@ import { engineLimits } from "@sluice/contract/engine";
 import { until } from "@sluice/lib/testing";
 import { LedgerQueryError, LedgerUnavailableError } from "../../ledger/index.ts";
 import type { BundleRecord } from "../model/bundle.ts";
+import { acceptedBundle } from "../testing/accepted-bundle.ts";
 import type { DurableBundlePool } from "./bundle-pool.ts";
 import { poolLimits } from "./pool-options.ts";
 import { addressOf, bundleNamed, slotOf } from "./testing/bundles.ts";
@@ -69,6 +70,20 @@ test("while the ledger is away outcomes are tried again every five seconds, also
   expect([events.refused, ledger.rows.map((row) => String(row["id"])).toSorted()]).toEqual([[], ids.toSorted()]);
 });
 
+test("an outcome that the ledger refuses for good is not tried again, and the others are not late for it", async () => {
+  await using stand = await PoolStand.open();
+  const { clock, ledger, events } = stand;
+  await using pool = await stand.pool();
+  const ids = await ended(pool, "good", "bad", "good too");
+  ledger.fail = (rows) => (rows.some((row) => row["id"] === ids[1]) ? new LedgerQueryError(27, "cannot parse") : null);
+  clock.advance(1_000);
+  await until(async () => (await stand.store.unreported(10)).length === 0);
+  await pool.reportOutcomes();
+  expect([events.refused, ledger.rows.length]).toEqual([[ids[1] ?? ""], 2]);
+  // The deletion of old bundles is all that waits.
+  expect(clock.pendingTimers).toBe(1);
+});
+
 test("a run reports full batches one after the other, a hundred at most, and what is left a second later", async () => {
   await using stand = await PoolStand.open();
   const row = { ...bundleNamed("any"), changedAt: 0, landed: null, forwarded: null } as unknown as BundleRecord;
@@ -78,13 +93,17 @@ test("a run reports full batches one after the other, a hundred at most, and wha
     expect(rows.length).toBe(poolLimits.outcomesBatch);
     batches += 1;
   };
-  let rest = 150;
+  let rest = 0;
   await using pool = await stand.pool({
     unreported: async () => (rest > 0 ? batch : []),
     markReported: async () => {
       rest -= 1;
     },
   });
+  // What opening asked for is over.
+  stand.clock.advance(1_000);
+  await pool.reportOutcomes();
+  rest = 150;
   await pool.reportOutcomes();
   expect(batches).toBe(100);
   stand.clock.advance(1_000);
@@ -187,6 +206,41 @@ test("closing waits for a write of counts, a report and a deletion under way, an
     await Promise.all([working, closed]);
     expect([method, stand.clock.pendingTimers]).toEqual([method, 0]);
     expect((await stand.store.get(bundle.id))?.forwarded).toEqual({ times: 1, ...at });
+  }
+});
+
+test("closing writes the counts that are not on disk, and ends when they are", async () => {
+  await using stand = await PoolStand.open();
+  const gate = new Gate();
+  const pool = await stand.pool({
+    noteForwarded: async (notes) => {
+      await gate.wait();
+      await stand.store.noteForwarded(notes);
+    },
+  });
+  const bundle = bundleNamed("forwarded");
+  await pool.accept(bundle);
+  pool.forwarded([bundle.id], at);
+  const closed = pool[Symbol.asyncDispose]();
+  await gate.reached;
+  expect(await isPending(closed)).toBe(true);
+  gate.open();
+  await closed;
+  expect((await stand.store.get(bundle.id))?.forwarded).toEqual({ times: 1, ...at });
+});
+
+test("every page of live bundles is loaded, full ones too", async () => {
+  await using stand = await PoolStand.open();
+  for (const count of [poolLimits.loadPage, poolLimits.loadPage * 2 + 1]) {
+    const records = Array.from({ length: count }, (_, index) => acceptedBundle({ id: `bundle ${index}` }));
+    await using pool = await stand.pool({
+      live: async (after, limit) => {
+        const begin = after === null ? 0 : records.findIndex(({ id }) => id === after.id) + 1;
+        return records.slice(begin, begin + limit);
+      },
+    });
+    expect([pool.liveCount, stand.events.loaded]).toEqual([count, count]);
+    expect([...pool.everyLive()].map(({ id }) => id)).toEqual(records.map(({ id }) => id));
   }
 });
 
