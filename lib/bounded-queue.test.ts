@@ -10,6 +10,13 @@ describe("BoundedQueue", () => {
     expect(queue.push(4)).toBe(true);
   });
 
+  test("counts what waits, also while what was taken is not compacted away", () => {
+    const queue = new BoundedQueue<number>({ max: 3 });
+    for (const item of [1, 2, 3]) queue.push(item);
+    expect([queue.take(1), queue.length, queue.push(4), queue.push(5)]).toEqual([[1], 2, true, false]);
+    expect([queue.take(9), queue.length]).toEqual([[2, 3, 4], 0]);
+  });
+
   test("refuses a bound that is not a whole positive number", () => {
     for (const max of [0, -1, 1.5, Number.NaN]) expect(() => new BoundedQueue({ max })).toThrow(RangeError);
   });

@@ -82,3 +82,12 @@ test("after a cancel nothing more is asked of the source, and the coding is clos
   // One call may have been under way.
   expect(state.asked - asked).toBeLessThanOrEqual(1);
 });
+
+test("however many pieces go through a coding, it has as many listeners as for one", async () => {
+  const listeners = async (pieceBytes: number): Promise<number> => {
+    const transform = createGunzip();
+    await textOf(through(zipped(text, pieceBytes).source, transform));
+    return transform.listenerCount("close");
+  };
+  expect(await listeners(1_000)).toBe(await listeners(1_000_000));
+});
