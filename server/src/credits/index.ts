@@ -5,7 +5,7 @@
  * (and by each product that counts its requests) after keys and limits; feeds state with what was used.
  */
 
-export { monthEndOf, monthOf } from "./account-credits.ts";
+export { CurrentMonth, monthEndOf, monthOf } from "./account-credits.ts";
 export { createCredits, openCredits } from "./credits.ts";
 export { createCreditsEvents, creditMetrics } from "./events.ts";
 export type { Allowance, Credits } from "./interfaces.ts";

@@ -1,5 +1,5 @@
 import { BoundedMap, type Clock, within } from "@sluice/lib";
-import { type Allowance, monthEndOf, monthOf } from "../../credits/index.ts";
+import { type Allowance, CurrentMonth, monthEndOf } from "../../credits/index.ts";
 
 export const monthUsageLimits = {
   /** How long the count of this process stands before what others counted is read again, in milliseconds. */
@@ -31,6 +31,7 @@ interface Known {
 export class MonthUsage {
   readonly #clock: Pick<Clock, "now" | "monotonic" | "after">;
   readonly #allowance: Pick<Allowance, "spent">;
+  readonly #month = new CurrentMonth();
   readonly #known = new BoundedMap<string, Known>({ max: monthUsageLimits.accountsMax });
 
   constructor(dependencies: {
@@ -44,7 +45,7 @@ export class MonthUsage {
   /** What the account has used, including what it takes now; null when the store does not tell. */
   async of(accountId: string): Promise<MonthState | null> {
     const nowMs = this.#clock.now();
-    const known = this.#ofMonth(accountId, monthOf(nowMs));
+    const known = this.#ofMonth(accountId, this.#month.at(nowMs));
     const isDue = this.#clock.monotonic() - known.readAtMs >= monthUsageLimits.keptMs;
     if (isDue && known.reading === null) known.reading = this.#read(accountId, known);
     if (known.used === null && known.reading !== null) {
@@ -56,7 +57,7 @@ export class MonthUsage {
   /** Counts a request that was taken, or with -1 one that was given back. */
   count(accountId: string, requests: 1 | -1): void {
     const known = this.#known.get(accountId);
-    if (known === undefined || known.used === null || known.month !== monthOf(this.#clock.now())) return;
+    if (known === undefined || known.used === null || known.month !== this.#month.at(this.#clock.now())) return;
     known.used = Math.max(0, known.used + requests);
   }
 
