@@ -185,6 +185,32 @@ const storeAlerts: readonly Alert[] = [
   }),
 ];
 
+const leaseAlerts: readonly Alert[] = [
+  alert("SluiceLeaseTakenOver", "ticket")(grown("sluice_lease_takeovers_total", "15m"), {
+    for: "0m",
+    summary:
+      "{{ $labels.instance }} took over {{ $labels.job }} of {{ $labels.network }} from a process that went silent",
+    firesOn: { 'sluice_lease_takeovers_total{network="mainnet",job="engine-book"}': "_x10 1x30" },
+  }),
+  alert("SluiceLeaseBeatLate", "ticket")("sluice_lease_beat_age_seconds > 1 and sluice_lease_held == 1", {
+    for: "1m",
+    summary:
+      "{{ $labels.instance }} holds {{ $labels.job }} of {{ $labels.network }} and its beats do not reach the store",
+    firesOn: {
+      'sluice_lease_beat_age_seconds{network="mainnet",job="engine-book",instance="a"}': "2x40",
+      'sluice_lease_held{network="mainnet",job="engine-book",instance="a"}': "1x40",
+    },
+  }),
+  alert("SluiceLeaseHeldTwice", "page")("sum by (network, job) (sluice_lease_held) > 1", {
+    for: "1m",
+    summary: "Several processes believe that they hold {{ $labels.job }} of {{ $labels.network }}",
+    firesOn: {
+      'sluice_lease_held{network="mainnet",job="engine-book",instance="a"}': "1x40",
+      'sluice_lease_held{network="mainnet",job="engine-book",instance="b"}': "1x40",
+    },
+  }),
+];
+
 const serviceAlerts: readonly Alert[] = [
   alert("SluiceEngineMissing", "page")("sum(sluice_engine_active) == 0", {
     for: "30s",
@@ -230,6 +256,7 @@ export const alerts: readonly Alert[] = [
   ...requestAlerts,
   ...nodeAlerts,
   ...storeAlerts,
+  ...leaseAlerts,
   ...serviceAlerts,
 ];
 

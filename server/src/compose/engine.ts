@@ -2,6 +2,7 @@ import { ApiDocs } from "../admin/index.ts";
 import type { Config } from "../config/index.ts";
 import { createEngineEvents, type EngineService, openEngineService, upstreamChain } from "../engine/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
+import { createLeaseEvents } from "../leases/index.ts";
 import { AppListener, type CertificateSource, devTls, fixedCertificate, GrpcServer } from "../net/index.ts";
 import { type Dependencies, version } from "./dependencies.ts";
 import { drainMsOf, engineUrl, opensEngine } from "./endpoints.ts";
@@ -38,6 +39,7 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
         region,
         masterKey: config.masterKey,
         trustedProxies,
+        leaseMs: config.stores.leaseMs,
       },
       {
         clock,
@@ -51,6 +53,11 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
         served: gateway.served,
         requestId,
         events: createEngineEvents(dependencies),
+        leaseEvents: createLeaseEvents(dependencies, {
+          network,
+          job: "engine-book",
+          nowMs: () => clock.monotonic(),
+        }),
       },
     ),
   );

@@ -7,6 +7,7 @@ import { createCreditsEvents, creditMetrics } from "../credits/index.ts";
 import { createEngineEvents, engineMetrics } from "../engine/index.ts";
 import { createGatewayEvents, gatewayMetrics } from "../gateway/index.ts";
 import { createKeysEvents, keyMetrics } from "../keys/index.ts";
+import { createLeaseEvents, leaseMetrics } from "../leases/index.ts";
 import { createLedgerEvents, ledgerMetrics } from "../ledger/index.ts";
 import { createLimitsEvents, limitMetrics } from "../limits/index.ts";
 import { createNamesEvents, namesMetrics } from "../names/index.ts";
@@ -32,6 +33,10 @@ const rooms: Record<string, { readonly metrics: object; readonly create: (observ
   net: { metrics: netMetrics, create: createConnectionEvents },
   gateway: { metrics: gatewayMetrics, create: createGatewayEvents },
   keys: { metrics: keyMetrics, create: createKeysEvents },
+  leases: {
+    metrics: leaseMetrics,
+    create: (observe) => createLeaseEvents(observe, { network: "devnet", job: "engine-book", nowMs: () => 0 }),
+  },
   limits: { metrics: limitMetrics, create: createLimitsEvents },
   credits: { metrics: creditMetrics, create: createCreditsEvents },
   cache: { metrics: cacheMetrics, create: createCacheEvents },
@@ -59,6 +64,7 @@ function observed() {
     ...createGatewayEvents(observe),
     ...createKeysEvents(observe),
     ...createLimitsEvents(observe),
+    ...createLeaseEvents(observe, { network: "devnet", job: "engine-book", nowMs: () => 0 }),
     ...createCreditsEvents(observe),
     ...createCacheEvents(observe),
     ...createUpstreamEvents(observe),

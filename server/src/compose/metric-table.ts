@@ -3,6 +3,7 @@ import { creditMetrics } from "../credits/index.ts";
 import { engineMetrics } from "../engine/index.ts";
 import { gatewayMetrics } from "../gateway/index.ts";
 import { keyMetrics } from "../keys/index.ts";
+import { leaseMetrics } from "../leases/index.ts";
 import { ledgerMetrics } from "../ledger/index.ts";
 import { limitMetrics } from "../limits/index.ts";
 import { namesMetrics } from "../names/index.ts";
@@ -36,6 +37,7 @@ export const metricGroups: readonly MetricGroup[] = [
   group("Nodes", upstreamMetrics),
   group("Sent transactions", rpcMetrics),
   group("State store", stateMetrics),
+  group("Leases", leaseMetrics),
   group("Ledger", ledgerMetrics),
   group("Names", namesMetrics),
   group("Oracle", oracleMetrics),

@@ -43,6 +43,7 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   DATABASE_LOOKUP_TIMEOUT_MS: ({ stores }) => stores.database.lookupTimeoutMs,
   CLICKHOUSE_URL: ({ stores }) => stores.clickhouseUrl,
   CLICKHOUSE_CLUSTER: ({ stores }) => stores.clickhouseCluster,
+  LEASE_MS: ({ stores }) => stores.leaseMs,
   REDIS_URL: ({ stores }) => stores.redisUrl,
   REDIS_PREFIX: ({ stores }) => stores.redisPrefix,
   // Without a value these two follow BIND and PORT_OFFSET, whose changes are reported under their own names.

@@ -108,6 +108,8 @@ export interface Config {
     };
     readonly clickhouseUrl: string | null;
     readonly clickhouseCluster: string | null;
+    /** Milliseconds without a beat after which another process takes a lease over. */
+    readonly leaseMs: number;
     readonly redisUrl: string | null;
     /** Begins every key and channel in Redis. */
     readonly redisPrefix: string;

@@ -40,6 +40,13 @@ export const databaseKeys = {
     connections,
     "Connections for looking up keys that it has not seen, which anybody may make up.",
   ),
+  LEASE_MS: always(
+    "Stores",
+    "stores.lease_ms",
+    "2500",
+    integer(1_000, 60_000),
+    "Milliseconds after which another process takes over what one that went silent did alone: the block engine, the recording of prices. The same in all processes, and more than `DATABASE_LOOKUP_TIMEOUT_MS`.",
+  ),
   DATABASE_CONNECT_TIMEOUT_MS: always(
     "Stores",
     "stores.database_connect_timeout_ms",
@@ -59,6 +66,6 @@ export const databaseKeys = {
     "stores.database_lookup_timeout_ms",
     "2000",
     integer(100, 3_000),
-    "The same for leases and for look-ups of keys. A lease is lost after four seconds without a beat.",
+    "The same for leases and for look-ups of keys.",
   ),
 } as const;

@@ -109,6 +109,7 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
     good: [["10000", (c) => c.stores.database.statementTimeoutMs, 10_000]],
     bad: ["999", "600001"],
   },
+  LEASE_MS: { good: [["4000", (c) => c.stores.leaseMs, 4_000]], bad: ["999", "60001", "4s"] },
   DATABASE_LOOKUP_TIMEOUT_MS: {
     good: [["500", (c) => c.stores.database.lookupTimeoutMs, 500]],
     bad: ["99", "3001"],
@@ -538,6 +539,11 @@ describe("any text", () => {
     };
     check(config);
   });
+});
+
+test("a lease lasts longer than a beat may take", () => {
+  expect(faultsOf({ env: { LEASE_MS: "2000" } })).toMatchObject([{ key: "LEASE_MS", source: "rule", given: "2000" }]);
+  expect(faultsOf({ env: { LEASE_MS: "2000", DATABASE_LOOKUP_TIMEOUT_MS: "1000" } })).toEqual([]);
 });
 
 test("serve has no market of its own", () => {

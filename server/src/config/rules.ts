@@ -11,6 +11,7 @@ export function checkRules(mode: Mode, values: Partial<KeyValues>): ConfigFault[
     ...checkCluster(values),
     ...checkOracle(mode, values),
     ...checkTls(values),
+    ...checkLease(values),
     ...checkPorts(values),
   ];
 }
@@ -95,6 +96,13 @@ function checkTls(values: Partial<KeyValues>): ConfigFault[] {
     if (certificateFile === undefined || keyFile === undefined || isPair) return [];
     return [missing(certificateFile === null ? certificate : key, "a certificate and its key come together")];
   });
+}
+
+/** A beat that fails must end before the lease does, or one slow statement would pass it on. */
+function checkLease({ LEASE_MS: lease, DATABASE_LOOKUP_TIMEOUT_MS: lookup }: Partial<KeyValues>): ConfigFault[] {
+  if (lease === undefined || lookup === undefined || lease > lookup) return [];
+  const expected = `more than DATABASE_LOOKUP_TIMEOUT_MS, which is ${lookup}`;
+  return [{ key: "LEASE_MS", source: "rule", given: String(lease), expected, suggestion: null }];
 }
 
 /** The port of each endpoint with the offset added. */

@@ -34,7 +34,7 @@ export const layered: readonly Layered[] = [
       ["net"],
       ["chain"],
       ["state", "ledger", "hot"],
-      ["keys", "limits", "credits", "cache", "upstreams"],
+      ["keys", "leases", "limits", "credits", "cache", "upstreams"],
       ["access"],
       ["rpc", "names", "oracle", "engine"],
       ["gateway", "admin"],
@@ -130,7 +130,7 @@ export const layered: readonly Layered[] = [
     rooms: false,
     layers: [
       ["model"],
-      ["chain", "operations", "pool", "reputation", "sign-in", "simulation", "succession", "tips"],
+      ["chain", "operations", "pool", "reputation", "sign-in", "simulation", "tips"],
       ["admission", "auctioneer", "grpc", "validators"],
       ["http", "sealed"],
       ["wiring"],

@@ -11,7 +11,14 @@ import {
   RpcFallback,
   SlotTargeting,
 } from "../auctioneer/index.ts";
-import { ChainState, catchUpSlotsMax, LeaderSchedule, Tracker, TrackerPace, ValidBlockhashes } from "../chain/index.ts";
+import {
+  type ChainState,
+  catchUpSlotsMax,
+  type LeaderSchedule,
+  Tracker,
+  TrackerPace,
+  type ValidBlockhashes,
+} from "../chain/index.ts";
 import type { BundlePool } from "../model/bundle.ts";
 import type { EngineChain } from "../model/chain-port.ts";
 import type { EngineEvents } from "../model/events.ts";
@@ -20,9 +27,10 @@ import { Switches } from "../operations/index.ts";
 import { type OutcomeLedger, openBundlePool } from "../pool/index.ts";
 import { ReputationTracker } from "../reputation/index.ts";
 import { bundleRequestReader, KeyRing, type OpeningTick, SealedBundles, sweepReplays } from "../sealed/index.ts";
-import { chainAccounts, createSimulator, type Simulator } from "../simulation/index.ts";
+import type { Simulator } from "../simulation/index.ts";
 import { TipFloorStore } from "../tips/index.ts";
 import { createValidators, EpochChange, type ValidatorRegistry } from "../validators/index.ts";
+import { onProcessed, type WarmParts } from "./warm-parts.ts";
 
 export interface EngineOptions {
   readonly network: Network;
@@ -39,6 +47,8 @@ export interface EngineOptions {
   /** 64 hexadecimal digits; null only under `dev`. */
   readonly masterKey: string | null;
   readonly trustedProxies: AddressSet;
+  /** Milliseconds without a beat after which another process takes over; the same in all of them. */
+  readonly leaseMs: number;
 }
 
 export interface PipelineDependencies {
@@ -53,6 +63,8 @@ export interface PipelineDependencies {
   readonly ledger: OutcomeLedger;
   readonly events: EngineEvents;
   readonly tipAccounts: readonly Address[];
+  /** Opened before, and left open. */
+  readonly warm: WarmParts;
 }
 
 /** The engine's parts from the admission of a bundle to its leader and its end. */
@@ -92,7 +104,7 @@ export async function openBundlePipeline(
   const { pool, tips, reputation } = persistent;
   const { state, schedule, registry, blockhashes } = chainParts;
   const { clock, tipAccounts } = dependencies;
-  const simulator = await openSimulator(opening, options, { ...dependencies, blockhashes });
+  const { simulator } = dependencies.warm;
   const candidates = opening.use(new Candidates({ pool }));
   const admission = new Admission({
     clock,
@@ -165,14 +177,11 @@ function openChainParts(
   options: EngineOptions,
   dependencies: PipelineDependencies & { readonly pool: BundlePool; readonly tips: TipFloorStore },
 ) {
-  const { chain, clock, random, stores, pool, tips, tipAccounts, events } = dependencies;
+  const { chain, clock, random, stores, pool, tips, tipAccounts, events, warm } = dependencies;
   const { retryableError } = events;
-  const state = opening.use(
-    new ChainState({ chain, clock, events: { blockhashFailed: (error) => retryableError("newest blockhash", error) } }),
-  );
-  const schedule = opening.use(
-    new LeaderSchedule({ chain, events: { scheduleFailed: (error) => retryableError("leader schedule", error) } }),
-  );
+  const { state, schedule, blockhashes } = warm;
+  // What its tracker said of blocks is not followed once it ends; the next one says it anew.
+  opening.defer(() => state.forget());
   const registry = openValidators(opening, options, { ...dependencies, schedule });
   const targeting = new SlotTargeting({
     clock,
@@ -205,14 +214,8 @@ function openChainParts(
     if (failures === failuresReported) retryableError("blocks", error);
   };
   opening.use(new TrackerPace(tracker, { chain, clock, random, events: { stepFailed } }));
-  const blockhashes = new ValidBlockhashes({ clock, lifetimeOf: (blockhash) => state.blockhash(blockhash) });
   return { state, schedule, registry, targeting, blockhashes, settledThrough: () => tracker.settledThrough() };
 }
-
-const onProcessed = (chain: EngineChain, listener: (slot: Slot) => void): Disposable =>
-  chain.onSlot((commitment, slot) => {
-    if (commitment === "processed") listener(slot);
-  });
 
 function openValidators(
   opening: AsyncDisposableStack,
@@ -240,29 +243,6 @@ function openValidators(
   });
   opening.use(onProcessed(chain, (slot) => epochs.reached(slot)));
   return registry;
-}
-
-async function openSimulator(
-  opening: AsyncDisposableStack,
-  { simulators }: EngineOptions,
-  dependencies: PipelineDependencies & { readonly blockhashes: ValidBlockhashes },
-): Promise<Simulator> {
-  const { clock, random, chain, log, events, tipAccounts, blockhashes } = dependencies;
-  const simulator = opening.use(
-    await createSimulator(
-      { processes: simulators, tipAccounts },
-      {
-        source: chainAccounts(chain),
-        clock,
-        random,
-        log,
-        isRecentBlockhash: (blockhash) => blockhashes.has(blockhash),
-        machineEnded: (reason) => events.machineEnded(reason),
-      },
-    ),
-  );
-  opening.use(onProcessed(chain, (slot) => simulator.onSlot(slot)));
-  return simulator;
 }
 
 function openSealed(

@@ -1,6 +1,7 @@
 import { protoFiles } from "@sluice/contract/proto";
 import type { EngineStatus } from "@sluice/contract/schemas";
 import type { Log } from "@sluice/lib";
+import { type LeaseEvents, LeaseHolder, leaseTimesOf, Succession, type SuccessionRole } from "../../leases/index.ts";
 import {
   closeCodes,
   duplex,
@@ -16,12 +17,13 @@ import {
 import { type EngineState, stateErrorCodeOf } from "../../state/index.ts";
 import { createStandbyHttp, standbyRetrySeconds, standbyText, tipStreamPath } from "../http/index.ts";
 import type { EngineEvents } from "../model/events.ts";
-import { type EngineRole, LeaseHolder, poolLeaseOf, renewMs, Succession } from "../succession/index.ts";
 import { type Engine, type EngineDependencies, type EngineOptions, openEngine } from "./engine.ts";
+import { openWarmParts } from "./warm-parts.ts";
 
-export interface EngineServiceDependencies extends Omit<EngineDependencies, "stores" | "isHolder" | "events"> {
+export interface EngineServiceDependencies extends Omit<EngineDependencies, "stores" | "isHolder" | "events" | "warm"> {
   readonly stores: EngineState;
-  readonly events: EngineEvents & { roleChanged(role: EngineRole): void };
+  readonly events: EngineEvents & { roleChanged(role: SuccessionRole): void };
+  readonly leaseEvents: LeaseEvents;
 }
 
 /**
@@ -89,45 +91,17 @@ function failureOf(error: unknown): "fenced" | "away" | "fault" {
 const retryRenewals = 10;
 
 /**
- * Opens the block engine, where no other process runs the pool; else stands by. Rejects, having closed everything, when
- * a part of the first opening does not open.
+ * Opens the block engine, where no other process runs the pool; else stands by, with all that does not need the pool
+ * open already. Rejects, having closed everything, when a part of the first opening does not open.
  */
 export async function openEngineService(
   options: EngineOptions,
   dependencies: EngineServiceDependencies,
 ): Promise<EngineService> {
-  const { clock, random, stores, access, log, requestId } = dependencies;
+  const { clock, access, log, requestId } = dependencies;
   const events = withExpectedFailures(dependencies.events, log);
   const startedAt = clock.monotonic();
-  const { retryableError, internalError } = events;
-  const id = Buffer.from(random.bytes(16)).toString("hex");
-  const holder = new LeaseHolder(
-    { lease: poolLeaseOf(options.network) },
-    { store: stores.leases, clock, holder: id, retryableError },
-  );
-  const succession = new Succession<Engine>(
-    { renewMs, retryRenewals },
-    {
-      clock,
-      lease: holder,
-      open: (lease) =>
-        openEngine(options, {
-          ...dependencies,
-          events,
-          stores: stores.of(options.network).under(lease),
-          isHolder: () => holder.isHeld,
-        }),
-      roleChanged: (role) => {
-        if (role === "active") events.leads();
-        events.roleChanged(role);
-      },
-      internalError,
-    },
-  );
-  // A lease may lapse while the store does not answer: validators then look for the next leader without waiting for it.
-  const lapses = clock.every(renewMs, () => {
-    if (!holder.isHeld) succession.term?.standDown();
-  });
+  const { holder, succession, resources } = await openSuccession(options, { ...dependencies, events });
   const uptime = (): number => Math.floor((clock.monotonic() - startedAt) / 1_000);
   const status = (): EngineStatus => {
     const present = succession.term?.status();
@@ -139,13 +113,6 @@ export async function openEngineService(
   const { answered } = events;
   const standby = createStandbyHttp({ access, trustedProxies, requestId, log, status, answered });
   const host = { requestId, trustedProxies, events };
-  try {
-    await succession.begin();
-  } catch (error) {
-    lapses.cancel();
-    await succession[Symbol.asyncDispose]();
-    throw error;
-  }
   return {
     get active() {
       return succession.term;
@@ -158,11 +125,55 @@ export async function openEngineService(
     status,
     isServing: () => succession.term?.service.isInMaintenance === false,
     recheck: async () => await succession.term?.recheck(),
-    [Symbol.asyncDispose]: async () => {
-      lapses.cancel();
-      await succession[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+}
+
+/** What runs while the lease is held, and the warm parts that it runs on; the first term is open, or it stands by. */
+async function openSuccession(
+  options: EngineOptions,
+  dependencies: Omit<EngineServiceDependencies, "events"> & {
+    readonly events: ReturnType<typeof withExpectedFailures<EngineServiceDependencies["events"]>>;
+  },
+) {
+  const { clock, random, stores, events, leaseEvents } = dependencies;
+  const { network, leaseMs } = options;
+  const { retryableError, internalError } = events;
+  const times = leaseTimesOf(leaseMs);
+  const id = Buffer.from(random.bytes(16)).toString("hex");
+  const holder = new LeaseHolder(
+    { network, job: "engine-book", leaseMs },
+    { store: stores.leases, clock, holder: id, retryableError, events: leaseEvents },
+  );
+  await using opening = new AsyncDisposableStack();
+  const warm = opening.use(await openWarmParts(options, dependencies));
+  // Closed before the warm parts: the lease is given up first, and a successor waits for nothing that is left to close.
+  const succession = opening.use(
+    new Succession<Engine>(
+      { ...times, what: "the block engine", retryRenewals },
+      {
+        clock,
+        lease: holder,
+        open: (lease) => {
+          const under = stores.of(network).under(lease);
+          return openEngine(options, { ...dependencies, warm, stores: under, isHolder: () => holder.isHeld });
+        },
+        roleChanged: (role) => {
+          if (role === "active") events.leads();
+          events.roleChanged(role);
+        },
+        internalError,
+      },
+    ),
+  );
+  // A lease may lapse while the store does not answer: validators then look for the next leader without waiting for it.
+  opening.use(
+    clock.every(times.beatMs, () => {
+      if (!holder.isHeld) succession.term?.standDown();
+    }),
+  );
+  await succession.begin();
+  return { holder, succession, resources: opening.move() };
 }
 
 /**

@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
-import type { LeaseRecord, LeaseStore } from "../../state/index.ts";
-import { LeaseHolder, leaseMs, poolLeaseOf, renewMs } from "./lease-holder.ts";
+import type { LeaseRecord, LeaseStore } from "../state/index.ts";
+import type { LeaseEvents } from "./events.ts";
+import { LeaseHolder, leaseTimesOf } from "./lease-holder.ts";
+
+const leaseMs = 2_500;
+const { beatMs } = leaseTimesOf(leaseMs);
 
 /** A lease as the state's, which can be away. */
 class MemoryLeases implements LeaseStore {
@@ -43,7 +47,14 @@ class MemoryLeases implements LeaseStore {
 let store: MemoryLeases;
 let clock: ManualClock;
 let retryableError: string[];
+let told: string[];
+const events: LeaseEvents = {
+  held: (isHeld) => void told.push(isHeld ? "held" : "standing by"),
+  beatSeen: (epoch, atMs) => void told.push(`epoch ${epoch}, beat ${atMs}`),
+  takenOver: (epoch) => void told.push(`taken over in epoch ${epoch}`),
+};
 beforeEach(() => {
+  told = [];
   store = new MemoryLeases();
   clock = new ManualClock();
   retryableError = [];
@@ -52,8 +63,8 @@ afterEach(() => expect(retryableError).toEqual([]));
 
 const holderOf = (holder: string): LeaseHolder =>
   new LeaseHolder(
-    { lease: poolLeaseOf("mainnet") },
-    { store, clock, holder, retryableError: (what) => void retryableError.push(what) },
+    { network: "mainnet", job: "engine-book", leaseMs },
+    { store, clock, holder, events, retryableError: (what) => void retryableError.push(what) },
   );
 
 test("the first to look has the lease, the second while the first beats has not, however long", async () => {
@@ -61,7 +72,7 @@ test("the first to look has the lease, the second while the first beats has not,
   expect(await first.renew()).toMatchObject({ epoch: 1n });
   for (let round = 0; round < 50; round += 1) {
     expect(await second.renew()).toBeNull();
-    clock.advance(renewMs);
+    clock.advance(beatMs);
     await first.renew();
     expect([first.isHeld, second.isHeld]).toEqual([true, false]);
   }
@@ -72,9 +83,9 @@ test("who stops beating is succeeded after the lease's time and no sooner, and h
   await first.renew();
   clock.advance(1);
   await second.renew();
-  for (let at = 1; at < leaseMs; at += renewMs) {
+  for (let at = 1; at < leaseMs; at += beatMs) {
     expect(await second.renew()).toBeNull();
-    clock.advance(renewMs);
+    clock.advance(beatMs);
   }
   expect(first.isHeld).toBe(false);
   expect(await second.renew()).toMatchObject({ epoch: 2n, holder: "second" });
@@ -100,7 +111,7 @@ test("at any interleaving of looks, pauses and absences of the store two never b
       if (next(40) === 0) await chosen?.release();
       else await chosen?.renew();
       expect(holders.filter(({ isHeld }) => isHeld).length).toBeLessThanOrEqual(1);
-      clock.advance(next(8) === 0 ? next(2 * leaseMs) : next(renewMs));
+      clock.advance(next(8) === 0 ? next(2 * leaseMs) : next(beatMs));
       expect(holders.filter(({ isHeld }) => isHeld).length).toBeLessThanOrEqual(1);
     }
   }
@@ -119,7 +130,33 @@ test("a holder that cannot reach the store stops believing in time, and goes on 
   store.isAway = false;
   expect(await only.renew()).toMatchObject({ epoch: 1n });
   expect(only.isHeld).toBe(true);
-  expect(retryableError).toEqual(["the lease of the book"]);
+  expect(retryableError).toEqual(["the lease of engine-book"]);
+  retryableError = [];
+});
+
+test("silence counts while a beat could have been seen: a store that was away for all leaves the lease where it is", async () => {
+  const [first, second] = [holderOf("first"), holderOf("second")];
+  await first.renew();
+  await second.renew();
+  store.isAway = true;
+  for (let at = 0; at < 3 * leaseMs; at += beatMs) {
+    clock.advance(beatMs);
+    expect(await second.renew()).toBeNull();
+  }
+  store.isAway = false;
+  // Whoever asks first.
+  expect(await second.renew()).toBeNull();
+  expect(await first.renew()).toMatchObject({ epoch: 1n });
+  expect([first.isHeld, store.takes]).toEqual([true, 1]);
+  // A holder that died meanwhile is succeeded after the time of a lease.
+  for (let at = 0; at < leaseMs; at += beatMs) {
+    clock.advance(beatMs);
+    await second.renew();
+  }
+  clock.advance(beatMs);
+  expect(await second.renew()).toMatchObject({ epoch: 2n });
+  // An outage is told once, however often the lease was asked for.
+  expect(retryableError).toEqual(["the lease of engine-book"]);
   retryableError = [];
 });
 
@@ -150,10 +187,60 @@ test("engines of two networks on one database each hold the lease of their own b
   const holders = (["mainnet", "testnet"] as const).map(
     (network) =>
       new LeaseHolder(
-        { lease: poolLeaseOf(network) },
-        { store: leases, clock, holder: network, retryableError: (what) => void what },
+        { network, job: "engine-book", leaseMs },
+        { store: leases, clock, holder: network, events, retryableError: (what) => void what },
       ),
   );
   await Promise.all(holders.map((each) => each.renew()));
   expect(holders.map(({ isHeld }) => isHeld)).toEqual([true, true]);
+});
+
+test("who holds it, in which epoch, its last beat, and each take-over from a silent holder are told", async () => {
+  const [first, second] = [holderOf("first"), holderOf("second")];
+  await first.renew();
+  await second.renew();
+  const now = clock.monotonic();
+  expect(told).toEqual(["held", `epoch 1, beat ${now}`, "standing by", `epoch 1, beat ${now}`]);
+  for (let at = 0; at < leaseMs; at += beatMs) {
+    clock.advance(beatMs);
+    told = [];
+    await second.renew();
+  }
+  const later = clock.monotonic();
+  expect(told).toEqual(["taken over in epoch 2", "held", `epoch 2, beat ${later}`]);
+  told = [];
+  await second.release();
+  await first.renew();
+  await first.renew();
+  // What was given up is taken, and not from somebody who went silent.
+  expect(told.filter((each) => each.startsWith("taken over"))).toEqual([]);
+  expect(told.at(-1)).toBe(`epoch 3, beat ${later}`);
+});
+
+test("another process is known to have it while its beats are seen, and nobody is when they end or the store is away", async () => {
+  const [first, second] = [holderOf("first"), holderOf("second")];
+  expect(second.isElsewhere).toBe(false);
+  await first.renew();
+  await second.renew();
+  for (let round = 0; round < 20; round += 1) {
+    clock.advance(beatMs);
+    await first.renew();
+    await second.renew();
+    expect([first.isElsewhere, second.isElsewhere]).toEqual([false, true]);
+  }
+  store.isAway = true;
+  for (let at = 0; at < leaseMs; at += beatMs) {
+    clock.advance(beatMs);
+    await second.renew();
+  }
+  expect([first.isElsewhere, second.isElsewhere]).toEqual([false, false]);
+  retryableError = [];
+});
+
+test("a lease of any length has five beats or more, and is looked at often", () => {
+  for (const each of [1_000, 2_500, 4_000, 60_000]) {
+    const times = leaseTimesOf(each);
+    expect(times.beatMs * 5).toBeLessThanOrEqual(each);
+    expect(times.lookMs).toBeLessThanOrEqual(100);
+  }
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { systemClock } from "@sluice/lib";
 import { until } from "@sluice/lib/testing";
-import type { LeaseRecord } from "../../state/index.ts";
+import type { LeaseRecord } from "../state/index.ts";
 import { Succession } from "./succession.ts";
 
 const lease = (epoch: bigint): LeaseRecord => ({ name: "book", epoch, beats: 0n, holder: "here" });
@@ -25,7 +25,7 @@ beforeEach(() => {
     release: async () => void happened.push("release"),
   };
   succession = new Succession(
-    { renewMs: 1, retryRenewals: 3 },
+    { what: "the book", beatMs: 1, lookMs: 1, retryRenewals: 3 },
     {
       clock: systemClock,
       lease: holderOf,

@@ -1,20 +1,21 @@
 import { invariant, type Timer, type Timers } from "@sluice/lib";
-import type { LeaseRecord } from "../../state/index.ts";
-import type { LeaseHolder } from "./lease-holder.ts";
+import type { LeaseRecord } from "../state/index.ts";
+import type { LeaseHolder, LeaseTimes } from "./lease-holder.ts";
 
-export type EngineRole = "active" | "standby";
+export type SuccessionRole = "active" | "standby";
 
 export interface SuccessionDependencies<Term extends AsyncDisposable> {
   readonly clock: Timers;
   readonly lease: Pick<LeaseHolder, "renew" | "release">;
   /** Opens what runs while the lease is held. */
   readonly open: (lease: LeaseRecord) => Promise<Term>;
-  readonly roleChanged: (role: EngineRole) => void;
+  readonly roleChanged: (role: SuccessionRole) => void;
   readonly internalError: (where: string, error: unknown) => void;
 }
 
-export interface SuccessionOptions {
-  readonly renewMs: number;
+export interface SuccessionOptions extends Pick<LeaseTimes, "beatMs" | "lookMs"> {
+  /** What runs, as faults name it. */
+  readonly what: string;
   /** Renewals to skip after an opening failed, so that another process takes the lease. */
   readonly retryRenewals: number;
 }
@@ -56,7 +57,7 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
    */
   async begin(): Promise<void> {
     const lease = await this.#dependencies.lease.renew();
-    this.#wait(this.#options.renewMs);
+    this.#wait(this.#delayMs(lease));
     if (lease === null) {
       this.#dependencies.roleChanged("standby");
       return;
@@ -78,12 +79,19 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
   }
 
   async #renew(): Promise<void> {
-    if (this.#skippedRenewals > 0) this.#skippedRenewals -= 1;
-    else {
-      const lease = await this.#dependencies.lease.renew();
-      if (this.#changing === null && !this.#isClosed) this.#follow(lease);
+    if (this.#skippedRenewals > 0) {
+      this.#skippedRenewals -= 1;
+      this.#wait(this.#options.beatMs);
+      return;
     }
-    this.#wait(this.#options.renewMs);
+    const lease = await this.#dependencies.lease.renew();
+    if (this.#changing === null && !this.#isClosed) this.#follow(lease);
+    this.#wait(this.#delayMs(lease));
+  }
+
+  /** Who holds it beats; who stands by looks more often, so that what is given up is taken over soon. */
+  #delayMs(lease: LeaseRecord | null): number {
+    return lease === null ? this.#options.lookMs : this.#options.beatMs;
   }
 
   #follow(lease: LeaseRecord | null): void {
@@ -106,7 +114,7 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
 
   /** Another process may be able to do what this one is not. */
   async #giveUp(error: unknown): Promise<void> {
-    this.#dependencies.internalError("opening the block engine", error);
+    this.#dependencies.internalError(`opening ${this.#options.what}`, error);
     await this.#dependencies.lease.release();
     this.#skippedRenewals = this.#options.retryRenewals;
   }
@@ -117,7 +125,7 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
     try {
       await term[Symbol.asyncDispose]();
     } catch (error) {
-      this.#dependencies.internalError("closing the block engine", error);
+      this.#dependencies.internalError(`closing ${this.#options.what}`, error);
     }
   }
 
