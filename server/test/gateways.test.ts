@@ -10,6 +10,7 @@ import { type CutProxy, startCutProxy } from "./testing/cut-proxy.ts";
 import { type Gateway, sluice, startGateway } from "./testing/gateway.ts";
 import { startLedgerServer } from "./testing/ledger-server.ts";
 import { post } from "./testing/network.ts";
+import { ask, freshKey, heightCall, spend } from "./testing/replicas.ts";
 import { startStubNode } from "./testing/stub-node.ts";
 
 const databaseUrl = Bun.env["DATABASE_URL"] ?? "";
@@ -36,35 +37,6 @@ async function connect(gateway: Gateway, key: string): Promise<{ closed: Promise
   };
   await opened.promise;
   return { closed: closed.promise };
-}
-
-async function freshKey(gateway: Gateway, requestsPerSecond: number) {
-  const account = await sluice(gateway, environment, "accounts", "create", "--name", "shared", "--tier", "enterprise");
-  const limits = ["--requests-per-second", String(requestsPerSecond), "--credits-monthly", "1000000"];
-  await sluice(gateway, environment, "accounts", "set-limits", account.id, ...limits);
-  const created = await sluice(gateway, environment, "keys", "create", "--account", account.id, "--name", "first");
-  return { accountId: String(account.id), keyId: String(created.id), key: String(created.key) };
-}
-
-const call = { jsonrpc: "2.0", id: 1, method: "getBlockHeight", params: [] };
-const ask = async (gateway: Gateway, key: string): Promise<number> =>
-  (await post(gateway.url, call, { "x-api-key": key })).status;
-
-/** Asks both as fast as it goes, over several loops each, and counts what was answered and in what time. */
-async function spend(gateways: readonly Gateway[], key: string, spanMs: number) {
-  const counts = { answered: 0, refused: 0, other: 0, seconds: 0 };
-  const startMs = performance.now();
-  const loop = async (gateway: Gateway): Promise<void> => {
-    while (performance.now() - startMs < spanMs) {
-      const status = await ask(gateway, key);
-      if (status === 429) counts.refused += 1;
-      else if (status === 200) counts.answered += 1;
-      else counts.other += 1;
-    }
-  };
-  await Promise.all(gateways.flatMap((gateway) => [loop(gateway), loop(gateway), loop(gateway)]));
-  counts.seconds = (performance.now() - startMs) / 1_000;
-  return counts;
 }
 
 if (isRun) {
@@ -104,7 +76,7 @@ if (isRun) {
   }, 30_000);
 
   test("a key that is revoked through one gateway is refused by the other at once", async () => {
-    const { key, keyId } = await freshKey(first, 1_000);
+    const { key, keyId } = await freshKey(first, environment, 1_000);
     expect([await ask(first, key), await ask(second, key)]).toEqual([200, 200]);
     await sluice(first, environment, "keys", "revoke", keyId);
     // A notice takes a millisecond; without it the key would be kept for five minutes.
@@ -113,7 +85,7 @@ if (isRun) {
   }, 60_000);
 
   test("a connection to one gateway ends at once when its key is narrowed or refused through the other", async () => {
-    const { keyId, key, accountId } = await freshKey(first, 1_000);
+    const { keyId, key, accountId } = await freshKey(first, environment, 1_000);
     const admin = await sluice(
       first,
       environment,
@@ -152,8 +124,8 @@ if (isRun) {
   }, 60_000);
 
   test("what was sent through one gateway is reported by the other", async () => {
-    const { key, keyId } = await freshKey(first, 1_000);
-    const send = { ...call, method: "sendTransaction", params: ["AQ==", { encoding: "base64" }] };
+    const { key, keyId } = await freshKey(first, environment, 1_000);
+    const send = { ...heightCall, method: "sendTransaction", params: ["AQ==", { encoding: "base64" }] };
     expect((await post(second.url, send, { "x-api-key": key })).body.result).toBe("5".repeat(88));
     const reported = await eventually("the transaction", async () => {
       const response = await fetch(`${first.url}/api/v1/sent-transactions`, { headers: { "x-api-key": key } });
@@ -165,7 +137,7 @@ if (isRun) {
 
   test("two gateways together give the rate of one bucket, to one part in a thousand above and with little left below", async () => {
     const rate = 40;
-    const { key } = await freshKey(first, rate);
+    const { key } = await freshKey(first, environment, rate);
     const { answered, refused, other, seconds } = await spend([first, second], key, 4_000);
     expect(answered).toBeLessThanOrEqual((rate * 2 + rate * seconds) * 1.001 + 1);
     expect(answered).toBeGreaterThan((rate * 2 + rate * seconds) * 0.8);
@@ -175,7 +147,7 @@ if (isRun) {
 
   test("without Redis both go on with a share each, say so, and keep the sum bounded; then they share again", async () => {
     const rate = 40;
-    const { key } = await freshKey(first, rate);
+    const { key } = await freshKey(first, environment, rate);
     expect([await ask(first, key), await ask(second, key)]).toEqual([200, 200]);
     proxy.cut();
     for (const gateway of [first, second]) {
@@ -194,7 +166,7 @@ if (isRun) {
   }, 60_000);
 
   test("what a gateway held of credits when it was killed under load comes back with its next start", async () => {
-    const { key, accountId } = await freshKey(first, 100_000);
+    const { key, accountId } = await freshKey(first, environment, 100_000);
     const creditsUsed = async (): Promise<number> =>
       Number((await sluice(first, environment, "accounts", "credits", accountId)).used);
     let asked = 0;
