@@ -21,8 +21,12 @@ const form = /^([a-z][a-z+]*):\/\/(?:([^@/?#]*)@)?([^@/?#]*)(\/[^?#]*)?(?:\?([^#
 export function splitStoreUrl(text: string, schemes: readonly string[]): StoreUrl {
   const match = form.exec(text);
   const [, scheme = "", credentials = "", hosts = "", path = "", query = ""] = match ?? [];
-  if (match === null || !schemes.includes(scheme)) {
+  if (!schemes.some((each) => text.startsWith(`${each}://`))) {
     throw new StoreUrlFault(`a URL that starts with ${schemes.map((each) => `${each}://`).join(", ")}`);
+  }
+  // What follows the password would be taken for a host or a path; a list of URLs is another mistake.
+  if (match === null || (path.includes("@") && !/,[a-z+]+:$/.test(hosts))) {
+    throw new StoreUrlFault("a URL in which @, :, / and # of user, password and path are percent-encoded (@ is %40)");
   }
   const colon = credentials.indexOf(":");
   const username = decoded(colon < 0 ? credentials : credentials.slice(0, colon), "user");
