@@ -46,6 +46,14 @@ const command = (pid: number): string => Bun.spawnSync(["ps", "-o", "args=", "-p
 const marketPid = (): number | undefined =>
   descendants(network.process.pid).find((pid) => command(pid).includes("devnet/market/main.ts"));
 
+test("a process that is alone holds the lease of each job that one process does", async () => {
+  const text = await (await fetch(`${network.dev.doors["metrics"]}`)).text();
+  for (const job of ["oracle-recorder", "engine-book"]) {
+    expect(text).toContain(`sluice_lease_held{network="devnet",job="${job}"} 1\n`);
+    expect(text).toContain(`sluice_lease_epoch{network="devnet",job="${job}"} 1\n`);
+  }
+});
+
 describe("the oracle's endpoint of a development network", () => {
   test("prices every symbol in both variants, from sources that the list names", async () => {
     // A pool's price is a mean over slots, and there have to be some first.

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { ApiDocs } from "../admin/index.ts";
 import type { Config } from "../config/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
+import { createLeaseEvents, keepLease, LeaseHolder, leaseTimesOf } from "../leases/index.ts";
 import { AppListener } from "../net/index.ts";
 import {
   createOracle,
@@ -33,6 +34,7 @@ export async function openOracle(config: Config, dependencies: OracleParts): Pro
   const { access, requestId, processes } = gateway;
   const { requests } = stores.state;
   const oracleEvents = createOracleEvents(dependencies, requestEvents(dependencies));
+  const standsBy = await openRecorderLease(config, dependencies);
   const oracle = resources.use(
     createOracle(
       {
@@ -51,6 +53,7 @@ export async function openOracle(config: Config, dependencies: OracleParts): Pro
           v2: openMeter(config, { meter: "oracle-v2", store: requests["oracle-v2"], processes }, dependencies),
         },
         ledger: stores.ledger,
+        standsBy,
         requestId,
         events: oracleEvents,
         startFeed: (listener) =>
@@ -84,6 +87,28 @@ export async function openOracle(config: Config, dependencies: OracleParts): Pro
   );
   resources.defer(() => listener.stop(drainMsOf(config)));
   return oracle;
+}
+
+/** The lease under which one process of several records prices; tells whether another one does. */
+async function openRecorderLease(config: Config, dependencies: OracleParts): Promise<() => boolean> {
+  const { clock, events, log, processId, resources, stores } = dependencies;
+  const { leaseMs } = config.stores;
+  const [network, job] = [config.networkDefault, "oracle-recorder"] as const;
+  const nowMs = (): number => clock.monotonic();
+  const lease = new LeaseHolder(
+    { network, job, leaseMs },
+    {
+      store: stores.state.engine.leases,
+      clock,
+      holder: processId,
+      retryableError: (what, error) => log.warn({ what, error }, "an operation failed and is tried again"),
+      events: createLeaseEvents(dependencies, { network, job, nowMs }),
+    },
+  );
+  const { internalError } = events;
+  const what = "the recording of prices";
+  resources.use(await keepLease({ what, times: leaseTimesOf(leaseMs) }, { clock, lease, internalError }));
+  return () => lease.isElsewhere;
 }
 
 /** Pools are read from the default network's first node: about two hundred bytes a slot. */

@@ -5,4 +5,5 @@
  */
 export { createLeaseEvents, type LeaseEvents, leaseMetrics } from "./events.ts";
 export { LeaseHolder, leaseTimesOf } from "./lease-holder.ts";
+export { keepLease } from "./standing-lease.ts";
 export { Succession, type SuccessionRole } from "./succession.ts";

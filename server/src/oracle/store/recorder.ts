@@ -11,6 +11,11 @@ import type { MinuteVolume, TradedVolumes } from "./traded-volumes.ts";
 export const recorderLimits = {
   /** How often rows are written, in milliseconds: each batch costs the ledger's engine 15 ms whatever its size. */
   writeMs: 5_000,
+  /**
+   * Runs of writing for which a process that stands by keeps what another one writes: longer than that one takes to be
+   * succeeded, and than its last rows waited.
+   */
+  runsKept: 6,
   tickEveryMs: 10_000,
   roundEveryMs: 1_000,
   /** Every tier's update frequency above a second is a multiple of it, so that windows begin with sections. */
@@ -42,6 +47,8 @@ export interface RecorderDependencies {
   readonly ledger: Pick<OracleLedger, "insert">;
   readonly volumes: Pick<TradedVolumes, "take" | "unrecorded">;
   readonly dropped: RowQueueDependencies["dropped"];
+  /** Whether another process records; unless given none does. In doubt both do: rows that two write are one row. */
+  readonly standsBy?: () => boolean;
 }
 
 /**
@@ -55,6 +62,7 @@ export class Recorder implements AsyncDisposable {
   readonly #candles: RowQueue<Candle>;
   readonly #volumes: RowQueue<MinuteVolume>;
   readonly #traded: RecorderDependencies["volumes"];
+  readonly #standsBy: () => boolean;
   readonly #open = new Map<string, OpenCandle>();
   /** The newest round of the present second. */
   readonly #held = new Map<string, PricedRound>();
@@ -65,7 +73,8 @@ export class Recorder implements AsyncDisposable {
   readonly #writing = new SingleFlight(() => this.#writeAll());
 
   constructor(dependencies: RecorderDependencies) {
-    const { clock, ledger, volumes, dropped } = dependencies;
+    const { clock, ledger, volumes, dropped, standsBy = () => false } = dependencies;
+    this.#standsBy = standsBy;
     this.#clock = clock;
     this.#traded = volumes;
     this.#dropped = dropped;
@@ -151,10 +160,20 @@ export class Recorder implements AsyncDisposable {
 
   async #writeAll(): Promise<void> {
     this.#takeVolumes();
+    if (this.#standsBy()) {
+      this.#standBy(recorderLimits.runsKept);
+      return;
+    }
     await this.#candles.write();
     await this.#volumes.write();
     await this.#rounds.write();
     await this.#ticks.write();
+  }
+
+  /** Rows that two processes write are one row, but for ticks, of which a successor writes its own from then on. */
+  #standBy(runsKept: number): void {
+    for (const queue of [this.#candles, this.#volumes, this.#rounds]) queue.standBy(runsKept);
+    this.#ticks.standBy(0);
   }
 
   #keep(round: PricedRound): void {
@@ -182,6 +201,7 @@ export class Recorder implements AsyncDisposable {
     this.#takeVolumes(true);
     this.#held.clear();
     this.#open.clear();
+    if (this.#standsBy()) this.#standBy(0);
     await within(this.#clock, recorderLimits.closeMsMax, this.write());
     for (const queue of [this.#candles, this.#volumes, this.#rounds, this.#ticks]) queue.giveUp();
   }

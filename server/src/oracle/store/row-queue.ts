@@ -24,6 +24,8 @@ export class RowQueue<Row> {
   readonly #toRow: (item: Row) => object;
   readonly #dependencies: RowQueueDependencies;
   #waiting: Row[] = [];
+  /** While another process writes: how many of the waiting rows arrived between calls of `standBy`, oldest first. */
+  #arrivals: number[] = [];
 
   constructor(table: string, toRow: (item: Row) => object, dependencies: RowQueueDependencies) {
     this.#table = table;
@@ -43,6 +45,16 @@ export class RowQueue<Row> {
     if (excess > rowLimits.batchMax) this.#drop(excess, "full");
   }
 
+  /**
+   * Called in place of `write` while another process writes the same rows: lets go of those that arrived more than
+   * `callsKept` calls ago. What is kept is written should the other process end.
+   */
+  standBy(callsKept: number): void {
+    const known = this.#arrivals.reduce((sum, count) => sum + count, 0);
+    this.#arrivals.push(Math.max(0, this.#waiting.length - known));
+    while (this.#arrivals.length > callsKept) this.#waiting = this.#waiting.slice(this.#arrivals.shift());
+  }
+
   /** Drops what waits, because nothing will write it any more. */
   giveUp(): void {
     if (this.#waiting.length > 0) this.#drop(this.#waiting.length, "unavailable");
@@ -50,6 +62,7 @@ export class RowQueue<Row> {
 
   /** Writes the waiting rows; rows that the ledger does not take stay. Never rejects. Callers run it one at a time. */
   async write(): Promise<void> {
+    this.#arrivals = [];
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, rowLimits.batchMax);
       const first = batch[0];
@@ -68,6 +81,7 @@ export class RowQueue<Row> {
 
   #drop(rows: number, reason: RowDropReason): void {
     this.#waiting = this.#waiting.slice(rows);
+    this.#arrivals = [];
     this.#dependencies.dropped(this.#table, rows, reason);
   }
 }

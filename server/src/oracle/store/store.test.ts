@@ -45,6 +45,58 @@ describe("the ledger of prices", () => {
     return new History({ ledger, unwritten: recorder });
   }
 
+  test("one that stands by writes nothing while another records, and what the other had not written when it ended", async () => {
+    const inserted = new Map<string, number>();
+    let writer = "first";
+    const recorderOf = (name: string) =>
+      new Recorder({
+        clock: new ManualClock(),
+        ledger: {
+          insert: async (table, rows) => {
+            inserted.set(`${name} ${table}`, (inserted.get(`${name} ${table}`) ?? 0) + rows.length);
+            await ledger.insert(table, rows);
+          },
+        },
+        ...nothing,
+        standsBy: () => writer !== name,
+      });
+    const [first, second] = [recorderOf("first"), recorderOf("second")];
+    const begin = now - 4 * hour;
+    const see = (recorders: readonly Recorder[], from: number, to: number): void => {
+      for (let at = from; at < to; at += 5_000) {
+        const round = priced({ symbol: "AVAX", atMs: begin + at, price: String(1 + at / 1_000) });
+        for (const recorder of recorders) {
+          recorder.round(round);
+          recorder.tick(tick("kraken", "AVAX", begin + at, decimal("1")));
+        }
+      }
+    };
+    for (let at = 0; at < 3 * minute; at += 5_000) {
+      see([first, second], at, at + 5_000);
+      await Promise.all([first.write(), second.write()]);
+    }
+    expect([...inserted.keys()].filter((name) => name.startsWith("second"))).toEqual([]);
+    // The first ends without writing what it saw last; the second finds that out two runs later.
+    see([first, second], 3 * minute, 3 * minute + 15_000);
+    await second.write();
+    see([second], 3 * minute + 15_000, 4 * minute);
+    await second.write();
+    writer = "second";
+    see([second], 4 * minute, 5 * minute);
+    await second.write();
+    // Rows of the last runs alone, not all that it ever saw.
+    expect(inserted.get("second oracle_rounds_by_second")).toBeLessThan(40);
+    await second[Symbol.asyncDispose]();
+    const reader = new History({ ledger, unwritten: new Recorder({ clock: new ManualClock(), ledger, ...nothing }) });
+    const bars = await reader.bars("AVAX", { minutes: 1, limit: 5, endMs: begin + 5 * minute });
+    expect(bars.map(({ atMs }) => (atMs - begin) / minute)).toEqual([0, 1, 2, 3, 4]);
+    const points = await reader.points("AVAX", { spanMs: 2 * minute, limit: 120, endMs: begin + 5 * minute });
+    expect(points.length).toBe(24);
+    writer = "second";
+    await first[Symbol.asyncDispose]();
+    expect(inserted.get("first oracle_ticks")).toBe(18);
+  });
+
   test("prices of any size come back to the last digit", async () => {
     const prices = ["0.000000123456789012", "123456789012.123456789", "0.000000000000000001", "99999999999999999999.9"];
     const recorder = new Recorder({ clock: new ManualClock(), ledger, ...nothing });

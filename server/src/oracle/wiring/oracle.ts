@@ -44,6 +44,8 @@ export interface OracleDependencies {
   readonly ledger: OracleLedger;
   readonly requestId: () => string;
   readonly events: Omit<OracleEvents, keyof SourceEvents>;
+  /** Whether another process records prices; unless given none does. */
+  readonly standsBy?: () => boolean;
   readonly startFeed: (listener: FeedListener) => SourceFeed;
 }
 
@@ -95,7 +97,8 @@ class RunningOracle implements Oracle {
       day: this.#day,
       recorded: (source, outcome) => events.volumeRecorded(source, outcome),
     });
-    this.#recorder = new Recorder({ clock, ledger, volumes: this.#volumes, dropped });
+    const standsBy = dependencies.standsBy ?? (() => false);
+    this.#recorder = new Recorder({ clock, ledger, volumes: this.#volumes, dropped, standsBy });
     this.#tickLog = openTickLog(options, dependencies);
     const stats = new RequestStats({ clock });
     const services = this.#services(stats);
