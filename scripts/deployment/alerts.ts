@@ -156,6 +156,21 @@ const nodeAlerts: readonly Alert[] = [
 ];
 
 const storeAlerts: readonly Alert[] = [
+  alert("SluiceDatabaseAway", "page")("max by (instance) (sluice_credits_advances_open) > 0", {
+    for: "1m",
+    summary: "{{ $labels.instance }} serves on advances, since PostgreSQL leases no credits",
+    firesOn: { 'sluice_credits_advances_open{meter="credits",instance="a"}': "3x40" },
+  }),
+  alert("SluiceDatabaseWaits", "page")("max by (instance, pool) (sluice_database_pool_waiting) > 0", {
+    for: "2m",
+    summary: "Statements of {{ $labels.instance }} wait for a connection of the pool {{ $labels.pool }}",
+    firesOn: { 'sluice_database_pool_waiting{pool="general",instance="a"}': "4x40" },
+  }),
+  alert("SluiceDatabaseConnectionsLost", "ticket")("increase(sluice_database_connections_lost_total[30m]) > 10", {
+    for: "0m",
+    summary: "{{ $labels.instance }} loses connections to PostgreSQL",
+    firesOn: { 'sluice_database_connections_lost_total{pool="general"}': "0+1x40" },
+  }),
   alert("SluiceSharingLost", "page")("sluice_sharing_up == 0 and sluice_sharing_lost_total > 0", {
     for: "1m",
     summary: "{{ $labels.instance }} cannot reach Redis and serves its share of each limit",
