@@ -121,12 +121,21 @@ test("only full buckets are forgotten, and made-up names get no burst of their o
   for (const name of ["a", "b", "c", "d"]) limits.take(name, 10, 20, 20);
   let allowed = 0;
   for (let index = 0; index < 20_000; index += 1) if (limits.take(`made-up:${index}`, 10, 20).allowed) allowed += 1;
-  expect(allowed).toBeLessThanOrEqual(256 * 20);
-  expect(limits.size).toBeLessThanOrEqual(4 + 256);
+  expect(allowed).toBe(256 * 20);
+  expect(limits.size).toBe(4 + 256);
   for (const name of ["a", "b", "c", "d"]) expect(limits.take(name, 10, 20).allowed).toBe(false);
   clock.advance(2_000);
   expect(limits.take("new", 10, 20)).toMatchObject({ allowed: true, remaining: 19 });
   expect(limits.take("new", 10, 20).remaining).toBe(18);
+});
+
+test("a bucket that is not full again is not forgotten for a new name", () => {
+  const { clock, limits } = boot(1);
+  limits.take("a", 10, 20, 20);
+  clock.advance(1_999);
+  limits.take("new", 10, 20);
+  expect(limits.size).toBe(2);
+  expect(limits.take("a", 10, 20, 20)).toMatchObject({ allowed: false, remaining: 19 });
 });
 
 test("numbers that are no whole tokens are a fault of the caller", () => {
@@ -137,9 +146,42 @@ test("numbers that are no whole tokens are a fault of the caller", () => {
     [1, 0, 1],
     [1, 2, -1],
     [Number.NaN, 2, 1],
+    [1, 2.5, 1],
+    [1, 2, 0.5],
+    [-1, 2, 1],
+    [1, -2, 1],
   ] as const) {
     expect(() => limits.take("a", rate, burst, cost)).toThrow(RangeError);
   }
+  expect(limits.take("a", 1, 1, 0)).toMatchObject({ allowed: true, remaining: 1 });
+});
+
+test("a new name looks at sixteen buckets for one that is full, and the next new name goes on where it ended", () => {
+  for (const [before, sizes] of [
+    [15, [16]],
+    [16, [18, 18]],
+  ] as const) {
+    const { limits } = boot(before + 1);
+    for (let index = 0; index < before; index += 1) limits.take(`empty ${index}`, 10, 20, 20);
+    limits.take("full", 10, 20, 0);
+    const after = sizes.map((_, index) => {
+      limits.take(`new ${index}`, 10, 20);
+      return limits.size;
+    });
+    expect(after).toEqual([...sizes]);
+  }
+});
+
+test("a bucket that was drained has nothing left, and no less than nothing", () => {
+  const { clock, limits } = boot();
+  limits.drain("a", 1, 2, 5);
+  clock.advance(999.999);
+  expect(limits.take("a", 1, 2)).toMatchObject({ allowed: false, remaining: 0 });
+  clock.advance(0.001);
+  expect(limits.take("a", 1, 2)).toMatchObject({ allowed: true, remaining: 0 });
+  clock.advance(2_000);
+  limits.drain("a", 1, 2, 1);
+  expect(limits.take("a", 1, 2, 0).remaining).toBe(1);
 });
 
 test("random takes are decided as the reference decides them", async () => {

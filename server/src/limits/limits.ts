@@ -68,7 +68,7 @@ class TokenBuckets implements Limits {
 
   constructor(options: LimitsOptions, dependencies: { clock: Clock }) {
     this.#clock = dependencies.clock;
-    this.#bucketsMax = Math.max(1, options.bucketsMax ?? bucketsDefault);
+    this.#bucketsMax = options.bucketsMax ?? bucketsDefault;
   }
 
   get size(): number {
@@ -143,9 +143,7 @@ class TokenBuckets implements Limits {
   }
 
   #shared(name: string, rate: number, burst: number, nowMicros: number): Bucket {
-    let hash = 0;
-    for (let index = 0; index < name.length; index += 1) hash = (Math.imul(hash, 31) + name.charCodeAt(index)) >>> 0;
-    const slot = hash % overflowBuckets;
+    const slot = Bun.hash.xxHash32(name) % overflowBuckets;
     const shared = this.#overflow.get(slot);
     if (shared !== undefined) return shared;
     const bucket: Bucket = { microTokens: burst * micro, atMicros: nowMicros, rate, burst };

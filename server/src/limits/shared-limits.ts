@@ -135,13 +135,12 @@ class LeasedLimits implements SharedLimits {
     return promise;
   }
 
-  /** The wait is over: what is held, and then this process's own share, decides. */
+  /**
+   * The wait is over: this process's own share decides. What is held covers none of those that wait, since each grant
+   * serves all that it covers.
+   */
   #decideWaiting(bucket: SharedBucket): void {
-    for (const waiter of bucket.waiters.splice(0)) {
-      const isHeld = bucket.held >= waiter.cost && bucket.heldUntilMs > this.#clock.monotonic();
-      if (isHeld) bucket.held -= waiter.cost;
-      waiter.resolve(isHeld ? this.#decide(bucket, true, waiter.cost) : this.#takeOwn(bucket, waiter.cost));
-    }
+    for (const waiter of bucket.waiters.splice(0)) waiter.resolve(this.#takeOwn(bucket, waiter.cost));
     stopWaiting(bucket);
   }
 
@@ -162,7 +161,7 @@ class LeasedLimits implements SharedLimits {
     bucket: SharedBucket,
     nowMs: number,
     wish: { readonly needed: number; readonly want: number },
-    held = bucket.heldUntilMs > nowMs ? bucket.held : 0,
+    held = bucket.held,
   ): void {
     bucket.isLeasing = true;
     this.#unsettled.add(bucket);
