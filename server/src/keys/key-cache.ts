@@ -1,5 +1,5 @@
 import { BoundedMap } from "@sluice/lib";
-import type { Grant, KeyRefusal } from "./grant.ts";
+import type { Grant } from "./grant.ts";
 
 /** A key that exists, as it was at `checkedAtMs` (monotonic). */
 export interface KeyEntry extends UsedKey {
@@ -8,7 +8,6 @@ export interface KeyEntry extends UsedKey {
   readonly accountId: string;
   /** Null when the key exists and is not active. */
   readonly grant: Grant | null;
-  readonly refusal: KeyRefusal | null;
   readonly checkedAtMs: number;
   /** Monotonic; until then the entry is used without a look-up. */
   freshUntilMs: number;
@@ -22,7 +21,7 @@ interface UnknownEntry {
   readonly hash: string;
 }
 
-/** Entries checked to find one that was not used; after these the oldest is evicted, used or not. */
+/** Entries visited to find one that was not used; the next after these is evicted, used or not. */
 const chancesMax = 64;
 
 /**
@@ -33,10 +32,10 @@ const chancesMax = 64;
 export class KeyCache {
   readonly #known = new Map<string, KeyEntry>();
   /**
-   * Stands before the oldest known key: each key that it visits is deleted or set anew. A new iterator for each
+   * Stands before the key that is visited next when room is needed, as the hand of a clock. A new iterator for each
    * eviction would walk over the deleted places of the map, as in `BoundedMap`.
    */
-  #oldestKnown = this.#known.keys();
+  #hand = this.#known.values();
   readonly #unknown: BoundedMap<string, UnknownEntry>;
   readonly #presentedByHash = new Map<string, string>();
   /** Keys that exist, also those that were forgotten since: what is asked of them is not asked by a stranger. */
@@ -52,8 +51,8 @@ export class KeyCache {
     });
   }
 
-  get size(): { known: number; unknown: number } {
-    return { known: this.#known.size, unknown: this.#unknown.size };
+  get size(): { known: number; unknown: number; hashes: number } {
+    return { known: this.#known.size, unknown: this.#unknown.size, hashes: this.#presentedByHash.size };
   }
 
   known(presented: string): KeyEntry | undefined {
@@ -103,32 +102,29 @@ export class KeyCache {
 
   clear(): void {
     this.#known.clear();
-    this.#oldestKnown = this.#known.keys();
+    this.#hand = this.#known.values();
     this.#unknown.clear();
     this.#presentedByHash.clear();
   }
 
   #evictKnown(): void {
     for (let chances = 0; ; chances += 1) {
-      const presented = this.#nextKnown();
-      const entry = presented === undefined ? undefined : this.#known.get(presented);
-      if (presented === undefined || entry === undefined) return;
+      const entry = this.#nextKnown();
+      if (entry === undefined) return;
       if (!entry.isUsed || chances >= chancesMax) {
-        this.#forgetKnown(presented);
+        this.#forgetKnown(entry.presented);
         return;
       }
       entry.isUsed = false;
-      this.#known.delete(presented);
-      this.#known.set(presented, entry);
     }
   }
 
-  /** The oldest known key. An iterator that has ended stays so, although keys were set since. */
-  #nextKnown(): string | undefined {
-    const next = this.#oldestKnown.next();
+  /** The next known key, of which the first follows the last. */
+  #nextKnown(): KeyEntry | undefined {
+    const next = this.#hand.next();
     if (next.done !== true) return next.value;
-    this.#oldestKnown = this.#known.keys();
-    return this.#oldestKnown.next().value;
+    this.#hand = this.#known.values();
+    return this.#hand.next().value;
   }
 
   #forgetKnown(presented: string): void {

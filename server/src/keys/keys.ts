@@ -157,7 +157,7 @@ class KeyRing implements Keys {
   #evaluate(entry: KeyEntry): Grant | KeyRefusal {
     const { grant } = entry;
     entry.isUsed = true;
-    if (grant === null) return entry.refusal ?? inactiveKey;
+    if (grant === null) return inactiveKey;
     const nowMs = this.#clock.now();
     if (grant.expiresAt !== null && grant.expiresAt <= nowMs) return inactiveKey;
     this.#lastUsed.note(entry, nowMs);
@@ -235,7 +235,6 @@ class KeyRing implements Keys {
       keyId: found.key.id,
       accountId: found.account.id,
       grant: isActive ? grantOf(found.key, found.account) : null,
-      refusal: isActive ? null : inactiveKey,
       checkedAtMs: nowMs,
       freshUntilMs: nowMs + (isActive ? this.#options.lifetimeMs : this.#options.negativeLifetimeMs),
       isUsed: true,

@@ -10,6 +10,11 @@ test("a key without restrictions is bound by none", () => {
   expect(broken({})).toBeNull();
 });
 
+test("a restriction to networks has nothing to say of what belongs to none", () => {
+  expect(broken({ networks: ["devnet"] }, { network: null })).toBeNull();
+  expect(broken({ networks: ["devnet"], ipRanges: ["10.0.0.0/8"] }, { network: null })).toBe("IP_NOT_ALLOWED");
+});
+
 test("restrictions are checked in the order network, domain, address", () => {
   const all = { networks: ["devnet"], domains: ["example.com"], ipRanges: ["10.0.0.0/8"] };
   expect(broken(all)).toBe("NETWORK_NOT_ALLOWED");
@@ -28,6 +33,7 @@ test("a domain is matched against the host of Origin, else of Referer, whatever 
   expect(evaluated(null, "https://example.com/page?x=https://other.example")).toBeNull();
   for (const origin of [
     "https://apps.example.org",
+    "https://.apps.example.org",
     "https://evilapps.example.org",
     "https://example.com.evil.example",
     "https://evil.example/example.com",
@@ -52,6 +58,7 @@ test("a list of nothing but broken entries still restricts", () => {
   expect(broken({ domains: ["", "*", "*.*.com", "a b"] }, { origin: "https://example.com" })).toBe(
     "DOMAIN_NOT_ALLOWED",
   );
+  expect(broken({ domains: ["*.*.com"] }, { origin: "https://x.*.com" })).toBe("DOMAIN_NOT_ALLOWED");
   expect(broken({ ipRanges: ["300.0.0.0/8"] })).toBe("IP_NOT_ALLOWED");
 });
 
@@ -67,4 +74,5 @@ test("an address is matched against v4 and v6 ranges", () => {
 test("hostOf drops the trailing dot that a fully qualified name may have", () => {
   expect(hostOf("https://example.com.")).toBe("example.com");
   expect(hostOf("https://[::1]:80/")).toBe("[::1]");
+  expect(["https://.", "https://[", "https://", "ftp://example.com"].map(hostOf)).toEqual([null, null, null, null]);
 });
