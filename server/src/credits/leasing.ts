@@ -120,7 +120,6 @@ export class Leasing {
 
   /** True while asking the store again is pointless: it said "exhausted" under this allowance, or failed, just now. */
   #isHeldOff(account: CreditAccount): boolean {
-    if (account.heldOffUntilMs === 0) return false;
     return this.#clock.monotonic() < account.heldOffUntilMs && account.heldOffAllowance === account.allowance;
   }
 

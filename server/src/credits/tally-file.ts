@@ -37,9 +37,9 @@ const advancesPathOf = ({ directory, meter }: TallyPlace, holder: string): strin
 const headOf = (bootId: string | null): string => `${form}\n${bootId ?? "unknown"}\n`;
 
 /** The kernel's own name of its present run; null where there is none. */
-export function readBootId(): string | null {
+export function readBootId(path = "/proc/sys/kernel/random/boot_id"): string | null {
   try {
-    const id = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    const id = readFileSync(path, "utf8").trim();
     return /^[0-9a-f-]{36}$/.test(id) ? id : null;
   } catch {
     return null;
@@ -115,7 +115,6 @@ export function takeDeadTally(place: TallyPlace, holder: string): FoundTally | n
   const remove = (): void => {
     removeAdvances(advancesPathOf(place, holder));
     rmSync(path, { force: true });
-    dispose();
     rmSync(lockPath(place, holder), { force: true });
   };
   try {
@@ -125,15 +124,12 @@ export function takeDeadTally(place: TallyPlace, holder: string): FoundTally | n
     return { left, advances, remove, [Symbol.dispose]: dispose };
   } catch (error) {
     // The process that had it in hand before may have removed it meanwhile.
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") remove();
-    else dispose();
-    return missing(error);
+    const isGone = error instanceof Error && "code" in error && error.code === "ENOENT";
+    if (isGone) remove();
+    dispose();
+    if (isGone) return null;
+    throw error;
   }
-}
-
-function missing(error: unknown): null {
-  if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-  throw error;
 }
 
 function readLeft({ bootId }: TallyPlace, path: string): LeftTally | null {

@@ -88,7 +88,7 @@ export class LeftTally {
   /** Null when it holds what no process of this program writes. */
   static read(cells: Float64Array): LeftTally | null {
     const left = new LeftTally(cells);
-    for (let cell = 0; cell + 1 < cells.length; cell += cellsPerEntry) {
+    for (let cell = 0; cell < cells.length; cell += cellsPerEntry) {
       const [number, spent] = [cells[cell] ?? 0, cells[cell + 1] ?? 0];
       if (number === 0) continue;
       if (!isCount(number) || !isCount(spent) || left.#slots.has(number)) return null;
