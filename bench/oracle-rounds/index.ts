@@ -1,19 +1,12 @@
 /**
  * bench/oracle-rounds: what one round costs in CPU, from a tick taken in to the round made, beside the plainest thing
  * that could be done with the same ticks: a median of doubles. Each step is one tick of one source and one mark, so
- * that one of the sources has changed, as in life. Then what a candle of an exchange costs, from its text to the volume
- * of its minute, beside the reading of a price. Run it with `npm run bench -- oracle-rounds`; it takes about ten
+ * that one of the sources has changed, as in life. Run it with `npm run bench -- oracle-rounds`; it takes about ten
  * seconds.
  */
-import { ManualClock } from "@sluice/lib";
 import { Aggregator } from "../../server/src/oracle/aggregate/aggregator.ts";
 import { decimal } from "../../server/src/oracle/model/decimal.ts";
 import { type SourceId, sourceIds, type Tick } from "../../server/src/oracle/model/tick.ts";
-import { binance } from "../../server/src/oracle/sources/exchanges/binance.ts";
-import { MarketState } from "../../server/src/oracle/sources/market-state.ts";
-import { readCandle } from "../../server/src/oracle/sources/read-candle.ts";
-import { readRow } from "../../server/src/oracle/sources/read-row.ts";
-import { TradedVolumes } from "../../server/src/oracle/store/traded-volumes.ts";
 
 const rounds = 5;
 const roundMs = 150;
@@ -103,61 +96,6 @@ function measure(work: () => unknown): number {
   return ((user + system) * 1e3) / count;
 }
 
-const minuteMs = 60_000;
-const [market] = binance.markets;
-
-/** A price of the stream: the frame's text, the checks, and the tick that it makes. */
-function readPrice(): () => unknown {
-  if (market === undefined) throw new Error("no market");
-  const state = new MarketState(market, binance.id);
-  let step = 0;
-  return () => {
-    step += 1;
-    const atMs = startMs + step;
-    const last = `60000.${String(step % 100).padStart(2, "0")}000000`;
-    const sizes = { B: "1.00000000", A: "1.00000000", v: "1000.00000000", q: "60000000.00000000" };
-    const prices = { c: last, b: "59999.00000000", a: "60001.00000000", o: last, h: "61000.0", l: "59000.0" };
-    const message = binance.stream.read(
-      JSON.stringify({ e: "24hrTicker", E: atMs, s: "BTCUSDT", ...prices, ...sizes, L: step }),
-    );
-    if (message.kind !== "rows" || message.rows[0] === undefined) throw new Error(message.kind);
-    const reading = readRow(message.rows[0], atMs);
-    if (!reading.ok) throw new Error(reading.reason);
-    state.observe("stream", reading.value, atMs);
-    return state.take();
-  };
-}
-
-/** A candle of the stream: the frame's text, the checks, and the claim that it is, among those of eight exchanges. */
-function readVolume(): { readonly claim: () => unknown; readonly answer: () => unknown } {
-  const clock = new ManualClock(startMs + minuteMs - 1);
-  const price = decimal("60000");
-  const day = { rangeAt: () => ({ low: price, high: price }), priceAt: () => decimal("0.9995") };
-  const volumes = new TradedVolumes({ clock, day, recorded: () => undefined });
-  const figures = { baseVolume: decimal("2"), quoteVolume: decimal("120000"), statedAtMs: startMs };
-  for (const source of sourceIds.slice(0, 8)) {
-    for (let back = 0; back < 60; back += 1) {
-      volumes.accept({ source, base: "BTC", quote: "USDT", atMs: startMs - back * minuteMs, ...figures });
-    }
-  }
-  // All but the open minute are recorded, as in life.
-  volumes.take(true);
-  let step = 0;
-  const claim = (): unknown => {
-    step += 1;
-    const k = { t: startMs, s: "BTCUSDT", i: "1m", o: "60000", h: "60000", l: "60000", c: "60000" };
-    const amounts = { v: `${1 + (step % 1_000)}`, q: `${60_000 * (1 + (step % 1_000))}` };
-    const message = binance.stream.read(
-      JSON.stringify({ e: "kline", E: startMs + 1 + (step % minuteMs), s: "BTCUSDT", k: { ...k, ...amounts } }),
-    );
-    if (message.kind !== "candles" || message.rows[0] === undefined) throw new Error(message.kind);
-    const reading = readCandle(message.rows[0], clock.now());
-    if (!reading.ok) throw new Error(reading.reason);
-    return volumes.accept({ source: "binance", base: "BTC", quote: "USDT", ...reading.value });
-  };
-  return { claim, answer: () => volumes.unrecorded("BTC", startMs + minuteMs) };
-}
-
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 const microseconds = (nanoseconds: number): string => `${(nanoseconds / 1_000).toFixed(2)} µs`;
 
@@ -171,19 +109,3 @@ for (const count of [3, 5, 9]) {
   const [ours, other] = [median(times[0] ?? []), median(times[1] ?? [])];
   console.log(`${count} sources: a round ${microseconds(ours)}, a median of doubles ${microseconds(other)}`);
 }
-
-const { claim, answer } = readVolume();
-const frames: readonly (readonly [string, () => unknown])[] = [
-  ["a price of the stream", readPrice()],
-  ["a candle of the stream", claim],
-  ["the volume of the open minute", answer],
-];
-const figures = frames.map((): number[] => []);
-for (let round = 0; round <= rounds; round += 1) {
-  for (const [index, [, work]] of frames.entries()) {
-    const cost = measure(work);
-    // The first round warms up.
-    if (round > 0) figures[index]?.push(cost);
-  }
-}
-for (const [index, [name]] of frames.entries()) console.log(`${name}: ${microseconds(median(figures[index] ?? []))}`);

@@ -192,20 +192,6 @@ describe("volumes of candles over the eight exchanges of a market", () => {
     await passMinute();
   });
 
-  test("are the same when messages come twice, in another order, or not at all because connections were lost", async () => {
-    await world.fault({ kind: "duplicate", share: 0.5 });
-    await world.fault({ kind: "reorder", share: 0.5 });
-    await world.pass(40);
-    await world.cutStreams();
-    await passMinute();
-    const atMs = await passMinute();
-    const { list } = await candles(first(), "BTC", "1m", 4);
-    for (const at of [atMs, atMs - minuteMs]) {
-      expect(Math.abs((minuteOf(list, at).volume ?? 0) / tradedUsd("BTC", at) - 1)).toBeLessThan(0.003);
-    }
-    await world.heal();
-  });
-
   test("are whole again after a restart, also of the minute in which nobody ran, and nothing is counted twice", async () => {
     await passMinute();
     const before = await candles(first(), "BTC", "1m", 60);
