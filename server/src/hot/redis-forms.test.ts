@@ -64,7 +64,8 @@ describeWithServer("one server", () => {
     [port, tlsPort] = [await freePort(), await freePort()];
     const tls = ["--tls-port", String(tlsPort), "--tls-cert-file", certificate, "--tls-key-file", key];
     const listening = ["--bind", "127.0.0.1", "--port", String(port), "--unixsocket", socket, ...tls];
-    const user = ["--user", "sluice", "on", ">se,cr/et", "~form-*", "&form-*", "+@all"];
+    const rights = ["~form-*", "&form-*", "+@all", "-@dangerous", "+info"];
+    const user = ["--user", "sluice", "on", ">se,cr/et", ...rights];
     const settings = ["--tls-ca-cert-file", authority.caFile, "--tls-auth-clients", "no"];
     resources.use(await startRedis(directory, [...listening, ...settings, ...user]));
   }, 20_000);
@@ -256,6 +257,26 @@ describeWithServer("a server that sentinels watch", () => {
       ),
     );
   }, 60_000);
+
+  test("is found over TLS, as are the sentinels", async () => {
+    const authority = await newAuthority(mkdtempSync(join(directory, "tls-")));
+    const { certificate, key } = await authority.server("both", ["127.0.0.1"]);
+    const [port, own] = [await freePort(), await freePort()];
+    const files = { "tls-cert-file": certificate, "tls-key-file": key, "tls-ca-cert-file": authority.caFile };
+    const tls = { ...files, "tls-auth-clients": "no", "tls-replication": "yes", bind: "127.0.0.1", port: "0" };
+    const settings = Object.entries({ ...tls, "tls-port": String(port) }).flatMap(([name, value]) => [
+      `--${name}`,
+      value,
+    ]);
+    resources.use(await startRedis(mkdtempSync(join(directory, "c-")), settings));
+    const watching = Object.entries({ ...tls, "tls-port": String(own) }).map(([name, value]) => `${name} ${value}`);
+    resources.use(await startSentinel(directory, [...watching, `sentinel monitor main 127.0.0.1 ${port} 1`]));
+    const url = `rediss+sentinel://127.0.0.1:${own}/main/1?ca_file=${authority.caFile}`;
+    await using hot = await openFrom({ REDIS_URL: url });
+    await expectConnected(hot);
+    await using distrustful = await openFrom({ REDIS_URL: `rediss+sentinel://127.0.0.1:${own}/main/1` });
+    expect(await distrustful.ping()).toBe(false);
+  }, 20_000);
 
   /** A sentinel that decides alone: of several, two may vote for themselves again and again. */
   async function watch(port: number): Promise<string> {
