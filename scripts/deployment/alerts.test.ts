@@ -34,6 +34,7 @@ const goodDay: Readonly<Record<string, string>> = {
   'sluice_database_pool_waiting{pool="general",instance="a"}': "0x120",
   'sluice_database_connections_lost_total{pool="general"}': "4x120",
   sluice_sharing_up: "1x120",
+  'sluice_store_up{store="state",driver="postgres"}': "1x120",
   sluice_sharing_lost_total: "1x120",
   'sluice_ledger_rows_dropped_total{table="requests",reason="full"}': "4x120",
   'sluice_ledger_flush_duration_seconds_bucket{table="requests",le="0.1"}': "0+60x120",

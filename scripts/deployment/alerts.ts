@@ -176,6 +176,11 @@ const storeAlerts: readonly Alert[] = [
     summary: "{{ $labels.instance }} cannot reach Redis and serves its share of each limit",
     firesOn: { sluice_sharing_up: "1x5 0x35", sluice_sharing_lost_total: "0x5 1x35" },
   }),
+  alert("SluiceStoreAway", "page")("sluice_store_up == 0", {
+    for: "1m",
+    summary: "The {{ $labels.store }} store of {{ $labels.instance }} ({{ $labels.driver }}) does not answer",
+    firesOn: { 'sluice_store_up{store="state",driver="postgres"}': "1x5 0x35" },
+  }),
   alert("SluiceLedgerDropped", "page")(grown("sluice_ledger_rows_dropped_total", "15m"), {
     for: "0m",
     summary: "Rows of {{ $labels.table }} were dropped: {{ $labels.reason }}",

@@ -19,6 +19,7 @@ import { openOracle } from "./compose/oracle.ts";
 import { type Registration, register } from "./compose/registration.ts";
 import { openResolver } from "./compose/resolver.ts";
 import { runSteps, stepsOf } from "./compose/steps.ts";
+import { StoreWatch } from "./compose/store-watch.ts";
 import { openStores, type Stores } from "./compose/stores.ts";
 import { Certificates, type OpenPort } from "./compose/tls.ts";
 import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
@@ -73,6 +74,7 @@ export const managementSocketPath = (config: Config): string => join(config.stor
 /** The parts of a running server, each opened by one step. */
 interface Parts {
   readonly stores: Stores;
+  readonly storeWatch: StoreWatch;
   /** Whether there was an account before the endpoints opened. */
   readonly hasAccounts: boolean;
   /** Null where no other process can be on the same database. */
@@ -111,6 +113,7 @@ const step = stepsOf<Parts, Shared>();
  */
 export const startSteps = [
   step("stores", [], (_parts, shared) => openStores(shared.config, shared)),
+  step("storeWatch", ["stores"], ({ stores }, shared) => shared.resources.use(new StoreWatch(stores, shared))),
   step(
     "hasAccounts",
     ["stores"],

@@ -63,20 +63,25 @@ const shared = ({ stores, revocations, engineControl, reload, credits, ...rest }
   reload,
   creditsUsed: (accountId: string) => credits.spent(accountId),
   flushUsage: () => stores.ledger.requests.flush(),
-  readUsage: (question: UsageQuestion) => stores.ledger.requests.usage(question).catch(overloadedWhileAway),
+  readUsage: (question: UsageQuestion) => stores.ledger.requests.usage(question).catch(unavailableWhileAway),
   servedRequests: rest.servedRequests,
-  recordedRequests: (range: UsageRange) => stores.ledger.requests.recorded(range).catch(overloadedWhileAway),
+  recordedRequests: (range: UsageRange) => stores.ledger.requests.recorded(range).catch(unavailableWhileAway),
   requests: {
     flush: () => stores.ledger.requests.flush(),
     find: (requestId: string, accountId: string | null) =>
-      stores.ledger.requests.find(requestId, accountId).catch(overloadedWhileAway),
-    search: (search: RequestSearch) => stores.ledger.requests.search(search).catch(overloadedWhileAway),
+      stores.ledger.requests.find(requestId, accountId).catch(unavailableWhileAway),
+    search: (search: RequestSearch) => stores.ledger.requests.search(search).catch(unavailableWhileAway),
   },
 });
 
-/** A ledger that restarts is available again shortly; any other error is internal. */
-function overloadedWhileAway(error: unknown): never {
-  if (error instanceof LedgerUnavailableError) throw new SluiceError("OVERLOADED", { cause: error });
+/** A ledger that is away comes back; the caller learns which store it is, and not where. Other errors are internal. */
+function unavailableWhileAway(error: unknown): never {
+  if (error instanceof LedgerUnavailableError) {
+    throw new SluiceError("STORE_UNAVAILABLE", {
+      message: "The ledger is not available; try again later",
+      cause: error,
+    });
+  }
   throw error;
 }
 
@@ -155,7 +160,7 @@ export async function composeManagement(
   const certificates = new Certificates(base);
   const opened = { ...base, random, events, certificates, processId: newProcessId(random) };
   const createsState = migrates && config.stores.databaseUrl !== null;
-  const stores = await openStores(config, opened, { createsState });
+  const stores = await openStores(config, opened, { createsState, isServer: false });
   // Credits are only read here, so no tally is kept.
   const credits = opening.use(
     createCredits({ sweepIntervalMs: null }, { clock, log, store: stores.state.credits, tally: tallyInMemory("", 0) }),

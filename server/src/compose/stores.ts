@@ -65,7 +65,7 @@ export function requireLedger(config: Config): void {
 export async function openStores(
   config: Config,
   dependencies: Dependencies,
-  { createsState = true }: { readonly createsState?: boolean } = {},
+  { createsState = true, isServer = true }: { readonly createsState?: boolean; readonly isServer?: boolean } = {},
 ): Promise<Stores> {
   const { clock, random, log, resources } = dependencies;
   const state = resources.use(
@@ -81,6 +81,8 @@ export async function openStores(
         directory: ledgerDirectory(config),
         clickhouseUrl: config.stores.clickhouseUrl,
         cluster: config.stores.clickhouseCluster,
+        // A command that finds no ledger says so and ends; a server serves what needs none.
+        mayBeAway: isServer,
       },
       {
         clock,

@@ -39,6 +39,8 @@ export interface Hot extends AsyncDisposable {
   subscribe(channel: string, handler: MessageHandler, options?: SubscribeOptions): Promise<AsyncDisposable>;
   /** Whether the store answers now. */
   ping(): Promise<boolean>;
+  /** Resolves when the store answers; rejects with the reason why it does not. */
+  reach(): Promise<void>;
 }
 
 /**

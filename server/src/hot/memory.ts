@@ -115,6 +115,10 @@ export class MemoryHot implements Hot {
     return !this.#closed;
   }
 
+  async reach(): Promise<void> {
+    // Memory is always there.
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     this.#handlers.clear();

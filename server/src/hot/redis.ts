@@ -99,15 +99,17 @@ export class RedisHot implements Hot {
     return this.#subscriber.subscribe(this.#channelPrefix + checkName(channel), handler, options);
   }
 
-  async ping(): Promise<boolean> {
+  ping(): Promise<boolean> {
+    return this.reach().then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async reach(): Promise<void> {
     // A key that never exists: in a cluster PING goes to any node, while a look-up needs the slot to be served.
     const name = this.#name("v", "ping");
-    return this.#commands
-      .run((client) => client.exists(name))
-      .then(
-        () => true,
-        () => false,
-      );
+    await this.#commands.run((client) => client.exists(name));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

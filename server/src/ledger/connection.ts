@@ -52,6 +52,7 @@ export class LedgerConnection implements AsyncDisposable {
   readonly #endpoint: LedgerEndpoint;
   readonly #database: string;
   readonly #isCluster: boolean;
+  readonly #admit: () => void;
   readonly #clients = new Map<string, ClickHouseClient>();
   #generation = 0;
   readonly #clock: Clock;
@@ -63,8 +64,14 @@ export class LedgerConnection implements AsyncDisposable {
 
   constructor(
     options: { readonly database: string; readonly isCluster?: boolean },
-    dependencies: { readonly endpoint: LedgerEndpoint; readonly clock: Clock },
+    dependencies: {
+      readonly endpoint: LedgerEndpoint;
+      readonly clock: Clock;
+      /** Throws LedgerUnavailableError while no call may be made. */
+      readonly admit?: () => void;
+    },
   ) {
+    this.#admit = dependencies.admit ?? (() => undefined);
     this.#database = options.database;
     this.#isCluster = options.isCluster ?? false;
     this.#endpoint = dependencies.endpoint;
@@ -94,6 +101,7 @@ export class LedgerConnection implements AsyncDisposable {
     settings: LedgerSettings = {},
     options: CallOptions = {},
   ): AsyncGenerator<T[]> {
+    this.#admit();
     const release = await this.#enter();
     try {
       const result = await this.#reach(options, (client) =>
@@ -148,12 +156,24 @@ export class LedgerConnection implements AsyncDisposable {
     return this.#closed;
   }
 
-  async ping(): Promise<boolean> {
+  ping(): Promise<boolean> {
+    return this.reach().then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** @throws {LedgerUnavailableError} when the server does not answer within two seconds */
+  async reach(): Promise<void> {
+    const aborting = new AbortController();
+    const timer = this.#clock.after(connectionLimits.checkMs, () => aborting.abort(), { keepsAlive: true });
     try {
-      const { client } = await this.#client(this.#database);
-      return (await client.ping({ select: true })).success;
-    } catch {
-      return false;
+      await this.#call({}, async (client) => {
+        const outcome = await client.ping({ select: true, abort_signal: aborting.signal });
+        if (!outcome.success) throw outcome.error;
+      });
+    } finally {
+      timer.cancel();
     }
   }
 
@@ -163,6 +183,7 @@ export class LedgerConnection implements AsyncDisposable {
   }
 
   async #call<T>(options: CallOptions, action: (client: ClickHouseClient) => Promise<T>): Promise<T> {
+    this.#admit();
     const release = await this.#enter();
     try {
       return await this.#reach(options, action);

@@ -7,7 +7,7 @@ import { CodedError, SluiceError } from "@sluice/contract/errors";
  */
 export class LedgerUnavailableError extends SluiceError {
   constructor(reason: string, cause?: unknown) {
-    super("OVERLOADED", { message: `The ledger is not available: ${reason}`, cause });
+    super("STORE_UNAVAILABLE", { message: `The ledger is not available: ${reason}`, cause });
     this.name = "LedgerUnavailableError";
   }
 }

@@ -50,7 +50,7 @@ test("a query in flight when the engine dies fails as unavailable and retryable,
   process.kill(pid ?? 0, "SIGKILL");
   const error = await asked;
   expect(error).toBeInstanceOf(LedgerUnavailableError);
-  expect(error).toMatchObject({ code: "OVERLOADED" });
+  expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
   expect(await ledger.query<{ a: number }>("SELECT 1 AS a")).toEqual([{ a: 1 }]);
   expect(ledger.childPid()).not.toBe(pid);
 });

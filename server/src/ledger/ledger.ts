@@ -14,6 +14,7 @@ import { type LedgerEndpoint, type LedgerLog, remoteEndpoint } from "./endpoint.
 import { LedgerOpenError } from "./errors.ts";
 import type { LedgerEvents } from "./events.ts";
 import { migrate } from "./migrations.ts";
+import { LedgerReadiness } from "./readiness.ts";
 import type { RequestFact } from "./request-fact.ts";
 import { requestPaces } from "./request-limits.ts";
 import { type HourUsage, lastHour } from "./request-queries.ts";
@@ -28,6 +29,11 @@ export interface LedgerOptions {
   readonly directory: string;
   /** CLICKHOUSE_URL, or null for the embedded engine. */
   readonly clickhouseUrl: string | null;
+  /**
+   * Whether it is opened also while the server of `clickhouseUrl` is away: calls are refused as unavailable then, facts
+   * wait, and the ledger is migrated when it is there. False unless given.
+   */
+  readonly mayBeAway?: boolean;
   /** Name of the cluster behind `clickhouseUrl`, or null when that is one server. */
   readonly cluster: string | null;
 }
@@ -70,6 +76,8 @@ export interface Ledger extends AsyncDisposable {
   /** A statement without result. */
   command(sql: string): Promise<void>;
   ping(): Promise<boolean>;
+  /** Resolves when the ledger answers and may be used; rejects with the reason why not. */
+  reach(): Promise<void>;
   /** Process id of the embedded engine, for memory reports; null with a cluster, or while it is being restarted. */
   childPid(): number | null;
   readonly requests: {
@@ -125,17 +133,29 @@ async function open(options: LedgerOptions, dependencies: LedgerDependencies, ra
 
 /**
  * Opens the ledger: starts the embedded engine or reaches the server, and applies migrations.
- * Throws LedgerOpenError (directory in use, ledger newer than this version, bad URL) and LedgerUnavailableError.
+ * Throws LedgerOpenError (directory in use, ledger newer than this version, bad URL) and, unless the ledger may be
+ * away, LedgerUnavailableError.
  */
 export async function openLedger(options: LedgerOptions, dependencies: LedgerDependencies): Promise<Ledger> {
   const { clock, log, events } = dependencies;
   const random = dependencies.random ?? systemRandom;
   const { endpoint, database } = await open(options, dependencies, random);
   const isCluster = options.cluster !== null;
-  const connection = new LedgerConnection({ database, isCluster }, { endpoint, clock });
   const { inTurn = (work) => work() } = dependencies;
+  const migrateAll = async (): Promise<void> => {
+    await using opening = new LedgerConnection({ database, isCluster }, { endpoint, clock });
+    // First, so that no other process waits for its turn behind a server that does not answer.
+    if (endpoint.driver === "clickhouse") await opening.reach();
+    await inTurn(() => migrate(opening, { database, cluster: options.cluster }, { clock, log }));
+  };
+  const readiness = new LedgerReadiness({ clock, random, log, open: migrateAll });
+  const connection = new LedgerConnection(
+    { database, isCluster },
+    { endpoint, clock, admit: () => readiness.require() },
+  );
   try {
-    await inTurn(() => migrate(connection, { database, cluster: options.cluster }, { clock, log }));
+    if (options.mayBeAway === true && endpoint.driver === "clickhouse") await readiness.begin();
+    else await readiness.beginPresent();
   } catch (error) {
     await connection[Symbol.asyncDispose]();
     await endpoint[Symbol.asyncDispose]();
@@ -161,6 +181,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
     stream: (sql, parameters, settings, call) => connection.stream(sql, parameters, settings, call),
     command: (sql) => connection.command(sql),
     ping: () => connection.ping(),
+    reach: () => connection.reach(),
     childPid: () => endpoint.pid(),
     requests: {
       append: (fact) => requestLog.append(fact),
@@ -175,6 +196,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
     },
     bundles: new BundleQueries(connection),
     async [Symbol.asyncDispose]() {
+      await readiness[Symbol.asyncDispose]();
       await requestLog[Symbol.asyncDispose]();
       await connection[Symbol.asyncDispose]();
       await endpoint[Symbol.asyncDispose]();

@@ -1,7 +1,7 @@
 import type { Log } from "@sluice/lib";
 import type { DescriptorEvents } from "./descriptors.ts";
 import type { RootLog } from "./log.ts";
-import { counter, gauge } from "./metric-definitions.ts";
+import { counter, gauge, latency } from "./metric-definitions.ts";
 import type { Metrics } from "./metrics.ts";
 import { createRequestEvents, type RequestEvents, type RequestEventsOptions } from "./request-events.ts";
 
@@ -17,6 +17,14 @@ export const serverMetrics = {
   childRestarts: counter("sluice_child_restarts_total", "Restarts of a child process", ["child"]),
   logDropped: counter("sluice_log_lines_dropped_total", "Log lines dropped because the reader was too slow"),
   info: gauge("sluice_server_info", "1, with the version and the mode as labels", ["version", "mode"]),
+  storeUp: gauge("sluice_store_up", "1 while a store answers, 0 while it does not", ["store", "driver"]),
+  storeAnswer: latency("sluice_store_answer_seconds", "Time that a store took to answer a question of nothing", [
+    "store",
+  ]),
+  storeFailures: counter("sluice_store_failures_total", "Such questions that a store did not answer", ["store"]),
+  storeFailedAt: gauge("sluice_store_last_failure_timestamp_seconds", "When a store did not answer the last time", [
+    "store",
+  ]),
   startDuration: gauge("sluice_server_start_duration_seconds", "Time from the start to the first open endpoint"),
 } as const;
 
@@ -31,8 +39,27 @@ export interface ChildEvents {
   childRestarted(child: string, reason: string): void;
 }
 
+/** What is known of a store: asked once a second or so, by a question of nothing. */
+export interface StoreCondition {
+  readonly store: string;
+  readonly driver: string;
+  readonly isUp: boolean;
+  /** Since when it is as it is, Unix milliseconds. */
+  readonly sinceMs: number;
+  /** How long it took to answer the last time that it did; null before. */
+  readonly latencyMs: number | null;
+  /** Why and when (Unix milliseconds) it did not answer the last time; null where it always did. */
+  readonly lastFailure: { readonly reason: string; readonly atMs: number } | null;
+}
+
+/** What becomes of the stores. */
+export interface StoreEvents {
+  /** With each answer, or each question that had none; the log is told when it changes. */
+  storeSeen(condition: StoreCondition, before: Pick<StoreCondition, "isUp" | "sinceMs">): void;
+}
+
 /** Events of all endpoints and of the process as a whole. */
-export interface ServerEvents extends ErrorEvents, ChildEvents, DescriptorEvents, RequestEvents {
+export interface ServerEvents extends ErrorEvents, ChildEvents, DescriptorEvents, RequestEvents, StoreEvents {
   /** `endpoints` holds the address of each by its name. */
   serverStarted(fields: {
     readonly version: string;
@@ -78,6 +105,18 @@ export function createServerEvents(
     ...createErrorEvents(observe),
     ...createChildEvents(observe),
     ...createRequestEvents(metrics, options),
+    storeSeen: (condition, before) => {
+      const { store, driver, isUp, sinceMs, latencyMs, lastFailure } = condition;
+      families.storeUp.with(store, driver).set(isUp ? 1 : 0);
+      if (isUp) families.storeAnswer.with(store).observe((latencyMs ?? 0) / 1_000);
+      else {
+        families.storeFailures.with(store).add();
+        families.storeFailedAt.with(store).set((lastFailure?.atMs ?? 0) / 1_000);
+      }
+      if (isUp === before.isUp) return;
+      if (isUp) log.info({ store, driver, awayMs: sinceMs - before.sinceMs }, "a store answers again");
+      else log.warn({ store, driver, reason: lastFailure?.reason ?? "" }, "a store does not answer");
+    },
     serverStarted: (fields) => {
       families.info.with(fields.version, fields.mode).set(1);
       families.startDuration.with().set(fields.startMs / 1_000);

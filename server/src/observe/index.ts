@@ -13,6 +13,8 @@ export {
   type ErrorEvents,
   type Observe,
   type ServerEvents,
+  type StoreCondition,
+  type StoreEvents,
   serverMetrics,
 } from "./events.ts";
 export { createLog, type RootLog } from "./log.ts";

@@ -107,6 +107,8 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
     opened.pools === undefined ? connection : new Connection({ ...opened, db: opened.pools[name] }, dependencies);
   const [engine, leases] = [connectionOf("engine"), connectionOf("leases")];
   const lookups = { known: connectionOf("keys"), unknown: connectionOf("unknown_keys") };
+  // Over connections whose statements end soon, and apart from a pool that may be busy with slow ones.
+  const reach = (): Promise<void> => lookups.known.run(async (db) => void (await sql`select 1`.execute(db)));
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     for (const each of [connection, engine, leases]) await each[Symbol.asyncDispose]();
@@ -145,8 +147,9 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
       }),
     inTurn: (name, work) => (opened.driver === "sqlite" ? work() : runInTurn(opened.db, { name, work }, dependencies)),
     migrations: () => readMigrationStatus(opened, migrations),
+    reach,
     ping: () =>
-      sql`select 1`.execute(opened.db).then(
+      reach().then(
         () => true,
         () => false,
       ),

@@ -259,6 +259,8 @@ export interface State extends AsyncDisposable {
   migrations(): Promise<readonly MigrationStatus[]>;
   /** Whether the database answers now. */
   ping(): Promise<boolean>;
+  /** Resolves when the database answers, within seconds; rejects with the reason why it does not. */
+  reach(): Promise<void>;
 }
 
 /** The part of a log that this room writes to. */

@@ -94,7 +94,7 @@ export const layered: readonly Layered[] = [
       ["bundle-tables", "endpoint", "oracle-tables"],
       ["connection", "supervisor", "tables"],
       ["batches", "bundle-queries", "ddl", "request-block", "request-queries", "request-search", "usage-queries"],
-      ["migrations", "requests"],
+      ["migrations", "readiness", "requests"],
       ["ledger"],
       ["index"],
     ],
