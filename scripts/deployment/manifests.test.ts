@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { YAML } from "bun";
+import { formatFaults, loadConfig } from "../../server/src/config/index.ts";
 import { findTool, runTool, scratch } from "./tools.ts";
 
 /** The files of deploy/ beside the generated ones: their structure, and what the programs that read them say. */
@@ -40,6 +41,22 @@ const listAt = (value: unknown, ...path: readonly (string | number)[]): readonly
 const textAt = (value: unknown, ...path: readonly (string | number)[]): string => String(at(value, ...path));
 
 const isSetting = (name: string): boolean => name === "HOME" || keys.has(name);
+
+/** The faults of a configuration that `sluice serve` would start with. */
+function faultsOf(settings: Readonly<Record<string, string>>): string {
+  const outcome = loadConfig({ mode: "serve", env: settings });
+  return outcome.ok ? "" : formatFaults(outcome.faults);
+}
+
+/** What an operator fills in, by the names of the files. */
+const filledIn: Readonly<Record<string, string>> = {
+  MASTER_KEY: "ab".repeat(32),
+  POSTGRES_PASSWORD: "one",
+  CLICKHOUSE_PASSWORD: "two",
+  UPSTREAMS_MAINNET: "alpha=https://node-a.example;ws=wss://node-a.example",
+  CHAIN_RPC_URL: "https://node-a.example",
+  ENGINE_BUILDER: "2zW829aYk62MujHhVsbi9WtoZCUUtx1Y93Uzc43gjamf",
+};
 
 test("the reference tells which settings and roles there are", () => {
   expect(keys.size).toBeGreaterThan(40);
@@ -104,6 +121,19 @@ describe("kubernetes", () => {
     }
   });
 
+  test("each workload has the settings that its role starts with", () => {
+    const lines = read("kubernetes/example.env").matchAll(/^(\w+)=(.*)$/gm);
+    const secrets = Object.fromEntries([...lines].map(([, name = "", value = ""]) => [name, filledIn[name] ?? value]));
+    const [settings] = ofKind("ConfigMap");
+    for (const workload of ours) {
+      const container = containerOf(workload);
+      const own = listAt(container, "env").map((each) => [textAt(each, "name"), textAt(each, "value")]);
+      const shared = listAt(container, "envFrom").length > 0 ? { ...secrets, ...Object(at(settings, "data")) } : {};
+      const role = textAt(workload, "metadata", "name");
+      expect([role, faultsOf({ ...shared, ...Object.fromEntries(own) })]).toEqual([role, ""]);
+    }
+  });
+
   test("settings are settings, and Kubernetes adds none", () => {
     for (const workload of ours) {
       for (const variable of listAt(containerOf(workload), "env")) expect(keys).toContain(textAt(variable, "name"));
@@ -131,6 +161,20 @@ describe("compose", () => {
     }
     const directories = ours.flatMap(([, each]) => listAt(each, "volumes"));
     expect(new Set(directories).size).toBe(directories.length);
+  });
+
+  test("each service has the settings that its role starts with", () => {
+    for (const [name, each] of ours) {
+      const environment = Object.entries(Object(at(each, "environment"))).map(([key, value]): [string, string] => {
+        const text = String(value).replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, variable, kind, rest) => {
+          const given = filledIn[variable];
+          if (given === undefined && kind !== "-") throw new Error(`${variable} is not filled in`);
+          return given ?? rest;
+        });
+        return [key, text];
+      });
+      expect([name, faultsOf(Object.fromEntries(environment))]).toEqual([name, ""]);
+    }
   });
 
   test("what a service names is declared, and ports are published once", () => {
