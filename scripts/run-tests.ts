@@ -140,7 +140,8 @@ const againMax = 3;
 /** Begins the runner's list of all failed tests, after the last file. */
 const closingPattern = /^\d+ tests failed:$/;
 const headingPattern = /^\S+\.test\.tsx?:$/;
-const shownLinesMax = 400;
+/** Of one file: the last ones. */
+const shownLinesMax = 200;
 
 /** What the runner printed, cut at the headings of files. */
 function sectionsOf(said: string): string[][] {
@@ -155,12 +156,19 @@ function sectionsOf(said: string): string[][] {
 
 const hasFailed = (lines: readonly string[]): boolean => lines.some((line) => line.startsWith("(fail)"));
 
-/** The files in which something failed, without what passed there. */
+/** The names of what failed, and the files in which it did, without what passed there. */
 function onlyFailures(said: string): string {
-  const sections = sectionsOf(said).map((lines) => lines.filter((line) => !line.startsWith("(pass)")));
-  const failed = sections.filter((lines) => hasFailed(lines) || lines.some((line) => /error:/i.test(line)));
-  const shown = (failed.length === 0 ? sections : failed).flat();
-  return shown.slice(-shownLinesMax).join("\n");
+  const sections = sectionsOf(said).map((lines) => withoutRepeats(lines.filter((line) => !line.startsWith("(pass)"))));
+  const failed = sections.filter(hasFailed);
+  const broken = sections.filter((lines) => lines.some((line) => /^error:|Unhandled error/i.test(line)));
+  const shown = [failed, broken, sections].find((each) => each.length > 0) ?? [];
+  const names = failed.flat().filter((line) => line.startsWith("(fail)"));
+  return [...names, ...shown.flatMap((lines) => lines.slice(-shownLinesMax))].join("\n");
+}
+
+/** A line that is said many times on end is shown once. */
+function withoutRepeats(lines: readonly string[]): string[] {
+  return lines.filter((line, index) => line !== lines[index - 1]);
 }
 
 /** Runs groups one after the other, or side by side where only the verdict counts. */
