@@ -11,6 +11,7 @@ import { createCredits, tallyInMemory } from "../../server/src/credits/index.ts"
 import { MeterInMemory } from "../../server/src/credits/testing/meter-in-memory.ts";
 import { GatewayServer, PubSubEndpoint } from "../../server/src/gateway/index.ts";
 import { createRequestIds } from "../../server/src/http/index.ts";
+import { fixedProbes } from "../../server/src/http/testing/fixed-probes.ts";
 import { createKeys, grantOf } from "../../server/src/keys/index.ts";
 import { createLimits } from "../../server/src/limits/index.ts";
 import { Rpc } from "../../server/src/rpc/index.ts";
@@ -124,7 +125,7 @@ const server = new GatewayServer(
     pubsub,
     sockets: [],
     apps: [],
-    health: () => ({ status: "ok", version: "0.0.0", uptimeSeconds: factBytes, parts: {} }),
+    probes: fixedProbes(() => (factBytes >= 0 ? "ok" : "down")),
   },
 );
 upstreams.start();

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import {
   createDocument,
   type ZodOpenApiObject,
@@ -15,6 +16,7 @@ import {
   jsonRpcRequest,
   jsonRpcResponse,
   problemDetails,
+  readyRecord,
 } from "../schemas/index.ts";
 import { networks } from "../tiers.ts";
 import { administrationPaths } from "./admin.ts";
@@ -147,18 +149,27 @@ const health: ZodOpenApiOperationObject = {
 const ready: ZodOpenApiOperationObject = {
   operationId: "ready",
   tags: ["Server"],
-  summary: "Whether the server takes calls, for load balancers",
+  summary:
+    "Whether a role of the server serves, for load balancers; on every port, with the port's own role unless one is named",
   security: [],
+  requestParams: {
+    query: z.object({
+      role: z
+        .enum(["gateway", "engine", "oracle", "resolver"])
+        .optional()
+        .meta({ description: "The role that is asked for" }),
+    }),
+  },
   responses: {
     "200": {
       description: "It does, perhaps in part",
       headers: requestIdHeader,
-      content: { "application/json": { schema: healthRecord } },
+      content: { "application/json": { schema: readyRecord } },
     },
     "503": {
       description: "It refuses calls, or is about to end",
       headers: errorHeaders,
-      content: { "application/json": { schema: healthRecord } },
+      content: { "application/json": { schema: readyRecord } },
     },
   },
 };

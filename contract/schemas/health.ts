@@ -4,7 +4,7 @@ import { count } from "./primitives.ts";
 /** The state of the server or of a part of it. */
 const healthStatuses = ["ok", "degraded", "down"] as const;
 
-/** The answer of `GET /health`, with 200 while the process lives, and of `GET /ready`, 503 while `status` is `down`. */
+/** The answer of `GET /health`, with 200 while the process lives. */
 export const healthRecord = z
   .object({
     status: z.enum(healthStatuses).meta({
@@ -14,13 +14,30 @@ export const healthRecord = z
     uptimeSeconds: count,
     parts: z.record(z.string(), z.enum([...healthStatuses, "standby", "maintenance"])).meta({
       description:
-        "`server`, `nodes` of the default network, `credits`: whether they can be had; `engine` stands by while another process runs it",
-      example: { server: "ok", nodes: "ok", credits: "ok", engine: "standby" },
+        "`server`; `nodes` of the default network, and `nodes.<network>` of each other one that has nodes; `credits`: whether they can be had; `sharing`: whether what is counted is shared with all processes on the database; `engine` stands by while another process runs it; `oracle`: `down` without any price; `resolver`: `down` while its node does not answer",
+      example: { server: "ok", nodes: "ok", "nodes.testnet": "ok", credits: "ok", sharing: "ok", engine: "standby" },
     }),
   })
   .meta({ id: "Health", description: "The state of the server" });
 
 export type HealthRecord = z.infer<typeof healthRecord>;
+
+/** The answer of `GET /ready`: 200 while what was asked for is served, else 503 with the reasons. */
+export const readyRecord = healthRecord
+  .extend({
+    status: z.enum(healthStatuses).meta({ description: "`down` while what was asked for is not served" }),
+    roles: z.record(z.string(), z.boolean()).meta({
+      description: "Each role that this process runs, and whether it serves now",
+      example: { gateway: true, engine: false },
+    }),
+    reasons: z.array(z.object({ role: z.string(), part: z.string(), is: z.string(), message: z.string() })).meta({
+      description: "Why a role does not serve, in words for an operator",
+      example: [{ role: "engine", part: "engine", is: "standby", message: "another process runs the engine" }],
+    }),
+  })
+  .meta({ id: "Ready", description: "Whether a role of the server serves" });
+
+export type ReadyRecord = z.infer<typeof readyRecord>;
 
 /** What `sluice status` shows of a running server; it is answered on the socket for commands alone. */
 export interface ServerStatus {
@@ -31,6 +48,10 @@ export interface ServerStatus {
   readonly uptime_seconds: number;
   readonly roles: readonly string[];
   readonly parts: HealthRecord["parts"];
+  /** Why roles of this process do not serve now. */
+  readonly reasons: ReadyRecord["reasons"];
+  /** The processes on its database, itself included; empty where it is the only one that can be. */
+  readonly processes: readonly { readonly id: string; readonly roles: readonly string[]; readonly since: string }[];
   readonly endpoints: readonly { readonly name: string; readonly url: string }[];
   /** Of each network that has nodes. */
   readonly nodes: readonly { readonly network: string; readonly serving: number; readonly of: number }[];

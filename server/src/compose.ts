@@ -12,7 +12,7 @@ import { type Dependencies, newProcessId, version } from "./compose/dependencies
 import { addressesOf, consoleUrl, type Endpoint, endpointsOf, opensGateway } from "./compose/endpoints.ts";
 import { openBlockEngine } from "./compose/engine.ts";
 import { acceptedKeys, type Gateway, knownMethods, openGatewayListener, wireGateway } from "./compose/gateway.ts";
-import { Drain, healthSource, metricsApp, serverStatus } from "./compose/health.ts";
+import { Drain, Health, metricsApp, serverStatus } from "./compose/health.ts";
 import { mountAdministration, wireManagement } from "./compose/management.ts";
 import { followsNodes } from "./compose/nodes.ts";
 import { openOracle } from "./compose/oracle.ts";
@@ -99,7 +99,7 @@ interface Parts {
 interface Shared extends Dependencies {
   readonly config: Config;
   readonly readConfig: (() => ConfigOutcome) | null;
-  readonly drain: Drain;
+  readonly health: Health;
   readonly openAccount: () => string | null;
   /** Aborted when the gateway's endpoints close. */
   readonly closing: AbortController;
@@ -183,12 +183,11 @@ export const startSteps = [
   ),
   step(
     "gatewayListener",
-    ["gateway", "revocations", "engine", "administration", "console"],
-    async ({ gateway, revocations, engine, administration, console: served }, { config, closing, ...shared }) => {
+    ["gateway", "revocations", "administration", "console"],
+    async ({ gateway, revocations, administration, console: served }, { config, closing, ...shared }) => {
       if (served === null) return null;
-      const health = healthSource(config, { ...shared, gateway, engine });
       const apps = [served.rest, ...administration, served.pages];
-      const listener = await openGatewayListener(config, gateway, { ...shared, revocations, apps, health });
+      const listener = await openGatewayListener(config, gateway, { ...shared, revocations, apps });
       shared.resources.defer(async () => {
         closing.abort();
         await listener.stop(config.drain.deadlineMs);
@@ -198,8 +197,8 @@ export const startSteps = [
   ),
   step(
     "managementListener",
-    ["stores", "gateway", "revocations", "upstreamAdmin", "reload", "oracle", "engine"],
-    ({ engine, gateway, upstreamAdmin, ...parts }, { config, ...shared }) => {
+    ["stores", "registration", "gateway", "revocations", "upstreamAdmin", "reload", "oracle", "engine"],
+    ({ engine, gateway, registration, upstreamAdmin, ...parts }, { config, ...shared }) => {
       const app = wireManagement(
         {
           ...shared,
@@ -212,7 +211,7 @@ export const startSteps = [
         {
           upstreams: upstreamAdmin,
           closing: shared.closing.signal,
-          status: serverStatus(config, { ...shared, gateway, engine }),
+          status: serverStatus(config, { ...shared, gateway, registration }),
         },
       );
       const address = { unixPath: managementSocketPath(config) };
@@ -224,9 +223,10 @@ export const startSteps = [
       return shared.resources.use(new PlainListener(address, dependencies));
     },
   ),
-  step("metricsListener", [], (_parts, { clock, config, metrics, events, resources }) => {
+  step("metricsListener", [], (_parts, { config, resources, ...shared }) => {
     const { host, port } = config.metrics;
-    const open = () => new PlainListener({ hostname: host, port }, { clock, fetch: metricsApp(metrics, host), events });
+    const fetch = metricsApp(host, shared);
+    const open = () => new PlainListener({ hostname: host, port }, { ...shared, fetch });
     return resources.use(listening("metrics", port, open));
   }),
 ];
@@ -247,6 +247,7 @@ export async function compose(config: Config, dependencies: ComposeDependencies)
   const descriptorWatch = watchDescriptors(processDescriptors(), { clock, events });
   if (descriptorWatch !== null) resources.use(descriptorWatch);
   const drain = new Drain(config.drain, { clock, events });
+  const health = resources.use(new Health(config, { clock, drain, events }));
   let openAccount: string | null = null;
   const parts = await runSteps(startSteps, {
     clock,
@@ -259,11 +260,13 @@ export async function compose(config: Config, dependencies: ComposeDependencies)
     config,
     readConfig,
     processId: newProcessId(random),
-    drain,
+    health,
     openAccount: () => openAccount,
     closing: new AbortController(),
   });
   const { stores, gateway, reload } = parts;
+  health.observe(parts);
+  health.start();
   if (followsNodes(config)) gateway.upstreams.start();
   parts.console?.buildPages();
   const endpoints = endpointsOf(config);

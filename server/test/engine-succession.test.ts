@@ -180,6 +180,10 @@ if (databaseUrl !== "") {
     expect(await watching.call("Check", check)).toMatchObject({ message: { status: "NOT_SERVING" } });
     const health = await (await fetch(new URL("/health", other.network.rpcUrl))).json();
     expect(health).toMatchObject({ status: "ok", parts: { engine: "standby" } });
+    const readyOf = async (rest: string): Promise<number> => (await fetch(`${rest}/ready`)).status;
+    expect([await readyOf(one.rest), await readyOf(other.rest)]).toEqual([200, 503]);
+    expect((await fetch(new URL("/ready?role=engine", other.network.rpcUrl))).status).toBe(503);
+    expect((await fetch(new URL("/ready", other.network.rpcUrl))).status).toBe(200);
     expect([await metric(one, "sluice_engine_active"), await metric(other, "sluice_engine_active")]).toEqual([1, 0]);
     const socket = new WebSocket(`${other.rest.replace("http", "ws")}/api/v1/bundles/tip_stream?api-key=${key}`);
     expect(await new Promise((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)))).toBe(4503);

@@ -4,6 +4,7 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "@sluice/lib/testing";
 import { newSchema } from "../src/state/testing/schema.ts";
 import { type Gateway, sluice, startGateway } from "./testing/gateway.ts";
 import { freePortOffset, post, runSluice } from "./testing/network.ts";
@@ -43,6 +44,12 @@ async function start(env: Record<string, string>, port: number, directory = newD
   return started;
 }
 
+const readyAt = async ({ offset }: Gateway, port: number, role = ""): Promise<readonly [number, unknown]> => {
+  const answer = await fetch(`http://127.0.0.1:${port + offset}/ready${role === "" ? "" : `?role=${role}`}`);
+  const { reasons } = await answer.json();
+  return [answer.status, reasons.map(({ part, is }: { part: string; is: string }) => `${part} ${is}`)];
+};
+
 /** The names of the ports that take connections. */
 async function openPorts({ offset }: Gateway): Promise<string[]> {
   const answers = await Promise.allSettled(
@@ -64,6 +71,11 @@ describe("a process opens what it was asked for, on the stores of its directory"
   test("the oracle by itself: no JSON-RPC, no PubSub, no administration over the network", async () => {
     const oracle = await start({ ROLES: "oracle" }, ports.oracle);
     expect(await openPorts(oracle)).toEqual(["oracle", "metrics"]);
+    // No exchange can be reached; the process lives all the same.
+    expect(await readyAt(oracle, ports.oracle)).toEqual([503, ["oracle down"]]);
+    expect(await readyAt(oracle, ports.metrics)).toEqual([503, ["oracle down"]]);
+    expect(await readyAt(oracle, ports.metrics, "gateway")).toEqual([503, ["roles absent"]]);
+    await eventually("a warning", () => oracle.said().includes("a source of prices cannot be reached"));
     // Commands reach it through the socket in its directory all the same.
     const status = await sluice(oracle, environment, "status");
     expect(status.roles).toEqual(["oracle"]);
@@ -73,6 +85,10 @@ describe("a process opens what it was asked for, on the stores of its directory"
   test("the resolver, where it is named, on the nodes of the default network", async () => {
     const resolver = await start({ ROLES: "gateway,resolver" }, ports.resolver);
     expect(await openPorts(resolver)).toEqual(["gateway", "pubsub", "resolver", "metrics"]);
+    const serves = async (port: number, role = "") => (await readyAt(resolver, port, role))[0] === 200;
+    await eventually("the resolver", () => serves(ports.resolver));
+    for (const port of [ports.gateway, ports.pubsub, ports.metrics]) expect(await serves(port)).toBe(true);
+    expect(await serves(ports.gateway, "resolver")).toBe(true);
     const version = await fetch(`http://127.0.0.1:${ports.resolver + resolver.offset}/version`);
     expect(await version.json()).toEqual({ chain_core: "2.0.0", rpc: "the nodes of devnet" });
   }, 90_000);

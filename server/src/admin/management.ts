@@ -16,7 +16,7 @@ export type OracleProduct = Exclude<Product, "platform">;
 /** What only a running server has. */
 export interface RunningServer extends Pick<UpstreamRouteDependencies, "upstreams" | "closing"> {
   /** What it is and how it does, for a person. */
-  readonly status: () => object;
+  readonly status: () => Promise<object>;
 }
 
 export interface ManagementDependencies extends Omit<SharedRouteDependencies, "adminAccess" | "state"> {
@@ -48,7 +48,7 @@ export function createManagement(options: { actor: string }, dependencies: Manag
     for (const path of ["/status", "/api/v1/admin/upstreams", "/api/v1/admin/upstreams/*"]) app.all(path, noServer);
   } else {
     addUpstreamRoutes(app, { ...routed, ...server });
-    app.get("/status", (context) => context.json(server.status()));
+    app.get("/status", async (context) => context.json(await server.status()));
   }
   app.get("/health", (context) => context.json({ status: "ok" }));
   app.get("/migrations", async (context) => context.json(await dependencies.migrations()));

@@ -34,13 +34,23 @@ export function addReportCommands(program: Command, context: CommandContext): vo
     });
 }
 
-function describeStatus({ status, version, mode, pid, uptime_seconds: up, parts, endpoints, nodes }: ServerStatus) {
+function describeStatus(server: ServerStatus): string {
+  const { status, version, mode, pid, uptime_seconds: up, roles, parts, reasons, processes, endpoints, nodes } = server;
   const rows = [
     ...Object.entries(parts).map(([name, state]) => [name, state]),
     ...nodes.map(({ network, serving, of }) => [network, `${serving} of ${of} nodes serve`]),
     ...endpoints.map(({ name, url }) => [name, url]),
   ];
-  return `${status}: sluice ${version} (${mode}), process ${pid}, up for ${up} s\n\n${table(["PART", "IS"], rows)}`;
+  const head = `${status}: sluice ${version} (${mode}), process ${pid}, up for ${up} s, roles ${roles.join(", ")}`;
+  const why = reasons.map(({ role, message }) => `${role} does not serve: ${message}`);
+  const others = processes.map((each) => [each.id, each.roles.join(", "), each.since]);
+  return [
+    head,
+    ...(why.length === 0 ? [] : ["", ...why]),
+    "",
+    table(["PART", "IS"], rows),
+    ...(others.length === 0 ? [] : ["", table(["PROCESS", "ROLES", "SINCE"], others)]),
+  ].join("\n");
 }
 
 interface UsageOptions extends PageOptions {

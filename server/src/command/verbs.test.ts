@@ -96,14 +96,16 @@ beforeAll(async () => {
           follow: async () => undefined,
         },
         closing: new AbortController().signal,
-        status: () => ({
-          status: "ok",
+        status: async () => ({
+          status: "degraded",
           version: "0.1.0",
           mode: "serve",
           pid: 7,
           uptime_seconds: 60,
-          roles: ["gateway"],
-          parts: { nodes: "ok" },
+          roles: ["gateway", "engine"],
+          parts: { nodes: "ok", engine: "standby" },
+          reasons: [{ role: "engine", part: "engine", is: "standby", message: "another process runs the engine" }],
+          processes: [{ id: "5eed", roles: ["gateway", "engine"], since: "2026-11-23T00:00:00.000Z" }],
           endpoints: [{ name: "rpc", url: "http://127.0.0.1:8899/rpc" }],
           nodes: [{ network: "devnet", serving: 1, of: 2 }],
         }),
@@ -265,7 +267,13 @@ test("nodes are listed, ordered about and not added twice, and the server tells 
   await expect(say("upstreams", "remove", "devnet", "alpha")).rejects.toThrow("must be drained first");
   expect(await say("upstreams", "remove", "devnet", "alpha", "--force")).toContain("devnet/alpha is removed");
   const status = await say("status");
-  for (const part of ["ok: sluice 0.1.0 (serve), process 7", "1 of 2 nodes", "http://127.0.0.1:8899/rpc"]) {
+  for (const part of [
+    "degraded: sluice 0.1.0 (serve), process 7, up for 60 s, roles gateway, engine",
+    "engine does not serve: another process runs the engine",
+    "1 of 2 nodes",
+    "http://127.0.0.1:8899/rpc",
+    "2026-11-23T00:00:00.000Z",
+  ]) {
     expect(status).toContain(part);
   }
 });

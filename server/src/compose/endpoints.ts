@@ -1,4 +1,4 @@
-import type { Config } from "../config/index.ts";
+import type { Config, Role } from "../config/index.ts";
 import type { ReplicaGroup } from "../limits/index.ts";
 
 /** An address at which this server listens. */
@@ -32,6 +32,12 @@ export const opensEngine = (config: Config): boolean =>
   config.roles.includes("engine") &&
   config.engine.builder !== null &&
   config.upstreams[config.networkDefault].length > 0;
+
+/** The roles of which this process opens an endpoint. */
+export const openedRoles = (config: Config): readonly Role[] => {
+  const opened = { gateway: opensGateway, resolver: opensResolver, oracle: opensOracle, engine: opensEngine };
+  return config.roles.filter((role) => opened[role](config));
+};
 
 const opensEngineTls = (config: Config): boolean => config.mode === "dev" || config.tls.engineGrpc !== null;
 

@@ -1,6 +1,7 @@
 import { ApiDocs } from "../admin/index.ts";
 import type { Config } from "../config/index.ts";
 import { createEngineEvents, type EngineService, openEngineService, upstreamChain } from "../engine/index.ts";
+import type { ProbeSource } from "../http/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
 import { createLeaseEvents } from "../leases/index.ts";
 import { AppListener, type CertificateSource, devTls, fixedCertificate, GrpcServer } from "../net/index.ts";
@@ -11,6 +12,7 @@ import type { Stores } from "./stores.ts";
 import { openPort } from "./tls.ts";
 
 interface EngineParts extends Dependencies {
+  readonly health: ProbeSource;
   readonly stores: Stores;
   readonly gateway: Gateway;
   readonly revocations: RevocationFeed;
@@ -75,7 +77,8 @@ async function openEndpoints(config: Config, engine: EngineService, dependencies
   const drainMs = drainMsOf(config);
   resources.defer(async () => void (await Promise.all(opened.map((each) => each.stop(drainMs)))));
   const docs = new ApiDocs();
-  const page = { title: "block engine", version, gatewayPort: config.ports.gateway };
+  const probes = { source: dependencies.health, role: "engine" };
+  const page = { title: "block engine", version, gatewayPort: config.ports.gateway, probes };
   const rest = await openPort(
     { endpoint: "engineRest", hostname, port: engineRest, tls: config.tls.engineRest },
     dependencies,

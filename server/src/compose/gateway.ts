@@ -1,11 +1,10 @@
 import { rpcMethods } from "@sluice/contract/rpc";
-import type { HealthRecord } from "@sluice/contract/schemas";
 import { replaceableAddressSet } from "@sluice/lib";
 import { Access } from "../access/index.ts";
 import { AnswerCache, createCacheEvents, SharedAnswers } from "../cache/index.ts";
 import type { Config } from "../config/index.ts";
 import { createGatewayEvents, factRecorder, GatewayServer, PubSubEndpoint } from "../gateway/index.ts";
-import { createRequestIds } from "../http/index.ts";
+import { createRequestIds, type ProbeSource } from "../http/index.ts";
 import { createKeys, createKeysEvents, type RevocationFeed } from "../keys/index.ts";
 import { createLimits, createLimitsEvents, createSharedLimits } from "../limits/index.ts";
 import { type AppMount, ConnectionLimit, createConnectionEvents, listening } from "../net/index.ts";
@@ -158,7 +157,7 @@ const connectionsMaxOf = (descriptorLimit: number | null): number =>
 interface GatewayListenerParts extends Dependencies {
   readonly revocations: Pick<RevocationFeed, "subscribe">;
   readonly apps: readonly AppMount[];
-  readonly health: () => HealthRecord;
+  readonly health: ProbeSource;
 }
 
 /** Opens the gateway's ports: JSON-RPC, PubSub, health and the mounted applications. */
@@ -182,7 +181,7 @@ export async function openGatewayListener(
   const connectionsMax = config.connectionsMax ?? connectionsMaxOf(processDescriptors().limit);
   const events = createConnectionEvents(dependencies);
   const connectionLimit = new ConnectionLimit({ connectionsMax }, { clock: gateway.clock, events });
-  const parts = { ...gateway, apps, sockets: [pubsub], pubsub, health, connectionLimit };
+  const parts = { ...gateway, apps, sockets: [pubsub], pubsub, probes: health, connectionLimit };
   const { gateway: port, pubsub: pubsubPort } = config.ports;
   const options = { endpoint: "gateway", hostname: config.bind, port, tls: config.tls.gateway, connectionsMax };
   const place = placeOf(options);

@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
+import type { Network } from "@sluice/contract/tiers";
 import { ManualClock } from "@sluice/lib";
+import { type Config, loadConfig } from "../config/index.ts";
+import { fixedProbes } from "../http/testing/fixed-probes.ts";
 import { createMetrics } from "../observe/index.ts";
 import type { UpstreamHealth } from "../upstreams/index.ts";
-import { Drain, healthSource, metricsApp } from "./health.ts";
+import { Drain, Health, metricsApp } from "./health.ts";
 
 const healthy: UpstreamHealth = {
   label: "a",
@@ -22,29 +25,94 @@ const late = { ...healthy, healthy: false, slotLag: 90n, out: "lagging" } as con
 const silent = { ...healthy, healthy: false, speaks: false, out: "silent" } as const;
 const cordoned = { ...healthy, healthy: false, mayServe: false, out: "cordoned" } as const;
 
-function boot(roles: readonly ("gateway" | "oracle")[] = ["gateway"]) {
-  const clock = new ManualClock();
-  const events = { serverStopping: () => undefined, serverStopped: () => undefined };
-  const state = { nodes: [healthy] as readonly UpstreamHealth[] | null, isFailing: false, isAdvancing: false };
-  const drain = new Drain({ delayMs: 1_000 }, { clock, events });
-  const gateway = {
-    upstreams: { pool: () => (state.nodes === null ? null : { health: () => [...(state.nodes ?? [])] }) },
-    credits: {
-      get isFailing() {
-        return state.isFailing;
-      },
-      get isAdvancing() {
-        return state.isAdvancing;
-      },
+/** A configuration of `serve`, with nodes of devnet and testnet and a builder. */
+function configOf(env: Readonly<Record<string, string>>): Config {
+  const outcome = loadConfig({
+    mode: "serve",
+    env: {
+      MASTER_KEY: "5e".repeat(32),
+      NETWORK_DEFAULT: "devnet",
+      UPSTREAMS_DEVNET: "a=http://a",
+      UPSTREAMS_TESTNET: "b=http://b",
+      ENGINE_BUILDER: "2zW829aYk62MujHhVsbi9WtoZCUUtx1Y93Uzc43gjamf",
+      ...env,
     },
-  };
-  const record = healthSource({ networkDefault: "devnet", roles }, { clock, gateway, engine: null, drain });
-  return { clock, drain, state, statusOf: () => record().status, partsOf: () => record().parts };
+  });
+  if (!outcome.ok) throw new Error("the configuration has faults");
+  return outcome.config;
 }
 
-test("the server is down while no node of the default network may be called or can be reached, and degraded while none is near", () => {
-  const { state, statusOf, partsOf } = boot();
-  expect([statusOf(), partsOf()]).toEqual(["ok", { server: "ok", nodes: "ok", credits: "ok" }]);
+function boot(roles = "gateway") {
+  const clock = new ManualClock();
+  const told: string[] = [];
+  const events = {
+    serverStopping: () => undefined,
+    serverStopped: () => undefined,
+    roleServes: () => undefined,
+    roleChanged: (role: string, { isReady }: { isReady: boolean }) => void told.push(`${role} ${isReady}`),
+    startSummarised: () => void told.push("summary"),
+  };
+  const nodes: Record<Network, readonly UpstreamHealth[] | null> = {
+    devnet: [healthy],
+    testnet: [healthy],
+    mainnet: [],
+  };
+  const state = {
+    nodes,
+    isFailing: false,
+    isAdvancing: false,
+    engine: { role: undefined as "standby" | undefined, status: "ok" as "ok" | "degraded" | "maintenance" },
+    prices: { priced: 9, symbols: 9, active: 8, sources: 8 },
+    isAnswering: true,
+    conflict: null as string | null,
+  };
+  const drain = new Drain({ delayMs: 1_000 }, { clock, events });
+  const pool = (network: Network) => {
+    const found = state.nodes[network];
+    return found === null ? null : { health: () => found };
+  };
+  const health = new Health(configOf({ ROLES: roles }), { clock, drain, events });
+  health.observe({
+    gateway: {
+      upstreams: { pool },
+      credits: {
+        get isFailing() {
+          return state.isFailing;
+        },
+        get isAdvancing() {
+          return state.isAdvancing;
+        },
+      },
+    },
+    registration: {
+      get conflict() {
+        return state.conflict;
+      },
+    },
+    engine: roles.includes("engine")
+      ? { status: () => ({ service: "sluice-block-engine", version: "1", uptime: 1, ...state.engine }) as never }
+      : null,
+    oracle: roles.includes("oracle") ? { health: () => state.prices } : null,
+    names: roles.includes("resolver")
+      ? {
+          get isAnswering() {
+            return state.isAnswering;
+          },
+        }
+      : null,
+  });
+  health.start();
+  const statusOf = () => health.health().status;
+  const reasonsOf = (role: string | null) => health.ready(role).reasons.map(({ part, is }) => `${part} ${is}`);
+  return { clock, drain, state, told, health, statusOf, reasonsOf, partsOf: () => health.health().parts };
+}
+
+test("a gateway is down while no node of the default network may be called or can be reached, and degraded while none is near", () => {
+  const { state, statusOf, partsOf, reasonsOf } = boot();
+  expect([statusOf(), partsOf()]).toEqual([
+    "ok",
+    { server: "ok", nodes: "ok", "nodes.testnet": "ok", credits: "ok", sharing: "ok" },
+  ]);
   for (const [nodes, expected] of [
     [[cordoned, healthy], "ok"],
     [[silent, late], "degraded"],
@@ -53,22 +121,78 @@ test("the server is down while no node of the default network may be called or c
     [[], "down"],
     [null, "down"],
   ] as const) {
-    state.nodes = nodes;
-    expect([statusOf(), partsOf()["nodes"]]).toEqual([expected, expected]);
+    state.nodes.devnet = nodes;
+    expect([statusOf(), partsOf()["nodes"], reasonsOf("gateway").length]).toEqual([
+      expected,
+      expected,
+      expected === "down" ? 1 : 0,
+    ]);
   }
 });
 
-test("the server is down while credits cannot be leased", () => {
-  const { state, statusOf, partsOf } = boot();
-  state.isFailing = true;
-  expect([statusOf(), partsOf()]).toEqual(["down", { server: "ok", nodes: "ok", credits: "down" }]);
+test("nodes of another network that are away are told, and stop no calls of the default one", () => {
+  const { state, statusOf, partsOf, reasonsOf } = boot();
+  state.nodes.testnet = [silent];
+  expect([statusOf(), partsOf()["nodes.testnet"], reasonsOf(null)]).toEqual(["degraded", "down", []]);
 });
 
-test("a process that runs other roles alone does not depend on nodes and credits", () => {
-  const { state, statusOf } = boot(["oracle"]);
-  state.nodes = null;
+test("a gateway is down while credits cannot be leased, and while another process counts calls apart", () => {
+  const { state, statusOf, health, reasonsOf } = boot();
   state.isFailing = true;
-  expect(statusOf()).toBe("degraded");
+  expect([statusOf(), reasonsOf("gateway")]).toEqual(["down", ["credits down"]]);
+  // Accounts are served from advances meanwhile, so not every call is refused.
+  state.isAdvancing = true;
+  expect([statusOf(), reasonsOf("gateway")]).toEqual(["degraded", []]);
+  state.isFailing = false;
+  state.conflict = "this process has no REDIS_URL";
+  expect([statusOf(), reasonsOf("gateway")]).toEqual(["down", ["sharing down"]]);
+  expect(health.ready("gateway").reasons[0]?.message).toBe("this process has no REDIS_URL");
+});
+
+test("an engine that stands by is well and does not serve; other roles of its process do", () => {
+  const { state, statusOf, health, reasonsOf } = boot("gateway,engine");
+  expect(health.ready("engine")).toMatchObject({ status: "ok", roles: { gateway: true, engine: true }, reasons: [] });
+  state.engine.role = "standby";
+  expect([statusOf(), reasonsOf("engine"), reasonsOf("gateway")]).toEqual(["ok", ["engine standby"], []]);
+  expect(health.ready("engine").status).toBe("down");
+  expect(health.ready(null)).toMatchObject({ status: "ok", roles: { gateway: true, engine: false } });
+  state.engine = { role: undefined, status: "maintenance" };
+  expect([statusOf(), reasonsOf("engine")]).toEqual(["ok", ["engine maintenance"]]);
+});
+
+test("an oracle without a price and a resolver without its node do not serve, whatever nodes and credits do", () => {
+  const { state, statusOf, health, reasonsOf } = boot("oracle,resolver");
+  state.nodes.devnet = [silent];
+  state.isFailing = true;
+  expect([statusOf(), health.ready("oracle").status, health.ready("resolver").status]).toEqual([
+    "degraded",
+    "degraded",
+    "degraded",
+  ]);
+  state.prices = { ...state.prices, active: 3 };
+  expect(health.health().parts["oracle"]).toBe("degraded");
+  state.prices = { ...state.prices, priced: 0 };
+  expect([statusOf(), reasonsOf("oracle"), reasonsOf("resolver")]).toEqual(["degraded", ["oracle down"], []]);
+  state.isAnswering = false;
+  expect([statusOf(), reasonsOf(null)]).toEqual(["down", ["resolver down", "oracle down"]]);
+});
+
+test("a role that this process does not run is not ready, and says so", () => {
+  const { health, reasonsOf } = boot();
+  for (const role of ["engine", "nobody"]) {
+    expect([health.ready(role).status, reasonsOf(role)]).toEqual(["down", ["roles absent"]]);
+  }
+});
+
+test("the log tells when a role serves no longer and serves again, and sums up a minute after the start", () => {
+  const { clock, state, told } = boot();
+  clock.advance(30_000);
+  state.isFailing = true;
+  clock.advance(4_000);
+  state.isFailing = false;
+  clock.advance(26_000);
+  clock.advance(120_000);
+  expect(told).toEqual(["gateway false", "gateway true", "summary"]);
 });
 
 test("the server is down from the wish to end on, while it still takes calls", async () => {
@@ -88,8 +212,8 @@ test("the server is down from the wish to end on, while it still takes calls", a
 test("metrics on loopback are not read through another name, which any web page could point there", async () => {
   await using metrics = createMetrics({}, { clock: new ManualClock(0) });
   const statusOf = async (bound: string, url: string): Promise<number> =>
-    (await metricsApp(metrics, bound)(new Request(url))).status;
-  for (const path of ["/metrics", "/health"]) {
+    (await metricsApp(bound, { metrics, health: fixedProbes() })(new Request(url))).status;
+  for (const path of ["/metrics", "/health", "/ready"]) {
     for (const host of ["localhost", "127.0.0.1", "[::1]", "127.8.0.1"]) {
       expect([host, await statusOf("127.0.0.1", `http://${host}:9464${path}`)]).toEqual([host, 200]);
     }

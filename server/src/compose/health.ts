@@ -1,22 +1,21 @@
-import type { HealthRecord, ServerStatus } from "@sluice/contract/schemas";
+import type { HealthRecord, ReadyRecord, ServerStatus } from "@sluice/contract/schemas";
 import { type Network, networks } from "@sluice/contract/tiers";
-import { type Clock, sleep } from "@sluice/lib";
-import type { Config } from "../config/index.ts";
+import { type Clock, sleep, type Timer } from "@sluice/lib";
+import type { Config, Role } from "../config/index.ts";
 import type { EngineService } from "../engine/index.ts";
+import { type ProbeSource, probeResponse, targetOf } from "../http/index.ts";
+import type { Names } from "../names/index.ts";
 import type { Metrics, ServerEvents } from "../observe/index.ts";
+import type { Oracle, OracleHealth } from "../oracle/index.ts";
 import type { UpstreamHealth } from "../upstreams/index.ts";
 import { version } from "./dependencies.ts";
-import { endpointsOf } from "./endpoints.ts";
+import { endpointsOf, openedRoles } from "./endpoints.ts";
+import { followsNodes } from "./nodes.ts";
+import type { Registration } from "./registration.ts";
 
 interface DrainDependencies {
   readonly clock: Pick<Clock, "after">;
   readonly events: Pick<ServerEvents, "serverStopping" | "serverStopped">;
-}
-
-/** What the state of the gateway is read from. */
-interface HealthOfGateway {
-  readonly upstreams: { pool(network: Network): { health(): readonly UpstreamHealth[] } | null };
-  readonly credits: { readonly isFailing: boolean; readonly isAdvancing: boolean };
 }
 
 /**
@@ -49,41 +48,183 @@ export class Drain {
   }
 }
 
+/** What the state of the gateway is read from. */
+interface HealthOfGateway {
+  readonly upstreams: { pool(network: Network): { health(): readonly UpstreamHealth[] } | null };
+  readonly credits: { readonly isFailing: boolean; readonly isAdvancing: boolean };
+}
+
+/** The parts of a server of which something is told; those that are not open yet are absent. */
+interface ObservedParts {
+  readonly gateway?: HealthOfGateway;
+  readonly registration?: Pick<Registration, "conflict"> | null;
+  readonly engine?: Pick<EngineService, "status"> | null;
+  readonly oracle?: Pick<Oracle, "health"> | null;
+  readonly names?: Pick<Names, "isAnswering"> | null;
+}
+
+type PartState = HealthRecord["parts"][string];
+type Reason = ReadyRecord["reasons"][number];
+
+const observeMs = 2_000;
+/** When the log sums up how the parts do after the start. */
+const summaryMs = 60_000;
+
 /**
- * The record of GET /health and GET /ready: `down` once the end has begun and while every call would be refused, since
- * no node of the default network may be called or can be reached, or since credits cannot be had; `degraded` while no
- * node is healthy or the engine is degraded.
+ * The state of the server and of each role that it runs, for probes, `sluice status`, metrics and the log. Parts are
+ * observed as they open.
  */
-export function healthSource(
-  config: Pick<Config, "networkDefault" | "roles">,
-  dependencies: {
-    readonly clock: Pick<Clock, "monotonic">;
-    readonly gateway: HealthOfGateway;
-    readonly engine: Pick<EngineService, "status"> | null;
-    readonly drain: Drain;
-  },
-): () => HealthRecord {
-  const { clock, gateway, engine, drain } = dependencies;
-  const startedAtMs = clock.monotonic();
-  return () => {
-    const { role, status } = engine?.status() ?? { status: "ok" };
-    const parts = {
-      server: drain.hasBegun ? "down" : "ok",
-      nodes: nodesStatus(gateway.upstreams.pool(config.networkDefault)?.health() ?? []),
-      credits: creditsStatus(gateway.credits),
-      ...(engine === null ? {} : { engine: role ?? status }),
-    } as const;
-    const takesCalls = config.roles.includes("gateway");
-    const isDown = parts.server === "down" || (takesCalls && (parts.nodes === "down" || parts.credits === "down"));
-    const isOk = parts.nodes === "ok" && parts.credits === "ok" && status !== "degraded";
+export class Health implements ProbeSource, Disposable {
+  readonly #config: Config;
+  readonly #dependencies: HealthDependencies;
+  readonly #startedAtMs: number;
+  readonly #roles: readonly Role[];
+  readonly #told = new Map<Role, boolean>();
+  #observed: ObservedParts = {};
+  #timer: Timer | null = null;
+  #isSummarised = false;
+
+  constructor(config: Config, dependencies: HealthDependencies) {
+    this.#config = config;
+    this.#dependencies = dependencies;
+    this.#startedAtMs = dependencies.clock.monotonic();
+    this.#roles = openedRoles(config);
+  }
+
+  observe(parts: ObservedParts): void {
+    this.#observed = { ...this.#observed, ...parts };
+  }
+
+  /** Tells from now on which roles serve, by metrics and, when that changes, in the log. */
+  start(): void {
+    this.#timer ??= this.#dependencies.clock.every(observeMs, () => this.#tell());
+    this.#tell();
+  }
+
+  /**
+   * `down` once the end has begun, while every call of the gateway would be refused, and where no role serves;
+   * `degraded` while a part is not as it should be.
+   */
+  health(): HealthRecord {
+    const parts = this.#parts();
+    const reasons = this.#roles.flatMap((role) => this.#reasonsOf(role, parts));
+    // An engine that stands by does what it should.
+    const failing = (role: Role): boolean => reasons.some((each) => each.role === role && !isPlanned(each.is));
+    const isDown = parts["server"] === "down" || failing("gateway") || this.#roles.every(failing);
+    const isOk = Object.values(parts).every((state) => state === "ok" || isPlanned(state));
     return {
       status: isDown ? "down" : isOk ? "ok" : "degraded",
       version,
-      uptimeSeconds: Math.floor((clock.monotonic() - startedAtMs) / 1_000),
+      uptimeSeconds: Math.floor((this.#dependencies.clock.monotonic() - this.#startedAtMs) / 1_000),
       parts,
     };
-  };
+  }
+
+  ready(asked: string | null): ReadyRecord {
+    const record = this.health();
+    const roles = this.#roles.map((role) => ({ role, reasons: this.#reasonsOf(role, record.parts) }));
+    const chosen = asked === null ? roles : roles.filter(({ role }) => role === asked);
+    const isReady = chosen.some(({ reasons }) => reasons.length === 0);
+    return {
+      ...record,
+      status: !isReady ? "down" : record.status === "down" ? "degraded" : record.status,
+      roles: Object.fromEntries(roles.map(({ role, reasons }) => [role, reasons.length === 0])),
+      reasons: chosen.length === 0 ? [absent(asked ?? "")] : chosen.flatMap(({ reasons }) => reasons),
+    };
+  }
+
+  #parts(): HealthRecord["parts"] {
+    const { gateway, registration, engine, oracle, names } = this.#observed;
+    const { role, status } = engine?.status() ?? { status: null };
+    const isMetering = gateway !== undefined && this.#roles.some((each) => each !== "resolver");
+    return {
+      server: this.#dependencies.drain.hasBegun ? "down" : "ok",
+      ...(gateway === undefined || !followsNodes(this.#config) ? {} : this.#nodes(gateway)),
+      ...(isMetering ? { credits: creditsStatus(gateway.credits) } : {}),
+      ...(registration ? { sharing: registration.conflict === null ? "ok" : "down" } : {}),
+      ...(status === null ? {} : { engine: role ?? status }),
+      ...(oracle ? { oracle: oracleStatus(oracle.health()) } : {}),
+      ...(names ? { resolver: names.isAnswering ? "ok" : "down" } : {}),
+    };
+  }
+
+  /** `nodes` of the default network, and each other network that has nodes under its own name. */
+  #nodes({ upstreams }: HealthOfGateway): HealthRecord["parts"] {
+    const { networkDefault } = this.#config;
+    const others = networks.flatMap((network): [string, PartState][] => {
+      const nodes = network === networkDefault ? [] : (upstreams.pool(network)?.health() ?? []);
+      return nodes.length === 0 ? [] : [[`nodes.${network}`, nodesStatus(nodes)]];
+    });
+    return { nodes: nodesStatus(upstreams.pool(networkDefault)?.health() ?? []), ...Object.fromEntries(others) };
+  }
+
+  /** Why a role does not serve; empty while it does. */
+  #reasonsOf(role: Role, parts: HealthRecord["parts"]): Reason[] {
+    const { networkDefault } = this.#config;
+    const texts: readonly (readonly [string, string])[] = [
+      ["server", "the server is about to end"],
+      ...(role === "resolver" ? [] : [["sharing", this.#observed.registration?.conflict ?? ""] as const]),
+      ...(role === "gateway"
+        ? [["nodes", `no node of ${networkDefault} may be called or can be reached`] as const]
+        : []),
+      ...(role === "gateway" ? [["credits", "the state store leases no credits"] as const] : []),
+      ...(role === "oracle" ? [["oracle", "no symbol has a price"] as const] : []),
+      ...(role === "resolver" ? [["resolver", "the node that names are read from does not answer"] as const] : []),
+      ...(role === "engine" ? [["engine", engineTexts[parts["engine"] ?? "down"] ?? ""] as const] : []),
+    ];
+    return texts.flatMap(([part, message]) => {
+      const is = parts[part] ?? (part === role ? "down" : "ok");
+      return is === "ok" || is === "degraded" ? [] : [{ role, part, is, message }];
+    });
+  }
+
+  #tell(): void {
+    const { clock, events, drain } = this.#dependencies;
+    if (drain.hasBegun) return;
+    const { roles, reasons, parts } = this.ready(null);
+    for (const role of this.#roles) {
+      const isReady = roles[role] === true;
+      events.roleServes(role, isReady);
+      const before = this.#told.get(role);
+      this.#told.set(role, isReady);
+      // What a start waits for is told by the summary; a standby is told by the engine itself.
+      if (before === undefined || before === isReady) continue;
+      events.roleChanged(role, { isReady, reasons: reasons.filter((each) => each.role === role) });
+    }
+    if (this.#isSummarised || clock.monotonic() - this.#startedAtMs < summaryMs) return;
+    this.#isSummarised = true;
+    const figures = this.#observed.oracle?.health();
+    events.startSummarised({ parts, reasons, ...(figures === undefined ? {} : { prices: figures }) });
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.cancel();
+  }
 }
+
+interface HealthDependencies {
+  readonly clock: Pick<Clock, "monotonic" | "every">;
+  readonly drain: Pick<Drain, "hasBegun">;
+  readonly events: Pick<ServerEvents, "roleServes" | "roleChanged" | "startSummarised">;
+}
+
+const isPlanned = (state: string): boolean => state === "standby" || state === "maintenance";
+
+const engineTexts: Readonly<Record<string, string>> = {
+  standby: "another process runs the engine",
+  maintenance: "the engine is in maintenance",
+  down: "the engine is not open",
+};
+
+const absent = (role: string): Reason => ({
+  role,
+  part: "roles",
+  is: "absent",
+  message: "this process does not run that role",
+});
+
+const oracleStatus = ({ priced, sources, active }: OracleHealth): "ok" | "degraded" | "down" =>
+  priced === 0 ? "down" : active === sources ? "ok" : "degraded";
 
 /** While accounts are served from advances not every call is refused. */
 function creditsStatus({ isFailing, isAdvancing }: HealthOfGateway["credits"]): "ok" | "degraded" | "down" {
@@ -97,11 +238,18 @@ function nodesStatus(nodes: readonly UpstreamHealth[]): "ok" | "degraded" | "dow
 }
 
 /** What `sluice status` shows: the process, its health, its endpoints and how many of each network's nodes serve. */
-export function serverStatus(config: Config, dependencies: Parameters<typeof healthSource>[1]): () => ServerStatus {
-  const health = healthSource(config, dependencies);
-  const { gateway } = dependencies;
-  return () => {
-    const { status, version: running, uptimeSeconds, parts } = health();
+export function serverStatus(
+  config: Config,
+  dependencies: {
+    readonly health: Health;
+    readonly gateway: HealthOfGateway;
+    readonly registration: Pick<Registration, "registered"> | null;
+  },
+): () => Promise<ServerStatus> {
+  const { gateway, health, registration } = dependencies;
+  return async () => {
+    const { status, version: running, uptimeSeconds, parts } = health.health();
+    const processes = (await registration?.registered()) ?? [];
     return {
       status,
       version: running,
@@ -110,6 +258,8 @@ export function serverStatus(config: Config, dependencies: Parameters<typeof hea
       uptime_seconds: uptimeSeconds,
       roles: [...config.roles],
       parts,
+      reasons: health.ready(null).reasons,
+      processes: processes.map(({ id, roles, startedAt }) => ({ id, roles, since: new Date(startedAt).toISOString() })),
       endpoints: endpointsOf(config).map(({ name, url }) => ({ name, url })),
       nodes: networks.flatMap((network) => {
         const nodes = gateway.upstreams.pool(network)?.health() ?? [];
@@ -126,7 +276,10 @@ const loopbackName = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
  * The operator's endpoint: metrics, and whether the process lives. On loopback it answers for loopback names alone: a
  * page of another origin whose name was pointed at this machine would read the metrics in the operator's browser.
  */
-export function metricsApp(metrics: Metrics, host: string): (request: Request) => Promise<Response> {
+export function metricsApp(
+  host: string,
+  { metrics, health }: { readonly metrics: Metrics; readonly health: ProbeSource },
+): (request: Request) => Promise<Response> {
   const isOnLoopback = loopbackName.test(host) || host === "::1";
   return async (request) => {
     const { hostname, pathname } = new URL(request.url);
@@ -136,7 +289,11 @@ export function metricsApp(metrics: Metrics, host: string): (request: Request) =
     if (pathname === "/metrics") {
       return new Response(await metrics.render(), { headers: { "Content-Type": metrics.contentType } });
     }
-    if (pathname === "/health") return Response.json({ status: "ok", version });
+    const probed = probeResponse(
+      { method: request.method, target: targetOf(request.url) },
+      { source: health, role: null },
+    );
+    if (probed !== null) return probed;
     return new Response("not found\n", { status: 404 });
   };
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { ApiDocs } from "../admin/index.ts";
 import type { Config } from "../config/index.ts";
+import type { ProbeSource } from "../http/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
 import { createLeaseEvents, keepLease, LeaseHolder, leaseTimesOf } from "../leases/index.ts";
 import { AppListener } from "../net/index.ts";
@@ -19,6 +20,7 @@ import { openMeter, type Stores } from "./stores.ts";
 import { openPort } from "./tls.ts";
 
 interface OracleParts extends Dependencies {
+  readonly health: ProbeSource;
   readonly stores: Stores;
   readonly gateway: Gateway;
   readonly revocations: RevocationFeed;
@@ -67,7 +69,8 @@ export async function openOracle(config: Config, dependencies: OracleParts): Pro
   revocations.subscribe(() => oracle.stream.recheck());
   const port = config.ports.oracle;
   const docs = new ApiDocs();
-  const page = { title: "price oracle", version, gatewayPort: config.ports.gateway };
+  const probes = { source: dependencies.health, role: "oracle" };
+  const page = { title: "price oracle", version, gatewayPort: config.ports.gateway, probes };
   const options = { endpoint: "oracle", hostname: config.bind, port, tls: config.tls.oracle };
   const listener = await openPort(
     options,

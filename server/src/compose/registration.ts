@@ -94,6 +94,11 @@ export class Registration implements AsyncDisposable {
     return this.#rival === null ? null : describeRival(this.#process, this.#rival);
   }
 
+  /** All that are registered, this process included. */
+  registered(): Promise<readonly ProcessRecord[]> {
+    return this.#dependencies.store.list();
+  }
+
   /** Joins, and watches a rival for as long as a registration lasts: one that beats lives, one that does not ends. */
   async #joinAlone(): Promise<void> {
     const { clock, store, log } = this.#dependencies;

@@ -1,11 +1,13 @@
 import { systemClock, systemRandom } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
+import { type ProbeSource, pathOf, probeResponse, targetOf } from "../http/index.ts";
 import { createNames, createNamesEvents, httpNode, type Names, pooledNodes } from "../names/index.ts";
 import { PlainListener } from "../net/index.ts";
 import { createLog, createMetrics, createServerEvents } from "../observe/index.ts";
 import { createUpstreamEvents, createUpstreams, type Upstreams } from "../upstreams/index.ts";
 import { type Dependencies, newProcessId, version } from "./dependencies.ts";
 import { addressesOf, opensResolver, resolverEndpoint, resolvesFromPool } from "./endpoints.ts";
+import { Drain, Health } from "./health.ts";
 import { upstreamsOptions } from "./nodes.ts";
 import { Certificates, openPort } from "./tls.ts";
 
@@ -18,7 +20,7 @@ const drainMs = 1_000;
  */
 export async function openResolver(
   config: Config,
-  dependencies: Dependencies & { readonly upstreams: Pick<Upstreams, "pool"> },
+  dependencies: Dependencies & { readonly upstreams: Pick<Upstreams, "pool">; readonly health: ProbeSource },
 ): Promise<Names | null> {
   if (!opensResolver(config)) return null;
   const { clock, random, events, resources, upstreams } = dependencies;
@@ -31,11 +33,17 @@ export async function openResolver(
     { commitment, nameProgram, handleProgram },
     { clock, random, node, events: createNamesEvents(dependencies) },
   );
+  const probes = { source: dependencies.health, role: "resolver" };
+  // Its own /health is as short as clients of the resolver expect it.
+  const answer = (request: Request): Response | Promise<Response> => {
+    const target = targetOf(request.url);
+    const probed = pathOf(target) === "/ready" ? probeResponse({ method: request.method, target }, probes) : null;
+    return probed ?? names.fetch(request);
+  };
   const listener = await openPort(
     { endpoint: "resolver", hostname: host, port, tls: config.tls.resolver },
     dependencies,
-    ({ hostname, port }) =>
-      new PlainListener({ hostname, port }, { clock, fetch: (request) => names.fetch(request), events }),
+    ({ hostname, port }) => new PlainListener({ hostname, port }, { clock, fetch: answer, events }),
   );
   resources.defer(() => listener.stop(drainMs));
   // The first name query tries again when the chain cannot be reached now.
@@ -61,7 +69,9 @@ export async function composeResolver(config: Config): Promise<AsyncDisposable> 
     }),
   );
   if (resolvesFromPool(config)) upstreams.start();
-  await openResolver(config, {
+  const drain = new Drain(config.drain, { clock, events });
+  const health = opening.use(new Health(config, { clock, drain, events }));
+  const names = await openResolver(config, {
     clock,
     random,
     log,
@@ -71,7 +81,10 @@ export async function composeResolver(config: Config): Promise<AsyncDisposable> 
     processId: newProcessId(random),
     resources: opening,
     upstreams,
+    health,
   });
+  health.observe({ names });
+  health.start();
   const resources = opening.move();
   events.serverStarted({
     version,
@@ -79,7 +92,5 @@ export async function composeResolver(config: Config): Promise<AsyncDisposable> 
     startMs: Math.round(clock.monotonic() - startedAt),
     endpoints: addressesOf([resolverEndpoint(config)]),
   });
-  return {
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
-  };
+  return { [Symbol.asyncDispose]: () => drain.end(resources) };
 }

@@ -2,7 +2,16 @@ import type { HealthRecord } from "@sluice/contract/schemas";
 import type { Network } from "@sluice/contract/tiers";
 import type { AddressSet, Clock } from "@sluice/lib";
 import type { Access } from "../access/index.ts";
-import { crawlerPage, docsRedirect, isUpgrade, pathOf, preflightResponse, problemResponse } from "../http/index.ts";
+import {
+  crawlerPage,
+  docsRedirect,
+  isUpgrade,
+  type ProbeSource,
+  pathOf,
+  preflightResponse,
+  probeResponse,
+  problemResponse,
+} from "../http/index.ts";
 import type { RequestFact } from "../ledger/index.ts";
 import {
   type AppMount,
@@ -28,7 +37,7 @@ import type { GatewayEvents } from "./events.ts";
 import { Overload, overloadDefaults } from "./overload.ts";
 import { Pipeline } from "./pipeline.ts";
 import { isRpcPath } from "./request-context.ts";
-import { healthResponse, WebAnswers } from "./web-answers.ts";
+import { WebAnswers } from "./web-answers.ts";
 
 export interface GatewayOptions {
   readonly hostname: string;
@@ -49,8 +58,8 @@ export interface GatewayDependencies {
   readonly requestId: () => string;
   readonly served: (fact: RequestFact) => void;
   readonly events: GatewayEvents;
-  /** The record of GET /health and GET /ready; the gateway itself changes it to `down` while it drains. */
-  readonly health: () => HealthRecord;
+  /** What GET /health and GET /ready tell; the gateway itself changes it to `down` while it drains. */
+  readonly probes: ProbeSource;
   /** Null, or absent, where no spans are kept. */
   readonly tracing?: Pick<Tracing, "span"> | null;
   readonly apps: readonly AppMount[];
@@ -136,11 +145,7 @@ export class GatewayServer implements AsyncDisposable {
     const path = pathOf(request.target);
     if (method === "POST" && isRpcPath(path)) return this.#serve(request);
     if (path === "*") return this.#web.ofServer();
-    if (path === "/health" || path === "/ready")
-      return this.#web.from((requestId) => {
-        const record = this.#dependencies.health();
-        return healthResponse({ method, path }, requestId, { record, isDraining: this.#draining });
-      });
+    if (path === "/health" || path === "/ready") return this.#probe(request);
     if (method === "GET" && isUpgrade(headers)) {
       const mount = this.#dependencies.sockets.find((candidate) => candidate.serves(path));
       if (mount !== undefined) return this.#upgrade(request, mount);
@@ -176,10 +181,26 @@ export class GatewayServer implements AsyncDisposable {
     });
   }
 
+  #probe(request: HttpRequest): Promise<HttpAnswer> {
+    const { probes } = this.#dependencies;
+    const ofDraining = <Record extends HealthRecord>(record: Record): Record =>
+      this.#draining ? { ...record, status: "down" } : record;
+    const source: ProbeSource = {
+      health: () => ofDraining(probes.health()),
+      ready: (role) => ofDraining(probes.ready(role)),
+    };
+    return this.#web.from(
+      (requestId) =>
+        probeResponse(request, { source, role: "gateway" }, requestId) ?? problemResponse("NOT_FOUND", { requestId }),
+    );
+  }
+
   #answerPubSub(request: HttpRequest): Handled | Promise<Handled> {
     const { method, headers } = request;
     if (method === "GET" && isUpgrade(headers)) return this.#upgrade(request, this.#dependencies.pubsub);
     if (request.target === "*") return this.#web.ofServer();
+    const path = pathOf(request.target);
+    if (path === "/health" || path === "/ready") return this.#probe(request);
     return this.#web.from(
       (requestId) =>
         docsRedirect(webRequest(request), this.port) ??

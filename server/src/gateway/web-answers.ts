@@ -1,5 +1,4 @@
-import type { HealthRecord } from "@sluice/contract/schemas";
-import { failureOf, problemResponse } from "../http/index.ts";
+import { failureOf } from "../http/index.ts";
 import { fieldLines, type Handled, type HeadFault, type HttpAnswer, problemAnswer, webAnswer } from "../net/index.ts";
 import type { GatewayEvents } from "./events.ts";
 
@@ -63,23 +62,4 @@ export class WebAnswers {
     if (failure.status === 503) return problemAnswer("OVERLOADED", { requestId, message: failure.message });
     return problemAnswer("INVALID_REQUEST", { requestId, ...failure });
   }
-}
-
-/**
- * The answer of GET /health, 200 while the listener is open, and of GET /ready, 503 while the server is `down`. A
- * gateway that drains is `down`, whatever the rest says.
- */
-export function healthResponse(
-  { method, path }: { readonly method: string; readonly path: "/health" | "/ready" },
-  requestId: string,
-  { record, isDraining }: { readonly record: HealthRecord; readonly isDraining: boolean },
-): Response {
-  if (method !== "GET" && method !== "HEAD") {
-    return problemResponse("METHOD_NOT_ALLOWED", { requestId, details: { allow: ["GET", "HEAD"] } });
-  }
-  const status = isDraining ? "down" : record.status;
-  const headers = { "X-Request-Id": requestId, "Cache-Control": "no-store" };
-  return status === "down" && path === "/ready"
-    ? Response.json({ ...record, status }, { status: 503, headers: { ...headers, "Retry-After": "1" } })
-    : Response.json({ ...record, status }, { headers });
 }

@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
 import { crawlerPage, frontPage } from "./front-page.ts";
+import { fixedProbes } from "./testing/fixed-probes.ts";
 
-const page = { title: "price oracle", version: "1.2.3", gatewayPort: 8899 };
+let status: "ok" | "down" = "ok";
+
+const probes = { source: fixedProbes(() => status), role: "oracle" };
+const page = { title: "price oracle", version: "1.2.3", gatewayPort: 8899, probes };
 const open = (path: string, method = "GET"): Response | null =>
   frontPage(new Request(`http://oracle.example:7450${path}`, { method }), page);
 
@@ -9,9 +13,21 @@ test("who opens an endpoint's address is told what it is, of which version, and 
   expect(await open("/")?.text()).toBe(
     "Sluice 1.2.3, price oracle. Console: http://oracle.example:8899/ Error codes: http://oracle.example:8899/docs/errors\n",
   );
-  expect(await open("/health")?.json()).toEqual({ status: "ok", version: "1.2.3" });
   expect(open("/docs/errors")?.headers.get("location")).toBe("http://oracle.example:8899/docs/errors");
   expect([open("/", "POST"), open("/api/v1/prices"), open("/health/")]).toEqual([null, null, null]);
+});
+
+test("every port lives while it answers, and is ready while the role of the port, or the one that is named, serves", async () => {
+  status = "ok";
+  expect(await open("/health")?.json()).toMatchObject({ status: "ok", version: "1.2.3" });
+  expect(await open("/ready")?.json()).toMatchObject({ status: "ok", roles: { oracle: true } });
+  expect(await open("/ready?role=engine")?.json()).toMatchObject({ roles: { engine: true } });
+  expect(open("/ready", "HEAD")?.status).toBe(200);
+  status = "down";
+  expect(open("/health")?.status).toBe(200);
+  const refused = open("/ready");
+  expect([refused?.status, refused?.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect(open("/ready", "POST")?.status).toBe(405);
 });
 
 test("browsers and crawlers get no error for what they ask of any address", async () => {

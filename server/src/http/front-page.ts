@@ -1,5 +1,6 @@
 import { errorDocsPage } from "@sluice/contract/errors";
 import { docsRedirect } from "./docs-redirect.ts";
+import { type PortProbes, probeResponse } from "./probes.ts";
 import { pathOf, targetOf } from "./request-head.ts";
 
 /** What an endpoint says of itself to who opens its address. */
@@ -9,6 +10,7 @@ export interface FrontPage {
   readonly version: string;
   /** Where the gateway of this process listens: it has the console and the page of codes. */
   readonly gatewayPort: number;
+  readonly probes: PortProbes;
 }
 
 const plainText = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" } as const;
@@ -26,14 +28,12 @@ export function crawlerPage(method: string, path: string): Response | null {
 /** The pages of an endpoint beside its application's paths; null for any other request. */
 export function frontPage(request: Request, page: FrontPage): Response | null {
   const { method } = request;
+  const target = targetOf(request.url);
+  const probed = probeResponse({ method, target }, page.probes);
+  if (probed !== null) return probed;
   if (method !== "GET" && method !== "HEAD") return null;
-  const path = pathOf(targetOf(request.url));
+  const path = pathOf(target);
   const headers = { ...plainText, "Cache-Control": "no-store" };
-  if (path === "/health")
-    return Response.json(
-      { status: "ok", version: page.version },
-      { headers: { ...headers, "Content-Type": "application/json" } },
-    );
   if (path !== "/") return crawlerPage(method, path) ?? docsRedirect(request, page.gatewayPort);
   const gateway = new URL("/", request.url);
   gateway.port = String(page.gatewayPort);

@@ -21,6 +21,7 @@ export {
 export { isHost } from "./host.ts";
 export { parseInput, readInput } from "./input.ts";
 export { jsonRpcFailureBody } from "./json-rpc-failure.ts";
+export { type ProbeSource, probeResponse } from "./probes.ts";
 export { type ProblemOptions, problemOf, problemResponse } from "./problem.ts";
 export { redactUrl } from "./redact.ts";
 export {

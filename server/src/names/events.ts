@@ -16,6 +16,8 @@ export interface NamesEvents extends ErrorEvents {
   nameAnswered(kind: AnswerKind, source: AnswerSource): void;
   /** A call to the node: whether it was answered, and how long it took. */
   nodeAsked(answered: boolean, latencyMs: number): void;
+  /** The node answers again, or no longer. */
+  nodeChanged(isAnswering: boolean): void;
   /** The name programs of the chain; reported when first known and when they change. */
   programsFound(found: { readonly nameProgram: string | null; readonly handleProgram: string | null }): void;
   /** More than one name service is on the chain; the first is used. */
@@ -32,6 +34,10 @@ export function createNamesEvents(observe: Observe): NamesEvents {
       families.calls.with(answered ? "ok" : "failed").add();
       families.duration.with().observe(latencyMs / 1_000);
     },
+    nodeChanged: (isAnswering) => {
+      if (isAnswering) log.info({}, "the node that names are read from answers");
+      else log.warn({}, "the node that names are read from does not answer");
+    },
     programsFound: (found) => {
       if (found.nameProgram === null) log.warn(found, "the chain has no name program: domains do not resolve");
       else if (found.handleProgram === null) {
@@ -47,6 +53,7 @@ const nothing = (): void => undefined;
 export const silentEvents: NamesEvents = {
   nameAnswered: nothing,
   nodeAsked: nothing,
+  nodeChanged: nothing,
   programsFound: nothing,
   severalServices: nothing,
   internalError: nothing,

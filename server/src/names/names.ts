@@ -46,6 +46,8 @@ export type ReverseOutcome =
   | { readonly kind: "failed" };
 
 /** Absent names live for 2 s, so that 5,000 new ones a second fill their part to two thirds. */
+/** How often a node that does not answer is tried again. */
+const retryMs = 2_000;
 const entriesMaxDefault = 16_384;
 /** Bun keeps 256 connections in all; half of them leaves the rest of the process its own. */
 const runningMax = 128;
@@ -64,6 +66,9 @@ export class Names {
   readonly #events: NamesEvents;
   readonly #inFlight = new Map<string, Promise<NameOutcome>>();
   readonly #rpcShown: string;
+  /** Whether the last call was answered; null before the first. */
+  #isAnswering: boolean | null = null;
+  #triedAtMs = Number.NEGATIVE_INFINITY;
   #versionInFlight: Promise<VersionRecord | null> | null = null;
 
   /** Answers one request; the second argument carries the id that an endpoint in front has set. */
@@ -132,6 +137,27 @@ export class Names {
     return { kind: "unnamed" };
   }
 
+  /**
+   * Whether the node answered the last call, if there was one. While it did not, asking tries again: without names to
+   * look up, as behind a balancer that asks this, nothing else would.
+   */
+  get isAnswering(): boolean {
+    const isDue = this.#clock.monotonic() - this.#triedAtMs >= retryMs;
+    if (this.#isAnswering === false && isDue) {
+      this.#triedAtMs = this.#clock.monotonic();
+      void this.version();
+    }
+    return this.#isAnswering !== false;
+  }
+
+  #heard(isAnswering: boolean): void {
+    // The first answer is what everybody expects.
+    if (this.#isAnswering !== isAnswering && !(this.#isAnswering === null && isAnswering)) {
+      this.#events.nodeChanged(isAnswering);
+    }
+    this.#isAnswering = isAnswering;
+  }
+
   /** What node answers, and its core version; null when it does not answer. Never from memory. */
   version(): Promise<VersionRecord | null> {
     this.#versionInFlight ??= this.#reader
@@ -176,6 +202,7 @@ export class Names {
       const startMs = this.#clock.monotonic();
       const answer = await this.#calls.run(call);
       this.#events.nodeAsked(answer !== null, this.#clock.monotonic() - startMs);
+      this.#heard(answer !== null);
       return answer;
     };
     return {

@@ -25,6 +25,7 @@ export const serverMetrics = {
   storeFailedAt: gauge("sluice_store_last_failure_timestamp_seconds", "When a store did not answer the last time", [
     "store",
   ]),
+  roleReady: gauge("sluice_role_ready", "1 while a role that this process runs serves, as GET /ready says", ["role"]),
   startDuration: gauge("sluice_server_start_duration_seconds", "Time from the start to the first open endpoint"),
 } as const;
 
@@ -69,6 +70,16 @@ export interface ServerEvents extends ErrorEvents, ChildEvents, DescriptorEvents
   }): void;
   /** A server of which nobody can use anything yet; `next` is the command that changes that. */
   accountsMissing(fields: { readonly next: string }): void;
+  /** Reported every two seconds. */
+  roleServes(role: string, isReady: boolean): void;
+  /** A role serves again, or no longer, and then why. */
+  roleChanged(role: string, change: { readonly isReady: boolean; readonly reasons: readonly object[] }): void;
+  /** How the parts do a minute after the start. */
+  startSummarised(fields: {
+    readonly parts: Readonly<Record<string, string>>;
+    readonly reasons: readonly object[];
+    readonly prices?: object;
+  }): void;
   serverStopping(reason: string): void;
   serverStopped(): void;
 }
@@ -125,6 +136,17 @@ export function createServerEvents(
     accountsMissing: (fields) => log.info(fields, "there is no account yet"),
     descriptorsScarce: (fields) => log.warn(fields, "file descriptors are running out: raise the process's limit"),
     descriptorsSufficient: (fields) => log.info(fields, "file descriptors suffice again"),
+    roleServes: (role, isReady) => families.roleReady.with(role).set(isReady ? 1 : 0),
+    roleChanged: (role, { isReady, reasons }) => {
+      if (isReady) log.info({ role }, "a role serves again");
+      else log.warn({ role, reasons }, "a role does not serve");
+    },
+    startSummarised: (fields) => {
+      const states = Object.values(fields.parts);
+      const isFine = states.every((state) => state === "ok" || state === "standby" || state === "maintenance");
+      if (isFine) log.info(fields, "a minute after the start all parts do as they should");
+      else log.warn(fields, "a minute after the start some parts do not do as they should");
+    },
     serverStopping: (reason) => log.info({ reason }, "server is stopping"),
     serverStopped: () => log.info({}, "server has stopped"),
   };

@@ -19,5 +19,6 @@ export { type ReplayReport, replayLog, tickLogFiles } from "./tick-log/replay-lo
 export {
   createOracle,
   type Oracle,
+  type OracleHealth,
   oracleReplayOptions,
 } from "./wiring/oracle.ts";

@@ -4,6 +4,7 @@ import { compileAddressSet, seededRandom, systemClock } from "@sluice/lib";
 import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
 import { AnswerCache } from "../../cache/index.ts";
 import { createRequestIds } from "../../http/index.ts";
+import { fixedProbes } from "../../http/testing/fixed-probes.ts";
 import type { Grant, Keys, RestrictedRequest, RestrictionCode } from "../../keys/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
 import type { LimitDecision } from "../../limits/index.ts";
@@ -196,7 +197,7 @@ export async function bootGateway(options: BootOptions): Promise<BootedGateway> 
       sockets: [pubsub],
       apps: options.apps ?? [],
       tracing: options.tracing ?? null,
-      health: () => ({ status: fakes.health, version: "0.0.0", uptimeSeconds: 1, parts: {} }),
+      probes: fixedProbes(() => fakes.health),
     },
   );
   upstreams.start();

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { systemClock } from "@sluice/lib";
+import { fixedProbes } from "../../http/testing/fixed-probes.ts";
 import { AppListener, Listener } from "./app-listener.ts";
 import { ListenError, listening } from "./listen-error.ts";
 import { PlainListener } from "./plain-listener.ts";
@@ -8,6 +9,7 @@ import { PlainListener } from "./plain-listener.ts";
 const clock = systemClock;
 const events = { internalError: () => {} };
 const options = (port: number) => ({ hostname: "127.0.0.1", port, bodyBytesMax: 1_024 });
+const probes = { source: fixedProbes(), role: "engine" };
 const answer = () => new Response("ok");
 
 test("a gateway's port is had by one server: the second is refused with the endpoint and port", async () => {
@@ -64,7 +66,7 @@ test("a fault of one socket's session is reported, and ends that connection alon
 async function ask(text: string): Promise<{ readonly answer: string; readonly urls: readonly string[] }> {
   const urls: string[] = [];
   await using listener = new AppListener(
-    { hostname: "127.0.0.1", port: 0, page: { title: "block engine", version: "1.2.3", gatewayPort: 8899 } },
+    { hostname: "127.0.0.1", port: 0, page: { title: "block engine", version: "1.2.3", gatewayPort: 8899, probes } },
     {
       clock,
       events,

@@ -118,16 +118,16 @@ const rateTexts: Readonly<Record<string, string>> = {
 
 export function createOracleEvents(observe: Observe, requests: OracleRequestEvents): OracleEvents {
   const { log, metrics } = observe;
-  const families = metrics.register(oracleMetrics);
+  const families = registerOracle(metrics);
   const errors = createErrorEvents(observe);
   const { ledgerDropped } = createLedgerEvents(observe);
-  const statusOf = new Map<string, string>();
   const rateOf = new Map<string, string>();
   /** Symbols that have had a price, and whether they have one now. */
   const isPriced = new Map<string, boolean>();
   return {
     ...requests,
     ...errors,
+    ...reachEvents(log, families),
     sourceFault: (_source, error) => errors.internalError("oracle source", error),
     roundMade: (symbol, outcome) => {
       families.rounds.with(symbol, outcome).add();
@@ -152,20 +152,11 @@ export function createOracleEvents(observe: Observe, requests: OracleRequestEven
       else log.info({ symbol, confidence }, "a price is served with confidence again");
     },
     sourceDropped: (source, reason) => families.ticksDropped.with(source, reason).add(),
-    sourceStatusChanged: (source, _from, status) => {
-      const before = statusOf.get(source);
-      if (before === status) return;
-      if (before !== undefined) families.sources.with(source, before).set(0);
-      families.sources.with(source, status).set(1);
-      statusOf.set(source, status);
-      if (before !== undefined) log.info({ source, status }, "the status of a price source changed");
-    },
     // A source whose clock runs ahead has no delay; a histogram ignores negative times.
     sourceTicked: (source, delayMs) => families.tickDelay.with(source).observe(Math.max(0, delayMs) / 1_000),
     sourceTraded: (source, way) => families.sourceCandles.with(source, way).add(),
     volumeRecorded: (source, outcome) => families.volumes.with(source, outcome).add(),
     sourceStreamOpened: (source) => families.streamsOpened.with(source).add(),
-    sourceStreamEnded: (source, reason) => families.streamsEnded.with(source, reason).add(),
     sourceRequestEnded: (source, end, durationMs) => {
       families.sourceRequests.with(source, end).add();
       families.sourceRequestDuration.with(source).observe(durationMs / 1_000);
@@ -181,5 +172,37 @@ export function createOracleEvents(observe: Observe, requests: OracleRequestEven
     },
     pricesSent: (messages) => families.pricesSent.with("sent").add(messages),
     pricesConflated: (messages) => families.pricesSent.with("conflated").add(messages),
+  };
+}
+
+const registerOracle = (metrics: Observe["metrics"]) => metrics.register(oracleMetrics);
+
+type ReachEvents = Pick<SourceEvents, "sourceStatusChanged" | "sourceStreamEnded">;
+
+/** Which sources give prices: told once of those that cannot be reached, and then of each change. */
+function reachEvents(
+  log: Observe["log"],
+  families: Pick<ReturnType<typeof registerOracle>, "sources" | "streamsEnded">,
+): ReachEvents {
+  const statusOf = new Map<string, string>();
+  /** Sources that never gave a price, and were told to be out of reach. */
+  const unreached = new Set<string>();
+  return {
+    sourceStatusChanged: (source, _from, status) => {
+      const before = statusOf.get(source);
+      if (before === status) return;
+      if (before !== undefined) families.sources.with(source, before).set(0);
+      families.sources.with(source, status).set(1);
+      statusOf.set(source, status);
+      if (before === undefined && !unreached.delete(source)) return;
+      if (status === "down") log.warn({ source, status }, "a source of prices gives none");
+      else log.info({ source, status }, "the status of a price source changed");
+    },
+    sourceStreamEnded: (source, reason) => {
+      families.streamsEnded.with(source, reason).add();
+      if (statusOf.has(source) || unreached.has(source)) return;
+      unreached.add(source);
+      log.warn({ source, reason }, "a source of prices cannot be reached");
+    },
   };
 }

@@ -58,8 +58,17 @@ export interface Oracle extends AsyncDisposable {
   sources(): readonly SourceState[];
   /** The requests that an account has used of a variant's present month. */
   requestsUsed(accountId: string, variant: Variant): Promise<{ readonly month: string; readonly used: bigint }>;
+  health(): OracleHealth;
   /** A summary of all symbols, for people; no newer than a tier of this update frequency is served. */
   summary(frequencySeconds: number): readonly PriceSummary[];
+}
+
+/** How many symbols have a price now, and how many of the sources that are read give prices by their preferred way. */
+export interface OracleHealth {
+  readonly priced: number;
+  readonly symbols: number;
+  readonly active: number;
+  readonly sources: number;
 }
 
 /** The options of rounds, for a replay of the tick log. */
@@ -134,6 +143,16 @@ class RunningOracle implements Oracle {
 
   requestsUsed(accountId: string, variant: Variant): Promise<{ readonly month: string; readonly used: bigint }> {
     return this.#dependencies.allowances[variant].spent(accountId);
+  }
+
+  health(): OracleHealth {
+    const read = this.sources().filter(({ status }) => status !== "disabled");
+    return {
+      priced: this.#priced.size,
+      symbols: oracleSymbols.length,
+      active: read.filter(({ status }) => status === "active").length,
+      sources: read.length,
+    };
   }
 
   summary(frequencySeconds: number): readonly PriceSummary[] {

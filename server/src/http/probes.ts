@@ -1,0 +1,45 @@
+import type { HealthRecord, ReadyRecord } from "@sluice/contract/schemas";
+import { problemResponse } from "./problem.ts";
+import { pathOf, queryParameter } from "./request-head.ts";
+
+/** What the probes of every port are answered from. */
+export interface ProbeSource {
+  health(): HealthRecord;
+  /** Of one role, whether this process runs it or not; null asks whether any of its roles serves. */
+  ready(role: string | null): ReadyRecord;
+}
+
+/** The probes of one port: `role` is what /ready asks for there unless the query names another; null for any. */
+export interface PortProbes {
+  readonly source: ProbeSource;
+  readonly role: string | null;
+}
+
+export interface ProbedRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly target: string;
+}
+
+/**
+ * The answer of GET /health, 200 while the listener is open, and of GET /ready, 503 while the role that is asked for
+ * does not serve. Null for other paths.
+ */
+export function probeResponse(
+  { method, target }: ProbedRequest,
+  { source, role }: PortProbes,
+  requestId?: string,
+): Response | null {
+  const path = pathOf(target);
+  if (path !== "/health" && path !== "/ready") return null;
+  const named = requestId === undefined ? {} : { "X-Request-Id": requestId };
+  if (method !== "GET" && method !== "HEAD") {
+    const options = { requestId: requestId ?? "", details: { allow: ["GET", "HEAD"] } };
+    return problemResponse("METHOD_NOT_ALLOWED", options);
+  }
+  const headers = { ...named, "Cache-Control": "no-store" };
+  if (path === "/health") return Response.json(source.health(), { headers });
+  const record = source.ready(queryParameter(target, "role") ?? role);
+  if (record.status !== "down") return Response.json(record, { headers });
+  return Response.json(record, { status: 503, headers: { ...headers, "Retry-After": "1" } });
+}
