@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { oraclePaths } from "@sluice/contract/oracle";
 import { type Clock, type Random, systemClock, systemRandom } from "@sluice/lib";
 import { administrationMethods, engineControl } from "./admin/index.ts";
+import { requireSameChains } from "./compose/chains.ts";
 import { type Console, openConsole } from "./compose/console.ts";
 import { type Dependencies, newProcessId, version } from "./compose/dependencies.ts";
 import { addressesOf, consoleUrl, type Endpoint, endpointsOf, opensGateway } from "./compose/endpoints.ts";
@@ -44,8 +45,8 @@ export { version } from "./compose/dependencies.ts";
 export { type Endpoint, engineUrl } from "./compose/endpoints.ts";
 export { composeManagement } from "./compose/management.ts";
 export { tickLogDirectory } from "./compose/oracle.ts";
-export { StartRefusedError } from "./compose/registration.ts";
 export { composeResolver } from "./compose/resolver.ts";
+export { StartRefusedError } from "./compose/start-refused.ts";
 export { stateOptions, storeParts } from "./compose/stores.ts";
 
 /** A running server. Disposal drains the endpoints, ends the child processes and closes the stores. */
@@ -119,7 +120,10 @@ export const startSteps = [
     ["stores"],
     async ({ stores }) => (await stores.state.accounts.list({ limit: 1 })).items.length > 0,
   ),
-  step("registration", ["stores"], ({ stores: { state } }, shared) => register(shared.config, { ...shared, state })),
+  step("registration", ["stores"], async ({ stores: { state } }, shared) => {
+    await requireSameChains(shared.config, { store: state.chains });
+    return await register(shared.config, { ...shared, state });
+  }),
   step("gateway", ["stores"], (parts, shared) => wireGateway(shared.config, { ...shared, ...parts })),
   step("revocations", ["stores", "gateway"], ({ stores, gateway }, shared) =>
     subscribeToRevocations({

@@ -24,6 +24,7 @@ import {
   reportHealth,
   SlotNotices,
   type UpstreamOutcome,
+  type Upstreams,
 } from "../upstreams/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { replicaGroupsOf } from "./endpoints.ts";
@@ -77,7 +78,7 @@ export function wireGateway(config: Config, dependencies: GatewayParts) {
   cacheEvents.cacheOpened(() => cache.bytes);
   const pool: RpcDependencies["pool"] = upstreams.pool.bind(upstreams);
   const sent = resources.use(new SentTransactions({ clock, pool, settled: transactionSettled }));
-  const history = openSharedHistory(config, dependencies);
+  const history = openSharedHistory(config, { ...dependencies, upstreams });
   const rpc = new Rpc(
     { allowUnknownMethods: config.unknownMethods === "pass" },
     { clock, cache, pool, sent, history, events: cacheEvents },
@@ -140,11 +141,15 @@ function wireLimits(config: Config, dependencies: GatewayParts) {
  * History that processes share through Redis; null without Redis. A development chain starts anew at each start, so
  * that earlier answers would be wrong: it shares nothing.
  */
-function openSharedHistory(config: Config, dependencies: GatewayParts): SharedHistory | null {
+function openSharedHistory(
+  config: Config,
+  dependencies: GatewayParts & { readonly upstreams: Pick<Upstreams, "pool"> },
+): SharedHistory | null {
   const { clock, stores } = dependencies;
   if (stores.hot.driver === "memory" || config.mode === "dev") return null;
   const events = createCacheEvents(dependencies);
-  return createSharedHistory(new SharedAnswers({}, { clock, store: stores.hot, events }));
+  const answers = new SharedAnswers({}, { clock, store: stores.hot, events });
+  return createSharedHistory(answers, (network) => dependencies.upstreams.pool(network)?.chain ?? null);
 }
 
 /** More than a process serves well; the rest is for other replicas. */

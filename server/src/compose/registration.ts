@@ -1,16 +1,9 @@
-import { CodedError } from "@sluice/contract/errors";
 import { BackgroundTask, type Clock, type Log, sleep } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
 import type { NewProcess, ProcessRecord, ProcessStore, State } from "../state/index.ts";
 import { type Dependencies, version } from "./dependencies.ts";
 import { opensEngine, opensGateway, opensOracle } from "./endpoints.ts";
-
-/** A start that would serve wrongly, with a sentence for the operator. */
-export class StartRefusedError extends CodedError<"NOT_SHARED" | "OTHER_CHAIN"> {
-  constructor(code: "NOT_SHARED" | "OTHER_CHAIN", message: string) {
-    super(code, { message, details: {} });
-  }
-}
+import { StartRefusedError } from "./start-refused.ts";
 
 /** A process that does not beat is forgotten after this time; how often it beats. */
 const registeredMs = 6_000;

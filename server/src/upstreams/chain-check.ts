@@ -42,8 +42,11 @@ export interface ChainCheckDependencies {
 
 /** How often nodes that have not joined are asked. */
 const tickMs = 2_000;
-/** How often nodes that have joined are asked: an address may lead to another node later. */
-const recheckMs = 30_000;
+/**
+ * How often nodes that have joined are asked: an address may lead to another node later, and a chain may start anew
+ * behind all of them, of which answers that are kept would tell for so long. Two small calls to each node.
+ */
+const recheckMs = 5_000;
 const askTimeoutMs = 2_000;
 
 /**
@@ -77,6 +80,11 @@ export class ChainCheck implements Disposable {
   start(): void {
     this.#timer ??= this.#dependencies.clock.every(tickMs, () => void this.check(), { keepsAlive: true });
     void this.check();
+  }
+
+  /** The network's chain as it is known now; null before any node has told its genesis. */
+  get chain(): ChainRecord | null {
+    return this.#stored ?? null;
   }
 
   /** Settles when nodes that were never asked have answered, so that a call may wait for them; null without any. */

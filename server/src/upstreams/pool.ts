@@ -3,6 +3,7 @@ import type { Network } from "@sluice/contract/tiers";
 import { type Clock, type Random, seededRandom, type Timer } from "@sluice/lib";
 import { callNode } from "../chain/index.ts";
 import type { UpstreamConfig } from "../config/index.ts";
+import type { ChainRecord } from "../state/index.ts";
 import { ChainCheck, type ChainCheckDependencies, type ChainCheckOptions } from "./chain-check.ts";
 import type { ExtraCall, UpstreamCallEvents, UpstreamCallOutcome } from "./events.ts";
 import { MethodLatencies } from "./method-latencies.ts";
@@ -162,6 +163,11 @@ export class UpstreamPool implements AsyncDisposable {
       this.#probes.sweep(this.#nodes);
     };
     this.#timer ??= this.#dependencies.clock.every(evaluationMs, evaluate, { keepsAlive: true });
+  }
+
+  /** Which chain the network is; null before it is known, and where nodes are not asked. */
+  get chain(): ChainRecord | null {
+    return this.#chain?.chain ?? null;
   }
 
   /**
