@@ -18,7 +18,7 @@ import { mountAdministration, wireManagement } from "./compose/management.ts";
 import { followsNodes } from "./compose/nodes.ts";
 import { openOracle } from "./compose/oracle.ts";
 import { type Registration, register } from "./compose/registration.ts";
-import { openResolver } from "./compose/resolver.ts";
+import { openResolver, startResolver } from "./compose/resolver.ts";
 import { runSteps, stepsOf } from "./compose/steps.ts";
 import { StoreWatch } from "./compose/store-watch.ts";
 import { openStores, type Stores } from "./compose/stores.ts";
@@ -272,6 +272,7 @@ export async function compose(config: Config, dependencies: ComposeDependencies)
   health.observe(parts);
   health.start();
   if (followsNodes(config)) gateway.upstreams.start();
+  startResolver(parts.names, { events });
   parts.console?.buildPages();
   const endpoints = endpointsOf(config);
   const shownConsole = consoleUrl(config);

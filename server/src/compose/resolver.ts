@@ -15,7 +15,7 @@ import { Certificates, openPort } from "./tls.ts";
 const drainMs = 1_000;
 
 /**
- * Opens the resolver's endpoint and starts to look for its programs; it needs a node and no store. Null where this
+ * Opens the resolver's endpoint; it needs a node and no store. Null where this
  * process does not have the role.
  */
 export async function openResolver(
@@ -46,9 +46,12 @@ export async function openResolver(
     ({ hostname, port }) => new PlainListener({ hostname, port }, { clock, fetch: answer, events }),
   );
   resources.defer(() => listener.stop(drainMs));
-  // The first name query tries again when the chain cannot be reached now.
-  names.start().catch((error: unknown) => events.internalError("names", error));
   return names;
+}
+
+/** Looks for the programs of names, once nodes are followed. The first query tries again when none answers now. */
+export function startResolver(names: Names | null, { events }: Pick<Dependencies, "events">): void {
+  names?.start().catch((error: unknown) => events.internalError("names", error));
 }
 
 /** The resolver by itself: one endpoint, and no store. */
@@ -83,6 +86,7 @@ export async function composeResolver(config: Config): Promise<AsyncDisposable> 
     upstreams,
     health,
   });
+  startResolver(names, { events });
   health.observe({ names });
   health.start();
   const resources = opening.move();
