@@ -14,7 +14,7 @@ export const healthRecord = z
     uptimeSeconds: count,
     parts: z.record(z.string(), z.enum([...healthStatuses, "standby", "maintenance"])).meta({
       description:
-        "`server`; `nodes` of the default network, and `nodes.<network>` of each other one that has nodes; `credits`: whether they can be had; `sharing`: whether what is counted is shared with all processes on the database; `engine` stands by while another process runs it; `oracle`: `down` without any price; `resolver`: `down` while its node does not answer",
+        "`server`; `nodes` of the default network, and `nodes.<network>` of each other one that has nodes; `credits`: whether they can be had; `sharing`: whether what is counted is shared with all processes on the database; `state`, `ledger` and `hot`: whether the stores answer; `engine` stands by while another process runs it; `oracle`: `down` without any price; `resolver`: `down` while its node does not answer",
       example: { server: "ok", nodes: "ok", "nodes.testnet": "ok", credits: "ok", sharing: "ok", engine: "standby" },
     }),
   })

@@ -177,6 +177,18 @@ test("an oracle without a price and a resolver without its node do not serve, wh
   expect([statusOf(), reasonsOf(null)]).toEqual(["down", ["resolver down", "oracle down"]]);
 });
 
+test("a store that does not answer is told; whether a role serves is told by what it lacks", () => {
+  const { health, statusOf, partsOf, reasonsOf } = boot();
+  const condition = { driver: "redis", sinceMs: 0, latencyMs: null, lastFailure: null };
+  const conditions = [
+    { ...condition, store: "state", isUp: true },
+    { ...condition, store: "hot", isUp: false },
+  ];
+  health.observe({ storeWatch: { conditions } });
+  expect(partsOf()).toMatchObject({ state: "ok", hot: "down" });
+  expect([statusOf(), reasonsOf("gateway")]).toEqual(["degraded", []]);
+});
+
 test("a role that this process does not run is not ready, and says so", () => {
   const { health, reasonsOf } = boot();
   for (const role of ["engine", "nobody"]) {

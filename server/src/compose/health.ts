@@ -12,6 +12,7 @@ import { version } from "./dependencies.ts";
 import { endpointsOf, openedRoles } from "./endpoints.ts";
 import { followsNodes } from "./nodes.ts";
 import type { Registration } from "./registration.ts";
+import type { StoreWatch } from "./store-watch.ts";
 
 interface DrainDependencies {
   readonly clock: Pick<Clock, "after">;
@@ -58,6 +59,7 @@ interface HealthOfGateway {
 interface ObservedParts {
   readonly gateway?: HealthOfGateway;
   readonly registration?: Pick<Registration, "conflict"> | null;
+  readonly storeWatch?: Pick<StoreWatch, "conditions">;
   readonly engine?: Pick<EngineService, "status"> | null;
   readonly oracle?: Pick<Oracle, "health"> | null;
   readonly names?: Pick<Names, "isAnswering"> | null;
@@ -134,13 +136,18 @@ export class Health implements ProbeSource, Disposable {
   }
 
   #parts(): HealthRecord["parts"] {
-    const { gateway, registration, engine, oracle, names } = this.#observed;
+    const { gateway, registration, storeWatch, engine, oracle, names } = this.#observed;
+    const stores = (storeWatch?.conditions ?? []).map(({ store, isUp }): [string, PartState] => [
+      store,
+      isUp ? "ok" : "down",
+    ]);
     const { role, status } = engine?.status() ?? { status: null };
     const isMetering = gateway !== undefined && this.#roles.some((each) => each !== "resolver");
     return {
       server: this.#dependencies.drain.hasBegun ? "down" : "ok",
       ...(gateway === undefined || !followsNodes(this.#config) ? {} : this.#nodes(gateway)),
       ...(isMetering ? { credits: creditsStatus(gateway.credits) } : {}),
+      ...Object.fromEntries(stores),
       ...(registration ? { sharing: registration.conflict === null ? "ok" : "down" } : {}),
       ...(status === null ? {} : { engine: role ?? status }),
       ...(oracle ? { oracle: oracleStatus(oracle.health()) } : {}),
