@@ -2,13 +2,18 @@ import { createServer } from "node:net";
 
 /** A server of another program, which ends with the tests however they end. */
 export interface ServerProcess extends AsyncDisposable {
+  readonly pid: number;
   /** SIGSTOP makes it silent, SIGCONT lets it go on. */
   signal(name: "SIGSTOP" | "SIGCONT" | "SIGHUP"): void;
 }
 
-/** The shell ends the server when its own input ends, so that no server outlives the tests. */
+/**
+ * The shell ends the server when its own input ends, so that no server outlives the tests; when the shell itself is
+ * killed, the system does.
+ */
 const supervise =
   'end=$1; shift; "$@" & server=$!; echo $server; read _; kill -CONT $server; kill -$end $server; wait $server';
+const setpriv = Bun.which("setpriv");
 
 /**
  * Starts a server, whose outputs are dropped. As root it runs as `user` when one is given, since some servers refuse to
@@ -19,7 +24,8 @@ export async function startServerProcess(
   options: { readonly user?: string; readonly end?: "KILL" | "QUIT"; readonly directory?: string } = {},
 ): Promise<ServerProcess> {
   const { user, end = "KILL", directory } = options;
-  const words = user === undefined ? command : asUser(user, command);
+  const bound = setpriv === null ? command : [setpriv, `--pdeathsig=${end}`, ...command];
+  const words = user === undefined ? bound : asUser(user, bound);
   const child = Bun.spawn(["sh", "-c", `exec 2>/dev/null; ${supervise}`, "sh", end, ...words], {
     stdin: "pipe",
     stdout: "pipe",
@@ -35,6 +41,7 @@ export async function startServerProcess(
   );
   if (!Number.isSafeInteger(pid) || pid < 2) throw new Error(`${command[0]} did not start.`);
   return {
+    pid,
     signal: (name) => process.kill(pid, name),
     [Symbol.asyncDispose]: async () => {
       await child.stdin.end();
