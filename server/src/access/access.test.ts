@@ -135,6 +135,12 @@ test("a request takes from each of its buckets once and in order, and is told th
   }
 });
 
+test("the answer of a single bucket is passed on as it is, so that nobody waits for more than the bucket", () => {
+  const answer = Promise.resolve(decision("a", true));
+  const access = accessOfTests({ limits: { take: () => answer } });
+  expect(access.meter([bucket("a")])).toBe(answer);
+});
+
 test("the first bucket that refuses decides, and the wider ones behind it are not asked", async () => {
   for (const buckets of ["abc", "abC", "aBc", "aBC", "Abc", "AbC", "ABc", "ABC"]) {
     for (let at = 0; at < buckets.length; at += 1) {

@@ -133,6 +133,8 @@ export class Access {
     const { limits } = this.#dependencies;
     const [narrowest] = buckets;
     const first = limits.take(narrowest.bucket, narrowest.requestsPerSecond, narrowest.burst, cost);
+    // Most keys have one bucket: what it answers is passed on as it is, and no later.
+    if (buckets.length === 1) return first;
     if (first instanceof Promise) return first.then((decision) => this.#meterRest(buckets, cost, decision, 1));
     for (let index = 1; index < buckets.length && first.allowed; index += 1) {
       const { bucket, requestsPerSecond, burst } = buckets[index] ?? narrowest;

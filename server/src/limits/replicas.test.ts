@@ -123,6 +123,12 @@ test("a process beats in each of its groups, and is alone where it is of none", 
   ]);
 });
 
+test("a process of no group reports itself alone", async () => {
+  const { beat, reported } = boot([]);
+  await beat(3);
+  expect(reported).toEqual(["counted 1"]);
+});
+
 /** Shares of one of `count` processes. */
 function bootShares(count: number) {
   const clock = new ManualClock(0);
