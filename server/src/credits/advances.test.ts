@@ -262,3 +262,57 @@ test("what a process had spent of an advance when it was killed is charged by th
     expect(existsSync(join(folder, name.replace(".tally", ".advances")))).toBe(true);
   }
 }, 60_000);
+
+test("an account is on an advance until the last credit of it is spent", async () => {
+  const { state, credits, run } = boot();
+  await run();
+  state.isAway = true;
+  const take = async () => expect(await credits.take("a", allowance, 1)).toBe(true);
+  const isAdvancing = (): boolean => credits.isAdvancing;
+  while (!isAdvancing()) await take();
+  while (credits.balance("a").remaining > 1) await take();
+  expect(isAdvancing()).toBe(true);
+  await take();
+  expect(isAdvancing()).toBe(false);
+});
+
+test("a take that waits for an advance is served by a lease when the store is back before the record is on disk", async () => {
+  const { state, credits, recorded, run } = boot();
+  await run();
+  state.isAway = true;
+  const gate = Promise.withResolvers<void>();
+  state.gate = gate.promise;
+  while (credits.balance("a").remaining > 0) expect(credits.take("a", allowance, 1)).toBe(true);
+  const waiting = credits.take("a", allowance, 1);
+  await new Promise((resolve) => setImmediate(resolve));
+  state.isAway = false;
+  expect(await credits.take("b", allowance, 1)).toBe(true);
+  gate.resolve();
+  expect(await waiting).toBe(true);
+  expect([recorded.length, credits.isAdvancing]).toEqual([1, false]);
+});
+
+test("an account that spends no more is advanced less, by a hundredth a sweep", async () => {
+  const { clock, state, credits, recorded, run } = boot();
+  await run();
+  for (let second = 0; second < 100; second += 1) {
+    clock.advance(1_000);
+    await credits.sweep();
+  }
+  state.isAway = true;
+  expect(await credits.take("a", allowance, 1)).toBe(true);
+  // A minute at a hundred credits a second, less 100 hundredths.
+  expect(recorded[0]?.credits).toBeWithin(2_150, 2_250);
+});
+
+test("a record of nothing is none", () => {
+  using directory = newDirectory();
+  const path = join(directory.path, "advances");
+  const lines = [
+    { accountId: "a", month, number: 0, credits: 5 },
+    { accountId: "a", month, number: 1, credits: 0 },
+    { accountId: "a", month, number: 2, credits: 5 },
+  ];
+  writeFileSync(path, lines.map((line) => JSON.stringify(line)).join("\n"));
+  expect(readAdvances(path).map(({ number }) => number)).toEqual([2]);
+});
