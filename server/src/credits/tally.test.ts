@@ -118,6 +118,23 @@ test("a tally in a file has room for 131,072 lease accounts, and they are there 
   expect(boot.files()).toEqual([]);
 });
 
+test("with a tally its record of advances goes, be it settled by its own process or by another", () => {
+  using boot = bootFiles();
+  const record = join(boot.directory, `credits-${holder}.advances`);
+  const own = createTally(boot.place, holder);
+  expect(own.advancesPath).toBe(record);
+  writeFileSync(record, "");
+  own.release(true);
+  expect(boot.files()).toEqual([]);
+  createTally(boot.place, holder).release(false);
+  writeFileSync(record, "");
+  {
+    using found = takeDeadTally(boot.place, holder);
+    found?.remove();
+  }
+  expect(boot.files()).toEqual([]);
+});
+
 test("a holder has one tally at a time, and what could not be made leaves nothing behind", () => {
   using boot = bootFiles();
   const own = createTally(boot.place, holder);
