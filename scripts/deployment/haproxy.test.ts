@@ -26,8 +26,8 @@ function startEngines(port: number): Disposable & { activate: (host: string | nu
       hostname,
       port,
       fetch: ({ url, headers }) => {
-        const standby = active === hostname ? {} : { role: "standby" };
-        if (new URL(url).pathname === "/api/v1/status") return Response.json({ status: "ok", uptime: 7, ...standby });
+        const status = active === hostname ? 200 : 503;
+        if (new URL(url).pathname === "/ready") return Response.json({ status }, { status });
         return Response.json({ hostname, forwarded: headers.get("x-forwarded-for") });
       },
     }),
