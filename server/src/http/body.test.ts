@@ -33,6 +33,8 @@ test("a body within the limit is read whole, declared or chunked or empty", asyn
   const text = async (request: Request): Promise<string> => new TextDecoder().decode(await readBody(request, bounds));
   expect(await text(post("12345678", { "content-length": "8" }))).toBe("12345678");
   expect(await text(chunked(["123", "45", "678"]))).toBe("12345678");
+  expect(await text(chunked(["12345678"]))).toBe("12345678");
+  expect(await text(post("", { "content-length": "0" }))).toBe("");
   expect(await text(post(null))).toBe("");
 });
 

@@ -34,8 +34,14 @@ test("when every entry is a trusted proxy the farthest one is the client", () =>
   expect(clientAddress("10.0.0.1", "10.0.0.3, 10.0.0.2", proxies)).toBe("10.0.0.3");
 });
 
-test("a header of a million commas costs a bounded walk", () => {
-  expect(clientAddress("10.0.0.1", Array.from({ length: 1_000 }, () => "10.0.0.2").join(","), proxies)).toBe(
-    "10.0.0.2",
-  );
+test("of a header of any length the last 32 entries are read", () => {
+  const behind = (trusted: number): string =>
+    [
+      "8.8.8.8",
+      ...Array.from({ length: trusted }, (_, index) => `10.1.${Math.trunc(index / 250)}.${index % 250}`),
+    ].join(",");
+  expect(clientAddress("10.0.0.1", behind(31), proxies)).toBe("8.8.8.8");
+  expect(clientAddress("10.0.0.1", behind(32), proxies)).toBe("10.1.0.0");
+  expect(clientAddress("10.0.0.1", `8.8.8.8,${behind(1_000)}`, proxies)).toBe("10.1.3.218");
+  expect(clientAddress("10.0.0.1", ",10.0.0.2", proxies)).toBe("10.0.0.2");
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { bearerToken, presentedKey, queryParameter } from "./request-head.ts";
+import { bearerToken, isUpgrade, pathOf, presentedKey, queryParameter, targetOf } from "./request-head.ts";
 
 const url = "http://localhost:8899/rpc?api-key=query";
 
@@ -43,4 +43,22 @@ test("queryParameter reads what URLSearchParams reads", () => {
       },
     ),
   );
+});
+
+test("a token has at least a character, behind the scheme Bearer in any letter case and one space", () => {
+  const tokens = ["Bearer x", "BEARER x", "bearer x", "Basicx x", "Bearer", "Bearer  ", "Bear er x", null].map(
+    bearerToken,
+  );
+  expect(tokens).toEqual(["x", "x", "x", null, null, null, null, null]);
+});
+
+test("target and path are what the client wrote behind the host", () => {
+  expect(targetOf("http://localhost:8899/rpc?a=1#b")).toBe("/rpc?a=1#b");
+  expect([targetOf("http://localhost"), targetOf("http://h/")]).toEqual(["/", "/"]);
+  expect([pathOf("/rpc?a=1?b"), pathOf("/rpc"), pathOf("?a=1")]).toEqual(["/rpc", "/rpc", ""]);
+});
+
+test("an upgrade is one to a WebSocket, in any letter case", () => {
+  const upgrades = ["websocket", "WebSocket", "h2c", ""].map((upgrade) => isUpgrade(new Headers({ upgrade })));
+  expect([...upgrades, isUpgrade(new Headers())]).toEqual([true, true, false, false, false]);
 });

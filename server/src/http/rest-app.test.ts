@@ -101,3 +101,30 @@ test("an endpoint with an error body of its own writes it", async () => {
   expect(await response.json()).toEqual({ success: false, error_code: "NOT_FOUND" });
   expect(response.headers.get("x-request-id")).toBe("req_1");
 });
+
+test("an answer states the rate that was taken for it, and one without a rate states none", async () => {
+  const { app } = bootApp();
+  app.get("/limited", (context) => {
+    context.set("rateLimit", { allowed: true, limit: 10, burst: 20, remaining: 7, resetAt: 1, retryAfterSeconds: 0 });
+    return context.json({});
+  });
+  expect((await app.request("/limited")).headers.get("x-ratelimit-remaining")).toBe("7");
+  expect((await app.request("/things/7")).headers.get("x-ratelimit-remaining")).toBeNull();
+});
+
+test("a HEAD is told the length of the JSON that a GET is answered, and of nothing else", async () => {
+  const { app } = bootApp();
+  app.get("/page", (context) => context.html("<p>page</p>"));
+  const lengthOf = async (path: string, method: string): Promise<string | null> =>
+    (await app.request(path, { method })).headers.get("content-length");
+  const { length } = await (await app.request("/things/7")).text();
+  expect(await lengthOf("/things/7", "HEAD")).toBe(String(length));
+  expect([await lengthOf("/page", "HEAD"), await lengthOf("/things/7", "GET")]).toEqual([null, null]);
+});
+
+test("a preflight of a path names its methods, and OPTIONS alone where it has none", async () => {
+  const { app } = bootApp();
+  const allowed = async (path: string): Promise<string | null> =>
+    (await app.request(path, { method: "OPTIONS" })).headers.get("access-control-allow-methods");
+  expect([await allowed("/things"), await allowed("/nothing")]).toEqual(["POST, OPTIONS", "OPTIONS"]);
+});

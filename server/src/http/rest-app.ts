@@ -117,14 +117,12 @@ export function createRestApp(options: RestAppOptions, dependencies: RestAppDepe
   return app;
 }
 
-/** Methods under which a path is known, for Allow; compiled at the first question, when all routes have been added. */
+/** Methods under which a path is known, for Allow; compiled at the first question: Hono takes no route after a request. */
 function methodsByPath(app: Hono<RestEnvironment>): (path: string) => string[] {
   let router: TrieRouter<string> | null = null;
-  let compiledRoutes = 0;
   return (path) => {
-    if (router === null || compiledRoutes !== app.routes.length) {
+    if (router === null) {
       router = new TrieRouter<string>();
-      compiledRoutes = app.routes.length;
       for (const route of app.routes) {
         if (route.method !== "ALL") router.add("ALL", route.path, route.method);
       }
