@@ -41,17 +41,30 @@ describe("metrics", () => {
     expect(metrics.contentType).toStartWith("text/plain");
   });
 
+  test("a metric without labels is shown from the start, and other numbers of labels than its own are refused", async () => {
+    await using metrics = createMetrics();
+    const { calls, depth } = metrics.register({
+      calls: counter("calls_total", "Calls", ["endpoint"]),
+      depth: counter("depth_total", "Depth"),
+    });
+    expect(await metrics.render()).toContain("\ndepth_total 0\n");
+    calls.with("rpc").add();
+    expect(() => (calls.with as (...values: string[]) => unknown)("rpc", "more")).toThrow(TypeError);
+    expect(() => (depth.with as (...values: string[]) => unknown)("rpc")).toThrow(TypeError);
+    expect(() => (calls.with as (...values: string[]) => unknown)()).toThrow(TypeError);
+  });
+
   test("a histogram counts at or below each bound, with sum and count", async () => {
     await using metrics = createMetrics();
     const definition = { ...latency("time_seconds", "Time", ["endpoint"]), buckets: [0.1, 1] };
     const times = metrics.register({ definition }).definition.with("rpc");
-    for (const value of [0.05, 0.1, 0.5, 1, 9, Number.NaN, -1]) times.observe(value);
+    for (const value of [0, 0.05, 0.1, 0.5, 1, 9, Number.NaN, -1]) times.observe(value);
     const text = await metrics.render();
-    expect(text).toContain('time_seconds_bucket{endpoint="rpc",le="0.1"} 2\n');
-    expect(text).toContain('time_seconds_bucket{endpoint="rpc",le="1"} 4\n');
-    expect(text).toContain('time_seconds_bucket{endpoint="rpc",le="+Inf"} 5\n');
+    expect(text).toContain('time_seconds_bucket{endpoint="rpc",le="0.1"} 3\n');
+    expect(text).toContain('time_seconds_bucket{endpoint="rpc",le="1"} 5\n');
+    expect(text).toContain('time_seconds_bucket{endpoint="rpc",le="+Inf"} 6\n');
     expect(text).toContain('time_seconds_sum{endpoint="rpc"} 10.65\n');
-    expect(text).toContain('time_seconds_count{endpoint="rpc"} 5\n');
+    expect(text).toContain('time_seconds_count{endpoint="rpc"} 6\n');
     expect(text).toContain("# TYPE time_seconds histogram");
   });
 
