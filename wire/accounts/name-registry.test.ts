@@ -92,7 +92,7 @@ describe("a handle account", () => {
   };
 
   test("is read back", () => {
-    expect(data.length).toBe(handleAccountSize);
+    expect([data.length, data.subarray(0, 8)]).toEqual([handleAccountSize, tag] as never);
     expect(decodeHandleAccount(data)).toEqual({ owner: addressOfBytes(mainnet), name: "alice" });
   });
   test("is null when cut, of another version, or with a name that does not fill its room rightly", () => {
@@ -105,6 +105,9 @@ describe("a handle account", () => {
       changed(73, 1),
     ])
       expect(decodeHandleAccount(bad)).toBeNull();
+    const nameless = data.slice();
+    nameless.fill(0, 41);
+    expect(decodeHandleAccount(nameless)).toBeNull();
   });
   test("has no owner once closed", () => {
     expect(decodeHandleAccount(new Uint8Array(74))).toEqual({ owner: null, name: "" });

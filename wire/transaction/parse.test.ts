@@ -242,6 +242,11 @@ describe("what is refused", () => {
       fault: "ACCOUNT_INDEX_OUT_OF_RANGE",
       offset: bytes.length - 2,
     });
+    const header = 1 + 64 * signatures.length;
+    const readonly = encodeTransaction({ signatures, message: { ...base, numReadonlySignedAccounts: 2 } });
+    expect(parseTransaction(readonly)).toMatchObject({ fault: "FEE_PAYER_READONLY", offset: header + 1 });
+    const unsigned = encodeTransaction({ signatures, message: { ...base, numRequiredSignatures: 0 } });
+    expect(parseTransaction(unsigned)).toMatchObject({ fault: "NO_SIGNERS", offset: header });
   });
 
   test("no fault is without a sentence", () => {

@@ -3,7 +3,13 @@ import { randomUUID } from "node:crypto";
 import { seededRandom, systemClock } from "@sluice/lib";
 import { parseRedisUrl } from "../config/index.ts";
 import { RedisHot } from "./redis.ts";
-import { type LeasedBucket, leaseFromBucket, type TokenLease, type TokenLeaseRequest } from "./token-lease.ts";
+import {
+  checkLeaseRequest,
+  type LeasedBucket,
+  leaseFromBucket,
+  type TokenLease,
+  type TokenLeaseRequest,
+} from "./token-lease.ts";
 
 const redisUrl = Bun.env["REDIS_URL"] ?? "";
 if (redisUrl === "") console.warn("NOT RUN: leases of tokens on Redis (REDIS_URL is not set)");
@@ -31,6 +37,29 @@ function bucketAt(): (nowMs: number, request: Partial<TokenLeaseRequest>) => Tok
     return outcome.lease;
   };
 }
+
+test("a request is taken up to the bounds of each member, and refused beyond them", () => {
+  const bounds = {
+    rate: [1, 1_000_000],
+    burst: [1, 1_000_000_000],
+    lifeMs: [1, 60_000],
+    sequence: [0, 1e12],
+    held: [0, 1e12],
+    needed: [0, 1e12],
+    want: [0, 1e12],
+    owed: [0, 1e12],
+  } as const;
+  for (const [name, [least, most]] of Object.entries(bounds)) {
+    for (const value of [least, most]) expect(() => checkLeaseRequest({ ...plain, [name]: value })).not.toThrow();
+    for (const value of [least - 1, most + 1, least + 0.5, Number.NaN]) {
+      expect(() => checkLeaseRequest({ ...plain, [name]: value })).toThrow(RangeError);
+    }
+  }
+  for (const holder of ["a", "A-z_9".repeat(12)]) expect(() => checkLeaseRequest({ ...plain, holder })).not.toThrow();
+  for (const holder of ["", "a b", "a".repeat(65)]) {
+    expect(() => checkLeaseRequest({ ...plain, holder })).toThrow(RangeError);
+  }
+});
 
 test("need is granted as far as tokens are there, and ahead of it only a part of an equal share", () => {
   const lease = bucketAt();
