@@ -50,4 +50,7 @@ test("a field beyond the end of its frame, and a frame longer than any, are refu
   expect(() => new ByteReader(Uint8Array.of(1, 2, 3)).u32()).toThrow(RangeError);
   expect(() => new ByteReader(Uint8Array.of(9, 0, 0, 0, 1)).sizedBytes()).toThrow(RangeError);
   expect(() => [...new FrameSplitter().push(Uint8Array.of(0xff, 0xff, 0xff, 0xff, 1))]).toThrow(RangeError);
+  // 64 MiB, and a byte more.
+  expect([...new FrameSplitter().push(Uint8Array.of(0, 0, 0, 4, 1))]).toEqual([]);
+  expect(() => [...new FrameSplitter().push(Uint8Array.of(1, 0, 0, 4, 1))]).toThrow(RangeError);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { showUpstreams, type UpstreamConfig, upstreamGroups, upstreamList } from "./upstreams.ts";
+import { showUpstreams, type UpstreamConfig, upstreamEntry, upstreamGroups, upstreamList } from "./upstreams.ts";
 
 function read(text: string): readonly UpstreamConfig[] {
   const parsed = upstreamList.parse(text);
@@ -99,4 +99,12 @@ describe("lists of upstreams", () => {
     expect(upstreamList.parse(text).ok).toBe(false);
     expect(showUpstreams(text)).toBe(shown);
   });
+});
+
+test("an entry names a rate where its node has one", () => {
+  const parts = { label: "a", url: "http://node.example" };
+  expect(upstreamEntry({ ...parts, requestsPerSecond: 25 })).toBe("a=http://node.example;rps=25");
+  for (const requestsPerSecond of [null, undefined]) {
+    expect(upstreamEntry({ ...parts, requestsPerSecond } as typeof parts)).toBe("a=http://node.example");
+  }
 });

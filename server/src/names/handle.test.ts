@@ -49,3 +49,8 @@ test("a canonical handle is its own canonical form", () => {
     { numRuns: 500 },
   );
 });
+
+test("a handle has 32 characters at most", () => {
+  expect(readHandle(`@${"a".repeat(32)}`)).toEqual({ ok: true, handle: "a".repeat(32) });
+  expect(readHandle(`@${"a".repeat(33)}`)).toEqual({ ok: false, reason: "TooLong" });
+});
