@@ -117,7 +117,7 @@ export function createRestApp(options: RestAppOptions, dependencies: RestAppDepe
   return app;
 }
 
-/** Methods under which a path is known, for Allow; compiled at the first question: Hono takes no route after a request. */
+/** Methods under which a path is known, for Allow; compiled when they are first asked for, as Hono's own routes are. */
 function methodsByPath(app: Hono<RestEnvironment>): (path: string) => string[] {
   let router: TrieRouter<string> | null = null;
   return (path) => {
