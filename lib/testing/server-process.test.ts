@@ -17,6 +17,8 @@ else {
 
   test("a server ends when the shell above it is killed", async () => {
     await using server = await startServerProcess(["sleep", "600"]);
+    const program = () => readFileSync(`/proc/${server.pid}/comm`, "utf8").trim();
+    await eventually("the program, which the system is asked to end before it begins", () => program() === "sleep");
     const above = Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]);
     process.kill(above, "SIGKILL");
     await eventually("its end", () => !isAlive(server.pid));
