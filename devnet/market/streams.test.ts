@@ -237,6 +237,23 @@ describe("okx", () => {
     expectShape(await socket.next(), "okx", "ws-control", { event: "unsubscribe" });
   });
 
+  test("has candles at an address of their own, which knows nothing else, and rows there are those of answers", async () => {
+    const { markets, socket } = await listen("okx", "/ws/v5/business");
+    const args = [
+      { channel: "candle1m", instId: "BTC-USDT" },
+      { channel: "tickers", instId: "BTC-USDT" },
+      { channel: "candle7m", instId: "BTC-USDT" },
+    ];
+    socket.send({ op: "subscribe", args });
+    expectShape(await socket.next(), "okx", "ws-tickers-2026", { event: "subscribe" });
+    expect(at(await socket.next(), "arg", "channel")).toBe("candle1m");
+    for (let refused = 0; refused < 2; refused += 1) expect((await socket.next())["code"]).toBe("60018");
+    await markets.step(1_000);
+    const pushed = await socket.next();
+    const answered = await markets.json("okx", "/api/v5/market/candles?instId=BTC-USDT&bar=1m&limit=1");
+    expect(pushed).toMatchObject({ arg: args[0], data: (answered as { data: unknown[] }).data });
+  });
+
   test("thirty seconds without traffic end a connection, a ping in between does not let them pass", async () => {
     const { markets, socket } = await listen("okx", "/ws/v5/public");
     const lively = await connect(markets, "okx", "/ws/v5/public");
@@ -417,7 +434,7 @@ describe("all of them", () => {
   test("a path that is no stream's is refused, and so is a binary frame", async () => {
     const markets = bootMarket();
     open.push(markets);
-    await expect(Listener.open(`${markets.market.exchanges.okx.ws}/ws/v5/business`)).rejects.toThrow("refused");
+    await expect(Listener.open(`${markets.market.exchanges.okx.ws}/ws/v5/private`)).rejects.toThrow("refused");
     const socket = new WebSocket(`${markets.market.exchanges.gate.ws}/ws/v4/`);
     const closed = new Promise<number>((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
     await new Promise((resolve) => socket.addEventListener("open", resolve, { once: true }));

@@ -1,9 +1,9 @@
 import { mix, seedOf } from "../../model/hash.ts";
 import type { Venue } from "../../venue.ts";
-import { type Feed, isObject, objectOf, page, type Session } from "../exchange.ts";
+import { type Feed, isObject, objectOf, page, type Session, type Topic } from "../exchange.ts";
 import { newsOf } from "../news.ts";
 import { type Json, write } from "../number.ts";
-import { tickerRow } from "./rest.ts";
+import { bars, candleRow, tickerRow } from "./rest.ts";
 
 const silenceMs = 30_000;
 const argsMax = 480;
@@ -13,10 +13,14 @@ const hourMs = 3_600_000;
 const connectionId = (session: Session, venue: Venue): string =>
   mix(seedOf(venue.seed), session.number, 11).toString(16).padStart(8, "0");
 
-/** The public endpoint; candles live on another one. */
+const candlePrefix = "candle";
+/** Candles live on this path and nothing else does. */
+const business = "/ws/v5/business";
+
+/** The public endpoint, and the one of candles. */
 export const feed: Feed = {
   frameBytesMax: 65_536,
-  refuses: (path) => (path === "/ws/v5/public" || path === "/" ? null : page(404, "Not Found")),
+  refuses: (path) => (["/ws/v5/public", business, "/"].includes(path) ? null : page(404, "Not Found")),
   open() {},
   message(session, text, venue) {
     if (text === "ping") return session.pulse("pong");
@@ -46,7 +50,7 @@ export const feed: Feed = {
     for (const arg of args) {
       const channel = isObject(arg) ? String(arg["channel"]) : "";
       const instId = isObject(arg) ? String(arg["instId"]) : "";
-      const market = channel === "tickers" ? venue.find(instId) : undefined;
+      const market = isServed(channel, session.path) ? venue.find(instId) : undefined;
       if (market === undefined) {
         const named = `channel:${channel.slice(0, 32)},instId:${instId.slice(0, 32)}`;
         const advice = "Please use the correct URL, channel and parameters referring to API document.";
@@ -54,12 +58,13 @@ export const feed: Feed = {
         continue;
       }
       const named: Json = { channel, instId };
-      const key = `tickers:${instId}`;
+      const key = `${channel}:${instId}`;
       session.answer(write({ ...echo, event: op, arg: named, connId }));
       if (op === "unsubscribe") session.topics.delete(key);
       else {
-        session.topics.set(key, { key, channel, market });
-        session.push(write({ arg: named, data: [tickerRow(market, venue, true)] }));
+        const topic = { key, channel, market };
+        session.topics.set(key, topic);
+        session.push(frameOf(topic, venue));
       }
     }
   },
@@ -72,8 +77,22 @@ export const feed: Feed = {
     if (isQuiet) session.close(4004, "No data received in 30s.");
   },
   news(topic, published, venue) {
-    if (newsOf(topic, published, venue, "quotes") === null) return [];
-    const { market } = topic;
-    return [write({ arg: { channel: "tickers", instId: market.symbol }, data: [tickerRow(market, venue, true)] })];
+    const what = topic.channel === "tickers" ? "quotes" : "trades";
+    return newsOf(topic, published, venue, what) === null ? [] : [frameOf(topic, venue)];
   },
 };
+
+const barOf = (channel: string) =>
+  channel.startsWith(candlePrefix) ? bars.get(channel.slice(candlePrefix.length)) : undefined;
+
+const isServed = (channel: string, path: string): boolean =>
+  path === business ? barOf(channel) !== undefined : channel === "tickers";
+
+function frameOf({ channel, market }: Topic, venue: Venue): string {
+  const interval = barOf(channel);
+  const data: Json =
+    interval === undefined
+      ? [tickerRow(market, venue, true)]
+      : venue.candles(market, interval, {}, 1).map((candle) => candleRow(market, candle));
+  return write({ arg: { channel, instId: market.symbol }, data });
+}

@@ -1,4 +1,4 @@
-import type { Market, Venue } from "../../venue.ts";
+import type { Candle, Market, Venue } from "../../venue.ts";
 import { type Answer, type Ask, answer, wholeOf } from "../exchange.ts";
 import { days, eightHoursEastMs, hours, minutes, months, weeks } from "../intervals.ts";
 import { fixed, type Json, plain } from "../number.ts";
@@ -22,7 +22,7 @@ const historyRowsMax = 100;
 
 const east = eightHoursEastMs;
 /** From six hours on a bar opens by the clock of UTC+8, but for those that say utc. */
-const bars: ReadonlyMap<string, ReturnType<typeof minutes>> = new Map([
+export const bars: ReadonlyMap<string, ReturnType<typeof minutes>> = new Map([
   ...[1, 3, 5, 15, 30].map((count) => [`${count}m`, minutes(count)] as const),
   ...[1, 2, 4].map((count) => [`${count}H`, hours(count)] as const),
   ...[6, 12].flatMap((count) => [[`${count}H`, hours(count, east)] as const, [`${count}Hutc`, hours(count)] as const]),
@@ -131,14 +131,15 @@ function candles(ask: Ask, venue: Venue, rowsMax: number): Answer {
     fromMs: before === undefined ? undefined : before + 1,
     untilMs: after === undefined ? undefined : after - 1,
   };
-  const { pricePlaces, sizePlaces } = market.listing;
   const found = venue.candles(market, interval, range, Math.min(limit ?? 100, rowsMax));
-  return success(
-    found.toReversed().map(({ startMs, bar, previousClose, isOver }) => {
-      const price = (units: number): string => plain(bar.count === 0 ? previousClose : units, pricePlaces);
-      const quote = plain(bar.quote, pricePlaces + sizePlaces);
-      const prices = [bar.open, bar.high, bar.low, bar.close].map(price);
-      return [String(startMs), ...prices, plain(bar.base, sizePlaces), quote, quote, isOver ? "1" : "0"];
-    }),
-  );
+  return success(found.toReversed().map((candle) => candleRow(market, candle)));
+}
+
+/** The same in answers and on the stream. */
+export function candleRow(market: Market, { startMs, bar, previousClose, isOver }: Candle): Json {
+  const { pricePlaces, sizePlaces } = market.listing;
+  const price = (units: number): string => plain(bar.count === 0 ? previousClose : units, pricePlaces);
+  const quote = plain(bar.quote, pricePlaces + sizePlaces);
+  const prices = [bar.open, bar.high, bar.low, bar.close].map(price);
+  return [String(startMs), ...prices, plain(bar.base, sizePlaces), quote, quote, isOver ? "1" : "0"];
 }

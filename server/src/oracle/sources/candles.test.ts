@@ -3,6 +3,7 @@ import { formatDecimal } from "../model/decimal.ts";
 import { CandleReads } from "./candle-reads.ts";
 import { binance } from "./exchanges/binance.ts";
 import { coinbase } from "./exchanges/coinbase.ts";
+import { okx } from "./exchanges/okx.ts";
 import { readCandle } from "./read-candle.ts";
 import type { CandleRow } from "./row.ts";
 import { Bench } from "./testing/fake-exchange.ts";
@@ -81,6 +82,27 @@ describe("an exchange's candles", () => {
     await bench.reach(() => bench.fake.candleRequests.length > failed);
     const asked = new URL(bench.fake.candleRequests.at(-1) ?? "", "http://x").searchParams;
     expect(Number(asked.get("startTime"))).toBe(startMs - 2 * minuteMs);
+  });
+
+  test("are read from an address of their own where the exchange has one, beside that of prices", async () => {
+    await using bench = new Bench(okx, { bases: ["BTC"], startMs });
+    const candleSocket = () => bench.fake.sockets.find(({ data }) => data.url.pathname === "/ws/v5/business");
+    await bench.reach(() => bench.fake.received.length === 2 && candleSocket() !== undefined);
+    expect(bench.fake.received.map((text) => JSON.parse(text).args[0].channel).toSorted()).toEqual([
+      "candle1m",
+      "tickers",
+    ]);
+    const arg = { channel: "candle1m", instId: "BTC-USDT" };
+    const candle = [String(startMs), "100", "101", "99", "100", "2", "200", "200", "0"];
+    candleSocket()?.send(JSON.stringify({ arg, data: [candle] }));
+    await bench.until(() => bench.traded.length === 1);
+    expect(said(bench)).toEqual(["0 200"]);
+    // One that is lost is taken again, and prices go on.
+    candleSocket()?.terminate();
+    await bench.reach(() => bench.fake.opened.length === 3);
+    expect(bench.fake.opened.at(-1)?.pathname).toBe("/ws/v5/business");
+    expect(bench.fake.sockets.some(({ data }) => data.url.pathname === "/ws/v5/public")).toBe(true);
+    expect(bench.count("sourceDropped")).toBe(0);
   });
 
   test("come after prices: requests for them never keep one waiting, and a market that is not listed costs none", async () => {

@@ -128,5 +128,7 @@ export interface Exchange {
   /** How often a liquid market says something new; ticks older than three of these, at most a minute, are stale. */
   readonly cadenceMs: number;
   readonly stream: StreamRules;
+  /** Where candles have an address of their own: nothing else is read there. */
+  readonly candleStream?: StreamRules;
   readonly rest: RestRules;
 }

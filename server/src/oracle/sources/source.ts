@@ -8,10 +8,10 @@ import { MarketState, type Way } from "./market-state.ts";
 import { readCandle } from "./read-candle.ts";
 import { readHeartbeat, readRow } from "./read-row.ts";
 import { RestPoller } from "./rest-poller.ts";
-import type { CandleRow, Heartbeat, Row } from "./row.ts";
+import type { CandleRow, DropReason, Heartbeat, Row } from "./row.ts";
 import type { SourceHealth } from "./source-health.ts";
-import { SourceRecord } from "./source-record.ts";
-import { StreamSupervisor } from "./stream-supervisor.ts";
+import { type RequestEnd, SourceRecord, type StreamEnd } from "./source-record.ts";
+import { StreamSupervisor, type StreamSupervisorDependencies } from "./stream-supervisor.ts";
 
 export interface SourceOptions {
   readonly exchange: Exchange;
@@ -59,6 +59,7 @@ export class Source implements AsyncDisposable {
   readonly #poller: RestPoller;
   readonly #candles: CandleReads;
   readonly #streams: StreamSupervisor;
+  readonly #candleStreams: StreamSupervisor | null;
   #isClosed = false;
 
   constructor(options: SourceOptions, dependencies: SourceDependencies) {
@@ -94,18 +95,22 @@ export class Source implements AsyncDisposable {
         onError: (error) => events.sourceFault(exchange.id, error),
       },
     );
+    const reported = {
+      ...dependencies,
+      onDropped: (reason: DropReason) => this.#record.dropped(reason),
+      onOpened: () => events.sourceStreamOpened(exchange.id),
+      onEnded: (reason: StreamEnd) => this.#record.streamEnded(reason),
+      onTicketAsked: (end: RequestEnd, durationMs: number) => this.#record.requestEnded(end, durationMs),
+    };
     this.#streams = new StreamSupervisor(
-      { exchange, endpoint, markets },
+      { rules: exchange.stream, endpoint, markets, flow: "rows" },
       {
-        ...dependencies,
-        onMessage: (message) => this.#receive(message),
-        onDropped: (reason) => this.#record.dropped(reason),
+        ...reported,
+        onMessage: (message) => this.#receive(this.#streams, message),
         onStarted: () => this.#streamStarted(),
-        onOpened: () => events.sourceStreamOpened(exchange.id),
-        onEnded: (reason) => this.#record.streamEnded(reason),
-        onTicketAsked: (end, durationMs) => this.#record.requestEnded(end, durationMs),
       },
     );
+    this.#candleStreams = this.#openCandleStreams(options, reported);
   }
 
   /** Looks at the clock: deadlines, reconnects, polls, ticks that waited. Never throws. */
@@ -114,6 +119,7 @@ export class Source implements AsyncDisposable {
     try {
       const now = this.#dependencies.clock.monotonic();
       this.#streams.step();
+      this.#candleStreams?.step();
       const candles = this.#candles.due(this.#dependencies.clock.now(), (market) => this.#poller.isAbsent(market));
       for (const request of candles) this.#poller.askLater(request);
       this.#poller.step(this.#due(now));
@@ -162,17 +168,31 @@ export class Source implements AsyncDisposable {
     for (const { state } of this.#tracked) state.startSession();
   }
 
-  #receive(message: StreamMessage): void {
+  #openCandleStreams(
+    { exchange, endpoint, markets }: SourceOptions,
+    reported: Omit<StreamSupervisorDependencies, "onMessage" | "onStarted">,
+  ): StreamSupervisor | null {
+    const rules = exchange.candleStream;
+    if (rules === undefined) return null;
+    const streams: StreamSupervisor = new StreamSupervisor(
+      { rules, endpoint, markets, flow: "candles" },
+      // Candles have no order that a new connection would begin anew.
+      { ...reported, onMessage: (message) => this.#receive(streams, message), onStarted: () => {} },
+    );
+    return streams;
+  }
+
+  #receive(streams: StreamSupervisor, message: StreamMessage): void {
     if (this.#isClosed) return;
     this.#record.messageReceived();
     try {
-      this.#process(message);
+      this.#process(streams, message);
     } catch (error) {
       this.#dependencies.events.sourceFault(this.#exchange.id, error);
     }
   }
 
-  #process(message: StreamMessage): void {
+  #process(streams: StreamSupervisor, message: StreamMessage): void {
     const receivedAtMs = this.#dependencies.clock.now();
     switch (message.kind) {
       case "rows":
@@ -186,7 +206,7 @@ export class Source implements AsyncDisposable {
         this.#beat(message.heartbeat, receivedAtMs);
         return;
       case "reconnect":
-        this.#streams.replaceSoon();
+        streams.replaceSoon();
         return;
       case "malformed":
         this.#record.dropped(message.reason);
@@ -271,6 +291,6 @@ export class Source implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([this.#streams[Symbol.asyncDispose](), this.#poller[Symbol.asyncDispose]()]);
+    await Promise.all([this.#streams, this.#candleStreams, this.#poller].map((each) => each?.[Symbol.asyncDispose]()));
   }
 }

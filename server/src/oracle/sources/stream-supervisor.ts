@@ -1,9 +1,17 @@
 import { backoffDelayMs, type Clock, type Random } from "@sluice/lib";
-import type { Exchange, Market, SourceEndpoint, StreamMessage } from "./exchange.ts";
+import type { Market, SourceEndpoint, StreamMessage, StreamRules } from "./exchange.ts";
 import { callExchange } from "./http-call.ts";
 import type { DropReason } from "./row.ts";
 import type { RequestEnd, StreamEnd } from "./source-record.ts";
 import { StreamSession } from "./stream-session.ts";
+
+export interface StreamSupervisorOptions {
+  readonly rules: StreamRules;
+  readonly endpoint: SourceEndpoint;
+  readonly markets: readonly Market[];
+  /** The messages by which a connection shows that it carries what it is there for. */
+  readonly flow: "rows" | "candles";
+}
 
 export interface StreamSupervisorDependencies {
   readonly clock: Clock;
@@ -32,7 +40,8 @@ const ticketMsMax = 10_000;
  * is replaced before: the next is opened beside it, and the old one closes when the first row arrived on the new one.
  */
 export class StreamSupervisor implements AsyncDisposable {
-  readonly #exchange: Exchange;
+  readonly #rules: StreamRules;
+  readonly #flow: StreamSupervisorOptions["flow"];
   readonly #endpoint: SourceEndpoint;
   readonly #markets: readonly Market[];
   readonly #dependencies: StreamSupervisorDependencies;
@@ -47,11 +56,9 @@ export class StreamSupervisor implements AsyncDisposable {
   #subscribedAtMs: number | null = null;
   #isClosed = false;
 
-  constructor(
-    options: { readonly exchange: Exchange; readonly endpoint: SourceEndpoint; readonly markets: readonly Market[] },
-    dependencies: StreamSupervisorDependencies,
-  ) {
-    this.#exchange = options.exchange;
+  constructor(options: StreamSupervisorOptions, dependencies: StreamSupervisorDependencies) {
+    this.#rules = options.rules;
+    this.#flow = options.flow;
     this.#endpoint = options.endpoint;
     this.#markets = options.markets;
     this.#dependencies = dependencies;
@@ -94,7 +101,7 @@ export class StreamSupervisor implements AsyncDisposable {
       this.#attempts === 0 ? firstRetryMsMax * random.next() : backoffDelayMs(this.#attempts - 1, backoff, random);
     this.#attemptAtMs = clock.monotonic() + waitMs;
     this.#attempts += 1;
-    const { ticket, path, ping, silenceMs } = this.#exchange.stream;
+    const { ticket, path, ping, silenceMs } = this.#rules;
     if (ticket !== undefined) {
       const abort = new AbortController();
       this.#ticketAtMs = clock.monotonic();
@@ -106,7 +113,7 @@ export class StreamSupervisor implements AsyncDisposable {
 
   async #openWithTicket(signal: AbortSignal): Promise<void> {
     const { clock, random, onEnded, onTicketAsked } = this.#dependencies;
-    const ticket = this.#exchange.stream.ticket;
+    const ticket = this.#rules.ticket;
     if (ticket === undefined) return;
     const url = this.#endpoint.rest + ticket.path;
     const outcome = await callExchange({ method: "POST", url, signal }, () => clock.now());
@@ -131,7 +138,7 @@ export class StreamSupervisor implements AsyncDisposable {
     const { onDropped } = this.#dependencies;
     try {
       const session: StreamSession = new StreamSession(
-        { ...target, rules: this.#exchange.stream, markets: this.#markets },
+        { ...target, rules: this.#rules, markets: this.#markets },
         {
           clock: this.#dependencies.clock,
           onMessage: (message) => this.#receive(session, message),
@@ -148,7 +155,7 @@ export class StreamSupervisor implements AsyncDisposable {
   }
 
   #receive(session: StreamSession, message: StreamMessage): void {
-    if (message.kind === "rows") this.#flowing(session);
+    if (message.kind === this.#flow) this.#flowing(session);
     this.#dependencies.onMessage(message);
   }
 
@@ -172,7 +179,7 @@ export class StreamSupervisor implements AsyncDisposable {
     const { clock, random, onStarted } = this.#dependencies;
     this.#current = session;
     this.#subscribedAtMs = clock.monotonic();
-    const { sessionMs } = this.#exchange.stream;
+    const { sessionMs } = this.#rules;
     const leadMs = overlapMs + overlapSpreadMs * random.next();
     this.#replaceAtMs = sessionMs === null ? Number.POSITIVE_INFINITY : session.startedAtMs + sessionMs - leadMs;
     onStarted();

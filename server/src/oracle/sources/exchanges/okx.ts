@@ -1,7 +1,15 @@
-import type { Exchange, Market, RestAnswer, RestOutcome, RestRequest, StreamMessage } from "../exchange.ts";
+import type {
+  Exchange,
+  Market,
+  RestAnswer,
+  RestOutcome,
+  RestRequest,
+  StreamMessage,
+  StreamRules,
+} from "../exchange.ts";
 import type { CandleRow, Row } from "../row.ts";
 import { elementOf, listOf, memberOf, readSourceJson, type SourceValue, textOf } from "../source-json.ts";
-import { candlesWithoutStreamMs, limitedBy, listMarkets, minutesIn, refusalOf } from "./shared.ts";
+import { candlesBesideStreamMs, limitedBy, listMarkets, minutesIn, refusalOf } from "./shared.ts";
 
 const bases = ["BTC", "ETH", "SOL", "ADA", "DOT", "USDC", "UNI", "LINK", "AAVE", "COMP", "BNB", "CRO"];
 
@@ -24,8 +32,8 @@ const tickerRow = (row: SourceValue): Row => ({
   witness: ["last", "lastSz", "bidPx", "bidSz", "askPx", "askSz"].map((name) => memberOf(row, name)),
 });
 
-/** Of spot the volumes are base, quote and quote again. Candles have a stream of their own, which is not opened. */
-const restCandle = (name: string, row: SourceValue): CandleRow => ({
+/** Of spot the volumes are base, quote and quote again; the same in answers and on the stream. */
+const candleOf = (name: string, row: SourceValue): CandleRow => ({
   name,
   start: { value: elementOf(row, 0), unit: "ms" },
   open: elementOf(row, 1),
@@ -36,14 +44,17 @@ const restCandle = (name: string, row: SourceValue): CandleRow => ({
   quoteVolume: elementOf(row, 7),
 });
 
-function readFrame(text: string): StreamMessage {
+const candleChannel = "candle1m";
+
+/** What a frame is besides data, or the frame itself. */
+function readEvent(text: string): StreamMessage | { readonly kind: "data"; readonly frame: SourceValue } {
   // The pong is bare text.
   if (text === "pong") return { kind: "control" };
   const frame = readSourceJson(text);
   if (frame === undefined) return { kind: "malformed", reason: "not-json" };
   switch (textOf(memberOf(frame, "event"))) {
     case "":
-      break;
+      return { kind: "data", frame };
     case "error":
       return { kind: "refused", name: null, message: textOf(memberOf(frame, "msg")) };
     case "notice":
@@ -51,9 +62,24 @@ function readFrame(text: string): StreamMessage {
     default:
       return { kind: "control" };
   }
-  const rows = listOf(memberOf(frame, "data"));
-  if (rows === null || textOf(memberOf(memberOf(frame, "arg"), "channel")) !== "tickers")
-    return { kind: "malformed", reason: "unknown-frame" };
+}
+
+const channelOf = (frame: SourceValue): string => textOf(memberOf(memberOf(frame, "arg"), "channel"));
+
+function readCandleFrame(text: string): StreamMessage {
+  const event = readEvent(text);
+  if (event.kind !== "data") return event;
+  const rows = listOf(memberOf(event.frame, "data"));
+  if (rows === null || channelOf(event.frame) !== candleChannel) return { kind: "malformed", reason: "unknown-frame" };
+  const name = textOf(memberOf(memberOf(event.frame, "arg"), "instId"));
+  return { kind: "candles", rows: rows.map((row) => candleOf(name, row)) };
+}
+
+function readFrame(text: string): StreamMessage {
+  const event = readEvent(text);
+  if (event.kind !== "data") return event;
+  const rows = listOf(memberOf(event.frame, "data"));
+  if (rows === null || channelOf(event.frame) !== "tickers") return { kind: "malformed", reason: "unknown-frame" };
   const spot = rows.filter(isSpot);
   return { kind: "rows", rows: spot.map(tickerRow), drops: Array(rows.length - spot.length).fill("wrong-kind") };
 }
@@ -69,7 +95,7 @@ function readAnswer({ part, markets }: RestRequest, answer: RestAnswer): RestOut
   if (answer.status !== 200 || code !== "0") return refusalOf(answer, message);
   const data = listOf(memberOf(body, "data"));
   if (part === "candles" && data !== null)
-    return { kind: "candles", rows: data.map((row) => restCandle(markets[0]?.name ?? "", row)) };
+    return { kind: "candles", rows: data.map((row) => candleOf(markets[0]?.name ?? "", row)) };
   const rows = data?.filter(isSpot);
   return rows === undefined || rows.length === 0 ? { kind: "malformed" } : { kind: "rows", rows: rows.map(tickerRow) };
 }
@@ -81,32 +107,39 @@ const requestOf = (market: Market): RestRequest => ({
   part: "price",
 });
 
+const subscription = (markets: readonly Market[], channel: string): readonly string[] => [
+  JSON.stringify({ op: "subscribe", args: markets.map((each) => ({ channel, instId: each.streamName })) }),
+];
+
+const stream: StreamRules = {
+  path: "/ws/v5/public",
+  subscribeAfter: "open",
+  subscribe: (markets) => subscription(markets, "tickers"),
+  read: readFrame,
+  ping: { everyMs: 15_000, frame: () => "ping" },
+  silenceMs: 35_000,
+  sessionMs: null,
+};
+
 /** OKX, spot. */
 export const okx: Exchange = {
   id: "okx",
   endpoint: { rest: "https://www.okx.com", ws: "wss://ws.okx.com:8443" },
   markets: listMarkets("USDT", bases, { name: (base, quote) => `${base}-${quote}` }),
   cadenceMs: 10_000,
-  stream: {
-    path: "/ws/v5/public",
-    subscribeAfter: "open",
-    subscribe: (markets) => [
-      JSON.stringify({
-        op: "subscribe",
-        args: markets.map((each) => ({ channel: "tickers", instId: each.streamName })),
-      }),
-    ],
-    read: readFrame,
-    ping: { everyMs: 15_000, frame: () => "ping" },
-    silenceMs: 35_000,
-    sessionMs: null,
+  stream,
+  candleStream: {
+    ...stream,
+    path: "/ws/v5/business",
+    subscribe: (markets) => subscription(markets, candleChannel),
+    read: readCandleFrame,
   },
   rest: {
     requests: (markets) => markets.map(requestOf),
     read: readAnswer,
     candles: {
       path: ({ name }, span) => `/api/v5/market/candles?instId=${name}&bar=1m&limit=${minutesIn(span)}`,
-      everyMs: candlesWithoutStreamMs,
+      everyMs: candlesBesideStreamMs,
     },
     gapMs: 150,
     pollMs: 5_000,

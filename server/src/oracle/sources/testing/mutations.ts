@@ -145,6 +145,8 @@ export function evaluate(exchange: Exchange, text: string, status: number): Eval
     const message = exchange.stream.read(text);
     if (message.kind === "rows") for (const row of message.rows) take(row, "stream");
     if (message.kind === "candles") for (const row of message.rows) takeCandle(row);
+    const other = exchange.candleStream?.read(text);
+    if (other?.kind === "candles") for (const row of other.rows) takeCandle(row);
     if (message.kind === "malformed") drop(message.reason);
     if (message.kind === "heartbeat") readHeartbeat(message.heartbeat, readAtMs);
     const markets = exchange.markets.slice(0, 1);
