@@ -47,7 +47,12 @@ export function openPostgres(
   const lost = lossReporter(dependencies);
   const address = parsePostgresUrl(databaseUrl);
   const ways = new PostgresWays(address);
-  const open = (name: PoolName): Kysely<Tables> => openPool({ address, ways, name, options, lost }, dependencies);
+  const opened: MeasuredPool[] = [];
+  const open = (name: PoolName): Kysely<Tables> => {
+    const pool = openPool({ address, ways, name, options, lost }, dependencies);
+    opened.push(pool);
+    return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  };
   const pools: Record<PoolName, Kysely<Tables>> = {
     general: open("general"),
     engine: open("engine"),
@@ -57,6 +62,8 @@ export function openPostgres(
   };
   const dispose = async (): Promise<void> => {
     await Promise.all(poolNames.map((name) => pools[name].destroy()));
+    // Kysely ends no pool that it never used, and would open that one at its first use after this.
+    await Promise.all(opened.map((pool) => pool.end()));
   };
   return { db: pools.general, pools, [Symbol.asyncDispose]: dispose };
 }
@@ -87,7 +94,7 @@ const idleInTransactionMs = 60_000;
 function openPool(
   { address, ways, name, options, lost }: OnePool,
   { clock, log, events }: PostgresDependencies,
-): Kysely<Tables> {
+): MeasuredPool {
   const limits = options[name];
   const pool = new PostgresPool(
     {
@@ -105,6 +112,5 @@ function openPool(
     },
     { log, lost: (error) => lost(name, error) },
   );
-  const measured = new MeasuredPool({ name, pool }, { clock, events: events ?? null });
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: measured }) });
+  return new MeasuredPool({ name, pool }, { clock, events: events ?? null });
 }
