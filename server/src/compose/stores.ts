@@ -9,6 +9,7 @@ import {
   type CreditStore,
   createStateEvents,
   type DatabasePools,
+  FileLock,
   type MeteredProduct,
   openState,
   type State,
@@ -24,7 +25,7 @@ export interface Stores {
 const sweepMs = 3_600_000;
 
 /** The files and folders of a server in its data directory. */
-export const storeParts = ["state", "ledger", "credits", "console", "sluice.sock"] as const;
+export const storeParts = ["state", "ledger", "ledger-queue", "credits", "console", "sluice.sock"] as const;
 
 export const stateOptions = (config: Config) => ({
   directory: join(config.stores.directory, "state"),
@@ -83,12 +84,14 @@ export async function openStores(
         cluster: config.stores.clickhouseCluster,
         // A command that finds no ledger says so and ends; a server serves what needs none.
         mayBeAway: isServer,
+        ...(isServer ? { factFiles: factFilesOf(config, dependencies.processId) } : {}),
       },
       {
         clock,
         random,
         log,
         events: createLedgerEvents(dependencies),
+        lock: (path) => FileLock.take(path),
         inTurn: (work) => state.inTurn("ledger migrations", work),
       },
     ),
@@ -100,6 +103,12 @@ export async function openStores(
   if (hot.status === "rejected") throw hot.reason;
   return { state, ledger: ledger.value, hot: hot.value };
 }
+
+const factFilesOf = ({ stores }: Config, processId: string) => ({
+  directory: join(stores.directory, "ledger-queue"),
+  holder: processId,
+  bytesMax: stores.ledgerQueueBytes,
+});
 
 /** Removes expired sessions every hour; they open nothing while they are still stored. */
 function sweepSessions(state: State, { clock, log }: Dependencies): Timer {

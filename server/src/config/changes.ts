@@ -44,6 +44,7 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   CLICKHOUSE_URL: ({ stores }) => stores.clickhouseUrl,
   CLICKHOUSE_CLUSTER: ({ stores }) => stores.clickhouseCluster,
   LEASE_MS: ({ stores }) => stores.leaseMs,
+  LEDGER_QUEUE_BYTES: ({ stores }) => stores.ledgerQueueBytes,
   REDIS_URL: ({ stores }) => stores.redisUrl,
   REDIS_PREFIX: ({ stores }) => stores.redisPrefix,
   // Without a value these two follow BIND and PORT_OFFSET, whose changes are reported under their own names.

@@ -108,6 +108,8 @@ export interface Config {
     };
     readonly clickhouseUrl: string | null;
     readonly clickhouseCluster: string | null;
+    /** Of records of requests that wait on disk. */
+    readonly ledgerQueueBytes: number;
     /** Milliseconds without a beat after which another process takes a lease over. */
     readonly leaseMs: number;
     readonly redisUrl: string | null;

@@ -163,6 +163,13 @@ export const keys = {
     bareName,
     "The cluster, by its name in ClickHouse, over which tables are replicated and distributed. Needs `CLICKHOUSE_URL`.",
   ),
+  LEDGER_QUEUE_BYTES: always(
+    "Stores",
+    "stores.ledger_queue_bytes",
+    "1GiB",
+    byteSize(0, 1024 * 1024 * mebibyte),
+    "Disk in `DATA_DIR` on which records of requests may wait while ClickHouse takes none; what comes beyond is dropped and counted.",
+  ),
   REDIS_URL: optional(
     "Stores",
     "stores.redis_url",

@@ -119,6 +119,7 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
     bad: ["tcp://ch:9000", "http://ch:8123/a-b", "http://ch?ca_file=/ca.pem", "https://a,b:99999/s"],
   },
   CLICKHOUSE_CLUSTER: { good: [["main_1", (c) => c.stores.clickhouseCluster, "main_1"]], bad: ["a b", "a';--"] },
+  LEDGER_QUEUE_BYTES: { good: [["64MiB", (c) => c.stores.ledgerQueueBytes, 64 * 1024 ** 2]], bad: ["-1", "much"] },
   REDIS_URL: {
     good: [
       ["redis://r:6379", (c) => c.stores.redisUrl, "redis://r:6379"],

@@ -143,6 +143,7 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
       database: databaseOf(values),
       clickhouseUrl: values.CLICKHOUSE_URL,
       clickhouseCluster: values.CLICKHOUSE_CLUSTER,
+      ledgerQueueBytes: values.LEDGER_QUEUE_BYTES,
       leaseMs: values.LEASE_MS,
       redisUrl: values.REDIS_URL,
       redisPrefix: values.REDIS_PREFIX,

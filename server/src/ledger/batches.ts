@@ -28,6 +28,8 @@ export interface Batch {
   unknownOutcomes: number;
   /** The token that it is sent with. */
   token: string;
+  /** Whether it waited in a file: the ledger may have it, and may know its token no more. */
+  isOld: boolean;
 }
 
 /** Numbers batches: milliseconds of the clock above 22 random bits, never the same twice in a process. */
@@ -111,7 +113,7 @@ export function newBatch(
   body: InsertBody,
   held: { readonly rows: number; readonly fromMs: number; readonly toMs: number },
 ): Batch {
-  return { table, number, body, ...held, unknownOutcomes: 0, token: `batch-${number}` };
+  return { table, number, body, ...held, unknownOutcomes: 0, token: `batch-${number}`, isOld: false };
 }
 
 /** The part of a connection that batches are written through. */
@@ -170,6 +172,7 @@ export class BatchWriter {
   }
 
   async #once(batch: Batch): Promise<void> {
+    if (batch.isOld && (await this.#isWhole(batch))) return;
     const isKeyed = batch.table.replacing !== undefined;
     // A row of such a table that is written twice is one row. Its rows cannot be counted, since a merge may have taken
     // those that a later version replaced.

@@ -1,15 +1,19 @@
-import { type ChildEvents, counter, createChildEvents, latency, type Observe } from "../observe/index.ts";
+import { type ChildEvents, counter, createChildEvents, gauge, latency, type Observe } from "../observe/index.ts";
 
 /** The metrics of the ledger. */
 export const ledgerMetrics = {
   rows: counter("sluice_ledger_rows_total", "Rows written to the ledger", ["table"]),
   flush: latency("sluice_ledger_flush_duration_seconds", "Time that a batch took to be on disk", ["table"]),
+  waiting: gauge("sluice_ledger_facts_waiting", "Request facts that wait for the ledger, by where", ["where"]),
+  waitingBytes: gauge("sluice_ledger_facts_waiting_bytes", "Bytes of request facts that wait on disk"),
   dropped: counter("sluice_ledger_rows_dropped_total", "Rows that were dropped, with the reason", ["table", "reason"]),
 } as const;
 
 /** Every function is cheap and must not throw. */
 export interface LedgerEvents extends ChildEvents {
   ledgerFlushed(table: string, rows: number, latencyMs: number): void;
+  /** What waits in memory and in files, after each attempt to write. */
+  factsWaiting(facts: { readonly rows: number; readonly storedRows: number; readonly storedBytes: number }): void;
   /** Counted only: who drops by the thousand says in the log how often it does. */
   ledgerDropped(table: string, rows: number, reason: string): void;
 }
@@ -23,6 +27,11 @@ export function createLedgerEvents(observe: Observe): LedgerEvents {
     ledgerFlushed: (table, rows, latencyMs) => {
       families.rows.with(table).add(rows);
       families.flush.with(table).observe(latencyMs / 1_000);
+    },
+    factsWaiting: ({ rows, storedRows, storedBytes }) => {
+      families.waiting.with("memory").set(rows);
+      families.waiting.with("disk").set(storedRows);
+      families.waitingBytes.with().set(storedBytes);
     },
     ledgerDropped: (table, rows, reason) => families.dropped.with(table, reason).add(rows),
   };

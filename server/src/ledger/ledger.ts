@@ -13,6 +13,7 @@ import { type CallOptions, LedgerConnection, type LedgerSettings } from "./conne
 import { type LedgerEndpoint, type LedgerLog, remoteEndpoint } from "./endpoint.ts";
 import { LedgerOpenError } from "./errors.ts";
 import type { LedgerEvents } from "./events.ts";
+import { FactFiles, type FactFilesDependencies, type FactFilesOptions } from "./fact-files.ts";
 import { migrate } from "./migrations.ts";
 import { LedgerReadiness } from "./readiness.ts";
 import type { RequestFact } from "./request-fact.ts";
@@ -34,6 +35,8 @@ export interface LedgerOptions {
    * wait, and the ledger is migrated when it is there. False unless given.
    */
   readonly mayBeAway?: boolean;
+  /** Where facts wait on disk while the ledger takes none, and how much; without it they wait in memory alone. */
+  readonly factFiles?: FactFilesOptions;
   /** Name of the cluster behind `clickhouseUrl`, or null when that is one server. */
   readonly cluster: string | null;
 }
@@ -48,6 +51,8 @@ export interface LedgerDependencies {
    * of this process's own.
    */
   readonly inTurn?: (work: () => Promise<void>) => Promise<void>;
+  /** Needed for `factFiles`. */
+  readonly lock?: FactFilesDependencies["lock"];
 }
 
 /** The facts that never change. The same code speaks to the embedded engine and to a cluster. */
@@ -161,6 +166,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
     await endpoint[Symbol.asyncDispose]();
     throw error;
   }
+  const { lock = () => null } = dependencies;
   const numbers = new BatchNumbers({ clock, random });
   const writer = new BatchWriter({ replicated: isCluster }, { connection, clock });
   const requestLog = new RequestLog(requestPaces[endpoint.driver], {
@@ -168,6 +174,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
     numbers,
     clock,
     log,
+    files: options.factFiles === undefined ? null : new FactFiles(options.factFiles, { lock }),
     ...(events === undefined ? {} : { events }),
   });
   return {

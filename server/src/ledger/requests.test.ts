@@ -21,6 +21,7 @@ function setUp(write: (batch: Batch) => Promise<void>, pace: RequestPace = reque
   const figures: Figures = { dropped: 0, flushed: [] };
   const reasons: Reasons = {};
   const events = {
+    factsWaiting: () => undefined,
     ledgerDropped: (_table: string, facts: number, reason: string) => {
       figures.dropped += facts;
       reasons[reason] = (reasons[reason] ?? 0) + facts;

@@ -3,6 +3,7 @@ import { type Batch, type BatchNumbers, type BatchWriter, newBatch } from "./bat
 import type { LedgerLog } from "./endpoint.ts";
 import { LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 import type { LedgerEvents } from "./events.ts";
+import type { FactFiles } from "./fact-files.ts";
 import { RequestBlock } from "./request-block.ts";
 import type { RequestFact } from "./request-fact.ts";
 import { type RequestPace, requestLogLimits } from "./request-limits.ts";
@@ -16,14 +17,16 @@ export interface RequestLogDependencies {
   readonly numbers: BatchNumbers;
   readonly clock: Clock;
   readonly log: LedgerLog;
-  readonly events?: Pick<LedgerEvents, "ledgerFlushed" | "ledgerDropped">;
+  readonly events?: Pick<LedgerEvents, "ledgerFlushed" | "ledgerDropped" | "factsWaiting">;
+  /** Where facts wait beside memory while the ledger takes none; without them they wait in memory alone. */
+  readonly files?: FactFiles | null;
 }
 
 /**
- * Why facts were dropped: the queue had no room, the log was closed, the fact did not match its type, the ledger
- * refused it for good, or was unavailable until the process ended.
+ * Why facts were dropped: the queue had no room, a file of them was damaged, the log was closed, the fact did not match
+ * its type, the ledger refused it for good, or was unavailable until the process ended.
  */
-type DropReason = "full" | "closed" | "malformed" | "refused" | "unavailable";
+type DropReason = "full" | "damaged" | "closed" | "malformed" | "refused" | "unavailable";
 
 /** A batch that waits to be written, and what it takes of the queue's bytes. */
 interface Sealed {
@@ -53,9 +56,17 @@ export class RequestLog implements AsyncDisposable {
   #sealTimer: Timer | null = null;
   #retryTimer: Timer | null = null;
   #appended = 0;
+  /** Facts in files, and those of them that an earlier process had left at the start. */
+  #stored = 0;
+  readonly #adopted: number;
+  /** Batches in files that this process has sealed. */
+  #ownStored = 0;
+  #hasFullDisk = false;
   #flushed = 0;
   #dropped = 0;
   #closed = false;
+  /** Closing has waited for the ledger: no further batch is written. */
+  #hasEnded = false;
   /** Since when, and why, the ledger takes nothing; null while it does. */
   #outage: { readonly sinceMs: number; reason: string } | null = null;
   /** Facts whose loss is not in the log yet, and when the log was last told of any. */
@@ -65,11 +76,16 @@ export class RequestLog implements AsyncDisposable {
   constructor(pace: RequestPace, dependencies: RequestLogDependencies) {
     this.#pace = pace;
     this.#dependencies = dependencies;
+    this.#adopted = dependencies.files?.rows ?? 0;
+    this.#stored = this.#adopted;
+    if (this.#adopted === 0) return;
+    dependencies.log.info({ facts: this.#adopted }, "request facts of an earlier process wait to be written");
+    void this.#write();
   }
 
-  /** Facts that wait or are being written. */
+  /** Facts that wait, in memory or on disk, or are being written. */
   get size(): number {
-    return this.#rows;
+    return this.#rows + this.#stored;
   }
 
   /** Bytes that they take. */
@@ -115,14 +131,25 @@ export class RequestLog implements AsyncDisposable {
     }
   }
 
-  /** Writes the queued facts within `closeMsMax`; the rest is dropped, counted and logged. */
+  /**
+   * Writes the queued facts within `closeMsMax`. The rest goes to files for the next process; what finds no room there
+   * is dropped, counted and logged.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     await this.flush(requestLogLimits.closeMsMax).catch(() => undefined);
     this.#retryTimer?.cancel();
     this.#retryTimer = null;
-    if (this.size === 0) return;
-    const lost = this.size;
+    this.#hasEnded = true;
+    // A write under way goes to its end first: the next process takes the files over. A batch of which this process
+    // never learns that it was written is the same to the ledger when that process writes it.
+    const { clock, files } = this.#dependencies;
+    const { running } = this.#writer;
+    if (files != null && running !== null) await within(clock, requestLogLimits.closeMsMax, running);
+    await this.#spill();
+    files?.[Symbol.dispose]();
+    if (this.#rows === 0) return;
+    const lost = this.#rows;
     this.#doneCount += this.#sealed.length;
     this.#sealed.length = 0;
     this.#rows = 0;
@@ -217,7 +244,7 @@ export class RequestLog implements AsyncDisposable {
   }
 
   #scheduleRetry(): void {
-    if (this.#sealed.length === 0 || this.#closed) return;
+    if ((this.#sealed.length === 0 && this.#stored === 0) || this.#closed) return;
     const retry = (): void => {
       this.#retryTimer = null;
       void this.#write();
@@ -225,24 +252,73 @@ export class RequestLog implements AsyncDisposable {
     this.#retryTimer ??= this.#dependencies.clock.after(requestLogLimits.retryMs, retry, { keepsAlive: true });
   }
 
-  /** Writes the sealed batches, oldest first. Open blocks stay open, so that no batch is the rest of the one before. */
+  /** Writes what waits in files, then the sealed batches, oldest first; what the ledger does not take goes to files. */
   async #writeAll(): Promise<void> {
-    for (let first = this.#sealed[0]; first !== undefined; first = this.#sealed[0]) {
-      if (!(await this.#writeOne(first.batch))) return;
+    const isTaken = (await this.#writeStored()) && (await this.#writeSealed());
+    if (!isTaken) await this.#spill();
+    const { files, events } = this.#dependencies;
+    events?.factsWaiting({ rows: this.#rows, storedRows: this.#stored, storedBytes: files?.bytes ?? 0 });
+  }
+
+  async #writeStored(): Promise<boolean> {
+    const { files } = this.#dependencies;
+    for (let first = files?.first; first !== undefined && !this.#hasEnded; first = files?.first) {
+      const batch = await files?.read(first).catch(() => null);
+      if (batch == null) this.#drop(first.rows, "damaged");
+      else if (!(await this.#writeOne(batch))) return false;
+      files?.shift();
+      this.#stored -= first.rows;
+      this.#check();
+    }
+    this.#doneCount += this.#ownStored;
+    this.#ownStored = 0;
+    return true;
+  }
+
+  /** Open blocks stay open, so that no batch is the rest of the one before. */
+  async #writeSealed(): Promise<boolean> {
+    for (let first = this.#sealed[0]; first !== undefined && !this.#hasEnded; first = this.#sealed[0]) {
+      if (!(await this.#writeOne(first.batch))) return false;
       // Closing may have given the batches up while this one was being written.
-      if (this.#sealed[0] !== first) return;
+      if (this.#sealed[0] !== first) return true;
       this.#sealed.shift();
       this.#doneCount++;
       this.#rows -= first.batch.rows;
       this.#bytes -= first.bytes;
       this.#check();
     }
+    return true;
+  }
+
+  /** Moves sealed batches to files, oldest first, as far as there is room; what has none stays in memory. */
+  async #spill(): Promise<void> {
+    const { files, log } = this.#dependencies;
+    if (files === undefined || files === null) return;
+    try {
+      for (let first = this.#sealed[0]; first !== undefined; first = this.#sealed[0]) {
+        if (!(await files.put(first.batch))) return;
+        if (this.#sealed[0] !== first) return;
+        this.#sealed.shift();
+        this.#ownStored += 1;
+        this.#stored += first.batch.rows;
+        this.#rows -= first.batch.rows;
+        this.#bytes -= first.bytes;
+      }
+      this.#hasFullDisk = false;
+    } catch (error) {
+      if (!this.#hasFullDisk)
+        log.warn({ error: String(error) }, "request facts cannot wait on disk; they wait in memory");
+      this.#hasFullDisk = true;
+    }
   }
 
   /** Once a batch, of up to 50,000 facts; 6 ns a check (100 million in a loop, Bun 1.4, two shared cores). */
   #check(): void {
-    const accounted = this.#flushed + this.#rows + this.#dropped;
-    invariant(this.#appended === accounted, "every request fact was written, waits, or was dropped and counted");
+    const accounted = this.#flushed + this.#rows + this.#stored + this.#dropped;
+    invariant(
+      this.#appended + this.#adopted === accounted,
+      "every request fact was written, waits, or was dropped and counted",
+    );
     invariant(this.#bytes >= 0, "the bytes of waiting request facts are not negative");
   }
 
@@ -263,9 +339,12 @@ export class RequestLog implements AsyncDisposable {
         this.#drop(batch.rows, "refused");
         return true;
       }
+      // Once for each cause; it is tried again every second.
+      if (this.#outage?.reason !== reason) {
+        log.warn({ waiting: this.size, reason }, "the ledger is unavailable; request facts wait");
+      }
       this.#outage ??= { sinceMs: startedAt, reason };
       this.#outage.reason = reason;
-      log.warn({ waiting: this.size, reason }, "the ledger is unavailable; request facts wait");
       return false;
     }
   }
