@@ -215,7 +215,7 @@ function startServer(
 ): Promise<Network> {
   const env = {
     UPSTREAMS_DEVNET: `chain=${rpc};ws=${ws}`,
-    ROLES: "engine",
+    ROLES: "gateway,engine",
     ORACLE: "off",
     TRUSTED_PROXIES: "127.0.0.1",
     ENGINE_TICK_MS: "20",
