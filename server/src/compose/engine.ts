@@ -49,6 +49,7 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
         log,
         chain: upstreamChain(network, upstreams, slots),
         stores: stores.state.engine,
+        leases: stores.state.leases,
         ledger: stores.ledger,
         access,
         limits,

@@ -101,7 +101,7 @@ async function openRecorderLease(config: Config, dependencies: OracleParts): Pro
   const lease = new LeaseHolder(
     { network, job, leaseMs },
     {
-      store: stores.state.engine.leases,
+      store: stores.state.leases,
       clock,
       holder: processId,
       retryableError: (what, error) => log.warn({ what, error }, "an operation failed and is tried again"),

@@ -1,5 +1,3 @@
-import type { LeaseRecord } from "./engine-records.ts";
-
 /** The block engine's rows, as both drivers give them; bytes are a Uint8Array or a subclass of it. */
 export interface BundleRow {
   id: string;
@@ -107,5 +105,4 @@ export interface EngineTables {
   encryption_keys: EncryptionKeyRow;
   replays: ReplayRow;
   engine_cursors: EngineCursorRow;
-  leases: LeaseRecord;
 }

@@ -24,8 +24,6 @@ export {
   type EngineSwitch,
   type EngineSwitchRecord,
   engineSwitches,
-  type LeaseRecord,
-  type LeaseStore,
   type ReplayStore,
   type ReputationRecord,
   type ReputationStore,
@@ -35,6 +33,7 @@ export {
 export { StateError, stateErrorCodeOf } from "./errors.ts";
 export { createStateEvents, stateMetrics } from "./events.ts";
 export { FileLock } from "./file-lock.ts";
+export type { LeaseRecord, LeaseStore } from "./lease-records.ts";
 export type { CreditStore, LeaseBook, MeteredProduct, OpenLeaseBook, SpentAdvance } from "./meter.ts";
 export { openState } from "./open.ts";
 export type { UpstreamNodeRecord, UpstreamOrder } from "./order-records.ts";

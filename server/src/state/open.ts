@@ -13,6 +13,7 @@ import { codeOfDriverError, newStateError, StateError } from "./errors.ts";
 import type { StateEvents } from "./events.ts";
 import { KeyChangeLog } from "./key-changes.ts";
 import { Keys } from "./keys.ts";
+import { Leases } from "./leases.ts";
 import { applyMigrations, readMigrationStatus } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import type { DatabasePools, PoolName } from "./pools.ts";
@@ -131,7 +132,8 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
     upstreamNodes: new UpstreamNodes(connection),
     chains: new Chains(connection),
     processes: new Processes(leases),
-    engine: engineState({ general: connection, engine, leases }),
+    leases: new Leases(leases),
+    engine: engineState({ general: connection, engine }),
     change: (work) =>
       connection.transaction((tx) => {
         const within = connection.within(tx);

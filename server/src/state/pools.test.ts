@@ -46,7 +46,7 @@ if (databaseUrl !== "") {
 
   test("with the table of keys locked and look-ups of made-up keys waiting, beats, fenced writes and credits go on", async () => {
     const { id } = await state.accounts.create({ name: "in use" });
-    const lease = await state.engine.leases.take("test-lease", "holder", null);
+    const lease = await state.leases.take("test-lease", "holder", null);
     if (lease === null) throw new Error("the lease is to be had");
     await blocker.query("begin; lock table api_keys in access exclusive mode");
     const flood = Array.from({ length: 40 }, (_, at) =>
@@ -59,7 +59,7 @@ if (databaseUrl !== "") {
       return (await figure("sluice_database_pool_connections_in_use", "unknown_keys")) === 3;
     });
     expect(await figure("sluice_database_pool_waiting", "unknown_keys")).toBeGreaterThan(0);
-    for (let beat = 0; beat < 20; beat += 1) expect(await state.engine.leases.beat(lease)).toBe(true);
+    for (let beat = 0; beat < 20; beat += 1) expect(await state.leases.beat(lease)).toBe(true);
     await state.engine.of("mainnet").under(lease).cursors.set("place", "1");
     expect(await state.credits.lease(id, "2026-11", 5n, 100n)).toBe(5n);
     // None is found, and none outlives its time although the lock does.

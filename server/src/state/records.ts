@@ -11,6 +11,7 @@ import type {
 import type { Log } from "@sluice/lib";
 import type { ChainStore } from "./chain-records.ts";
 import type { EngineState, EngineSwitchStore, SearcherStore } from "./engine-records.ts";
+import type { LeaseStore } from "./lease-records.ts";
 import type { CreditStore, MeteredProduct } from "./meter.ts";
 import type { UpstreamNodeStore, UpstreamOrderStore } from "./order-records.ts";
 import type { PageRequest, RecordPage } from "./page.ts";
@@ -242,6 +243,8 @@ export interface State extends AsyncDisposable {
   readonly upstreamNodes: UpstreamNodeStore;
   readonly chains: ChainStore;
   readonly processes: ProcessStore;
+  /** What one process of several does alone, for jobs of any room. */
+  readonly leases: LeaseStore;
   readonly engine: EngineState;
   /**
    * Several writes as one: all of them are on disk when it resolves, or none is. `work` may run again from its

@@ -170,7 +170,7 @@ for (const [name, makePlace] of places) {
       expect(await kept.reputations.get("s")).toEqual({ searcherId: "s", version: 1, value: 7 });
       expect(await kept.cursors.get("tracker")).toBe("17 hash");
       // The epoch goes on, so that what the holder before it still writes is refused.
-      expect(await state.engine.leases.find("devnet:engine-book")).toMatchObject({ epoch: 41n, holder: "earlier" });
+      expect(await state.leases.find("devnet:engine-book")).toMatchObject({ epoch: 41n, holder: "earlier" });
       expect(await state.engine.of("mainnet").bundles.live(null, 10)).toEqual([]);
     });
 

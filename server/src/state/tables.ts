@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
 import type { EngineTables } from "./engine-tables.ts";
+import type { LeaseRecord } from "./lease-records.ts";
 
 /** Rows as both drivers give them: every integer is a bigint, every truth a 0n or 1n, every list JSON text. */
 export interface AccountRow {
@@ -141,6 +142,7 @@ export interface Tables extends EngineTables {
   served_requests: CreditRow;
   lease_books: LeaseBookRow;
   processes: ProcessRow;
+  leases: LeaseRecord;
   booked_advances: BookedAdvanceRow;
   sessions: SessionRow;
   audit: AuditRow;

@@ -14,7 +14,7 @@ import {
   serverStream,
   unary,
 } from "../../net/index.ts";
-import { type EngineState, stateErrorCodeOf } from "../../state/index.ts";
+import { type EngineState, type LeaseStore, stateErrorCodeOf } from "../../state/index.ts";
 import { createStandbyHttp, standbyRetrySeconds, standbyText, tipStreamPath } from "../http/index.ts";
 import type { EngineEvents } from "../model/events.ts";
 import { type Engine, type EngineDependencies, type EngineOptions, openEngine } from "./engine.ts";
@@ -22,6 +22,7 @@ import { openWarmParts } from "./warm-parts.ts";
 
 export interface EngineServiceDependencies extends Omit<EngineDependencies, "stores" | "isHolder" | "events" | "warm"> {
   readonly stores: EngineState;
+  readonly leases: LeaseStore;
   readonly events: EngineEvents & { roleChanged(role: SuccessionRole): void };
   readonly leaseEvents: LeaseEvents;
 }
@@ -136,14 +137,14 @@ async function openSuccession(
     readonly events: ReturnType<typeof withExpectedFailures<EngineServiceDependencies["events"]>>;
   },
 ) {
-  const { clock, random, stores, events, leaseEvents } = dependencies;
+  const { clock, random, stores, leases, events, leaseEvents } = dependencies;
   const { network, leaseMs } = options;
   const { retryableError, internalError } = events;
   const times = leaseTimesOf(leaseMs);
   const id = Buffer.from(random.bytes(16)).toString("hex");
   const holder = new LeaseHolder(
     { network, job: "engine-book", leaseMs },
-    { store: stores.leases, clock, holder: id, retryableError, events: leaseEvents },
+    { store: leases, clock, holder: id, retryableError, events: leaseEvents },
   );
   await using opening = new AsyncDisposableStack();
   const warm = opening.use(await openWarmParts(options, dependencies));

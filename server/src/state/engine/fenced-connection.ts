@@ -1,8 +1,8 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { StoreConnection } from "../connection.ts";
-import type { LeaseRecord } from "../engine-records.ts";
 import { newStateError } from "../errors.ts";
 import type { GroupKind } from "../group-commit.ts";
+import type { LeaseRecord } from "../lease-records.ts";
 import type { Db, Tx } from "../tables.ts";
 
 type AnyKind = GroupKind<unknown, unknown, Tx>;

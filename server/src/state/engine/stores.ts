@@ -5,20 +5,18 @@ import { Bundles } from "./bundles.ts";
 import { Cursors } from "./cursors.ts";
 import { EncryptionKeys } from "./encryption-keys.ts";
 import { FencedConnection } from "./fenced-connection.ts";
-import { Leases } from "./leases.ts";
 import { Replays } from "./replays.ts";
 import { Reputations } from "./reputations.ts";
 import { Searchers } from "./searchers.ts";
 import { EngineSwitches } from "./switches.ts";
 
-/** What operators write goes over the connections of all; the engine's own writes and its beats have their own. */
+/** What operators write goes over the connections of all; the engine's own writes have their own. */
 export interface EngineConnections {
   readonly general: Connection;
   readonly engine: Connection;
-  readonly leases: Connection;
 }
 
-export function engineState({ general, engine, leases }: EngineConnections): EngineState {
+export function engineState({ general, engine }: EngineConnections): EngineState {
   const searchers = new Searchers(general);
   const switches = new EngineSwitches(general);
   const storesOn = (through: StoreConnection, network: Network): EngineStores => ({
@@ -33,7 +31,6 @@ export function engineState({ general, engine, leases }: EngineConnections): Eng
   return {
     searchers,
     switches,
-    leases: new Leases(leases),
     of: (network) => ({
       ...storesOn(engine, network),
       under: (lease) => storesOn(new FencedConnection(engine, lease), network),

@@ -7,10 +7,10 @@ import { chainConformance } from "./conformance/chains.ts";
 import { changeConformance } from "./conformance/changes.ts";
 import { creditConformance } from "./conformance/credits.ts";
 import { engineConformance } from "./conformance/engine.ts";
-import { engineLeaseConformance } from "./conformance/engine-leases.ts";
 import { keyChangeConformance } from "./conformance/key-changes.ts";
 import { keyConformance } from "./conformance/keys.ts";
 import { leaseBookConformance } from "./conformance/lease-books.ts";
+import { leaseConformance } from "./conformance/leases.ts";
 import { processConformance } from "./conformance/processes.ts";
 import type { ConformanceSubject } from "./conformance/subject.ts";
 import { trailConformance } from "./conformance/trail.ts";
@@ -62,6 +62,6 @@ export function describeStateConformance(
     changeConformance(subject);
     bundleConformance(subject);
     engineConformance(subject);
-    engineLeaseConformance(subject);
+    leaseConformance(subject);
   });
 }

@@ -1,6 +1,6 @@
-import type { StoreConnection } from "../connection.ts";
-import type { LeaseRecord, LeaseStore } from "../engine-records.ts";
-import { checkIdentifier, isIdentifier } from "../values.ts";
+import type { StoreConnection } from "./connection.ts";
+import type { LeaseRecord, LeaseStore } from "./lease-records.ts";
+import { checkIdentifier, isIdentifier } from "./values.ts";
 
 type Held = Pick<LeaseRecord, "name" | "epoch">;
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import type { EngineStores, LeaseRecord, LeaseStore } from "../../engine-records.ts";
+import type { EngineStores } from "../../engine-records.ts";
 import { stateErrorCodeOf } from "../../errors.ts";
+import type { LeaseRecord, LeaseStore } from "../../lease-records.ts";
 import { addressOf, newBundle, slotOf } from "./bundles.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
@@ -17,8 +18,8 @@ const faultOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => stateErrorCodeOf(error),
   );
 
-export function engineLeaseConformance(subject: ConformanceSubject): void {
-  describe("leases of the engine", () => {
+export function leaseConformance(subject: ConformanceSubject): void {
+  describe("leases", () => {
     passing(subject);
     fences(subject);
     races(subject);
@@ -27,8 +28,8 @@ export function engineLeaseConformance(subject: ConformanceSubject): void {
 
 function passing({ state, replicas }: ConformanceSubject): void {
   test("a lease is taken as it was seen, beats while its epoch lasts, and is given up by its holder alone", async () => {
-    const store = state().engine.leases;
-    const other = replicas().at(-1)?.engine.leases ?? store;
+    const store = state().leases;
+    const other = replicas().at(-1)?.leases ?? store;
     const name = randomUUID();
     expect(await store.find(name)).toBeNull();
     expect(await store.beat({ name, epoch: 1n })).toBe(false);
@@ -50,13 +51,13 @@ function passing({ state, replicas }: ConformanceSubject): void {
   test("of many that take one lease at once, from every replica, one has it", async () => {
     const name = randomUUID();
     for (const epoch of [1n, 2n]) {
-      const seen = await state().engine.leases.find(name);
+      const seen = await state().leases.find(name);
       const takers = Array.from({ length: 8 }, (_, index) =>
-        replicas()[index % replicas().length]?.engine.leases.take(name, `holder ${index}`, seen),
+        replicas()[index % replicas().length]?.leases.take(name, `holder ${index}`, seen),
       );
       const held = (await Promise.all(takers)).filter((lease) => lease !== null);
       expect(held).toEqual([expect.objectContaining({ epoch })]);
-      expect(await state().engine.leases.find(name)).toEqual(held[0] ?? null);
+      expect(await state().leases.find(name)).toEqual(held[0] ?? null);
     }
   });
 }
@@ -106,12 +107,12 @@ function fences({ state, replicas }: ConformanceSubject): void {
       const other = replicas().at(-1) ?? state();
       const first = state()
         .engine.of("mainnet")
-        .under(await taken(state().engine.leases, name, "one"));
+        .under(await taken(state().leases, name, "one"));
       const [own, late] = [newBundle(), newBundle()];
       await first.bundles.accept(own);
       await first.bundles.accept(late);
       expect(await faultOf(write(first, own.id))).toBe("written");
-      const second = other.engine.of("mainnet").under(await taken(other.engine.leases, name, "two"));
+      const second = other.engine.of("mainnet").under(await taken(other.leases, name, "two"));
       const before = await state().engine.of("mainnet").bundles.get(late.id);
       expect(await faultOf(write(first, late.id))).toBe("FENCED");
       await expect(write(first, late.id)).rejects.toMatchObject({ code: "OVERLOADED" });
@@ -125,10 +126,10 @@ function fences({ state, replicas }: ConformanceSubject): void {
     const name = randomUUID();
     const old = state()
       .engine.of("mainnet")
-      .under(await taken(state().engine.leases, name, "one"));
+      .under(await taken(state().leases, name, "one"));
     const now = state()
       .engine.of("mainnet")
-      .under(await taken(state().engine.leases, name, "two"));
+      .under(await taken(state().leases, name, "two"));
     const [lost, kept] = [newBundle(), newBundle()];
     const [refused, accepted] = await Promise.all([faultOf(old.bundles.accept(lost)), now.bundles.accept(kept)]);
     expect([refused, accepted]).toEqual(["FENCED", { fresh: true }]);
@@ -142,7 +143,7 @@ function races({ state, replicas }: ConformanceSubject): void {
     for (let term = 0; term < 40; term += 1) {
       const here = replicas()[term % replicas().length] ?? state();
       const there = replicas()[(term + 1) % replicas().length] ?? state();
-      const mine = here.engine.of("mainnet").under(await taken(here.engine.leases, name, `holder ${term}`));
+      const mine = here.engine.of("mainnet").under(await taken(here.leases, name, `holder ${term}`));
       const bundles = Array.from({ length: 40 }, () => newBundle());
       // Some are under way when the other takes over.
       const accepting = bundles.map(async (bundle, index) => {
@@ -150,7 +151,7 @@ function races({ state, replicas }: ConformanceSubject): void {
         return await faultOf(mine.bundles.accept(bundle));
       });
       await accepting[term];
-      await taken(there.engine.leases, name, `successor ${term}`);
+      await taken(there.leases, name, `successor ${term}`);
       const read = await Promise.all(bundles.map(({ id }) => there.engine.of("mainnet").bundles.get(id)));
       const outcomes = await Promise.all(accepting);
       expect(outcomes.map((outcome) => outcome === "written")).toEqual(read.map((found) => found !== null));
