@@ -1,6 +1,6 @@
 import type { BundleState } from "@sluice/contract/engine";
 import { SluiceError } from "@sluice/contract/errors";
-import { BackgroundTask, Emitter, invariant, KeyedEmitter } from "@sluice/lib";
+import { BackgroundTask, Emitter, invariant, KeyedEmitter, within } from "@sluice/lib";
 import type { Signature } from "@sluice/wire/identifiers";
 import { followersMax, StateError } from "../../state/index.ts";
 import {
@@ -204,11 +204,14 @@ export class DurableBundlePool implements BundlePool {
     return this.#forgetting.run();
   }
 
-  /** Refuses new work, awaits work under way and writes forwarded counts. Store and ledger stay open. */
+  /**
+   * Refuses new work, awaits work under way and writes forwarded counts, each for a bounded time. Store and ledger stay
+   * open.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    await Promise.allSettled(this.#accepting.values());
-    await this.#live.settled();
+    const underWay = Promise.allSettled([...this.#accepting.values(), this.#live.settled()]);
+    await within(this.#dependencies.clock, poolLimits.closeMsMax, underWay);
     await this.#forgetting[Symbol.asyncDispose]();
     await this.#outcomes[Symbol.asyncDispose]();
     await this.#notes[Symbol.asyncDispose]();

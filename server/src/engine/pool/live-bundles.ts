@@ -1,5 +1,5 @@
 import { SluiceError } from "@sluice/contract/errors";
-import { BackgroundTask, invariant, type Timers } from "@sluice/lib";
+import { BackgroundTask, invariant, type Timers, within } from "@sluice/lib";
 import type { Signature } from "@sluice/wire/identifiers";
 import type { BundleStore } from "../../state/index.ts";
 import type { BundleRecord } from "../model/bundle.ts";
@@ -206,6 +206,11 @@ export class ForwardedNotes implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    // Counts, not ends of bundles: a store that does not answer holds no shutdown back for them.
+    await within(this.#dependencies.clock, poolLimits.closeMsMax, this.#writeLast());
+  }
+
+  async #writeLast(): Promise<void> {
     await this.#writing[Symbol.asyncDispose]();
     await this.#writing.run();
   }

@@ -154,6 +154,34 @@ test("forwarded counts are on disk when a write of them is over", async () => {
   expect(stored.filter((record) => record?.forwarded?.times === 1).length).toBe(ids.length);
 });
 
+test("closing waits a bounded time for a store that answers neither acceptances nor forwarded counts", async () => {
+  await using stand = await PoolStand.open();
+  const { clock } = stand;
+  const [accepting, noting] = [new Gate(), new Gate()];
+  const [known, late] = [bundleNamed("known"), bundleNamed("late")];
+  const pool = await stand.pool({
+    accept: async (bundle) => {
+      if (bundle.id === late.id) await accepting.wait();
+      return await stand.store.accept(bundle);
+    },
+    noteForwarded: () => noting.wait(),
+  });
+  await pool.accept(known);
+  pool.forwarded([known.id], at);
+  const accepted = pool.accept(late);
+  await accepting.reached;
+  const closing = pool[Symbol.asyncDispose]();
+  expect(await isPending(closing)).toBe(true);
+  clock.advance(poolLimits.closeMsMax);
+  await noting.reached;
+  expect(await isPending(closing)).toBe(true);
+  clock.advance(poolLimits.closeMsMax);
+  await closing;
+  accepting.open();
+  noting.open();
+  await accepted;
+});
+
 test("old bundles are deleted every minute, in at most twenty steps, and none before its thirty days are over", async () => {
   await using stand = await PoolStand.open();
   const { clock } = stand;

@@ -21,7 +21,7 @@ export const poolLimits = {
   forgetMs: 60_000,
   forgetStepsMax: 20,
   keptMs: engineLimits.keptMs,
-  /** How long closing waits for the ledger. */
+  /** How long closing waits for each: work under way, the ledger, the last forwarded counts. */
   closeMsMax: 5_000,
 } as const;
 
