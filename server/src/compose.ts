@@ -13,8 +13,9 @@ import { type Dependencies, newProcessId, version } from "./compose/dependencies
 import { addressesOf, consoleUrl, type Endpoint, endpointsOf, opensGateway } from "./compose/endpoints.ts";
 import { openBlockEngine } from "./compose/engine.ts";
 import { acceptedKeys, type Gateway, knownMethods, openGatewayListener, wireGateway } from "./compose/gateway.ts";
-import { Drain, Health, metricsApp, serverStatus } from "./compose/health.ts";
+import { Drain, Health, serverStatus } from "./compose/health.ts";
 import { mountAdministration, wireManagement } from "./compose/management.ts";
+import { openMetricsListener } from "./compose/metrics-listener.ts";
 import { followsNodes } from "./compose/nodes.ts";
 import { openOracle } from "./compose/oracle.ts";
 import { type Registration, register } from "./compose/registration.ts";
@@ -27,7 +28,7 @@ import { type Config, type ConfigOutcome, createReload, type Reload } from "./co
 import type { EngineService } from "./engine/index.ts";
 import { createKeysEvents, type RevocationFeed, subscribeToRevocations } from "./keys/index.ts";
 import type { Names } from "./names/index.ts";
-import { type AppMount, listening, PlainListener } from "./net/index.ts";
+import { type AppMount, PlainListener } from "./net/index.ts";
 import {
   createLog,
   createMetrics,
@@ -227,12 +228,7 @@ export const startSteps = [
       return shared.resources.use(new PlainListener(address, dependencies));
     },
   ),
-  step("metricsListener", [], (_parts, { config, resources, ...shared }) => {
-    const { host, port } = config.metrics;
-    const fetch = metricsApp(host, shared);
-    const open = () => new PlainListener({ hostname: host, port }, { ...shared, fetch });
-    return resources.use(listening("metrics", port, open));
-  }),
+  step("metricsListener", [], (_parts, { config, ...shared }) => openMetricsListener(config, shared)),
 ];
 
 /**

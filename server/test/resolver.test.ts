@@ -51,11 +51,12 @@ describe("the resolver's endpoint of a development network", () => {
   });
 });
 
-test("`sluice resolver` runs alone, without a store, and ends with 0", async () => {
-  const port = 8691 + (await freePortOffset());
+test("`sluice resolver` runs alone, without a store, tells its metrics and its health, and ends with 0", async () => {
+  const offset = await freePortOffset();
+  const port = 8691 + offset;
   const child = Bun.spawn(["sh", `${root}/bin/sluice`, "resolver"], {
     cwd: network.directory,
-    env: plainEnvironment({ CHAIN_RPC_URL: network.rpcUrl, API_BIND: `127.0.0.1:${port}` }),
+    env: plainEnvironment({ CHAIN_RPC_URL: network.rpcUrl, PORT_OFFSET: String(offset) }),
     stdout: "ignore",
     stderr: "ignore",
   });
@@ -64,6 +65,10 @@ test("`sluice resolver` runs alone, without a store, and ends with 0", async () 
     const answer = await eventually("the lone resolver", async () => await get(base, "/resolve/alice.x1"));
     expect(answer).toMatchObject({ status: 200, body: { namespace: "x1" } });
     expect((await get(base, "/version")).body.rpc).not.toContain(network.dev.key);
+    const operators = `http://127.0.0.1:${9464 + offset}`;
+    const metrics = await (await fetch(`${operators}/metrics`)).text();
+    expect(metrics).toContain("sluice_names_answered_total{");
+    expect(await get(operators, "/ready")).toMatchObject({ status: 200 });
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);
   } finally {

@@ -98,9 +98,15 @@ export function replicaGroupsOf(config: Config): ReplicaGroup[] {
 export const addressesOf = (endpoints: readonly Endpoint[]): Record<string, string> =>
   Object.fromEntries(endpoints.map(({ name, url }) => [name, url]));
 
+export const metricsEndpoint = ({ metrics }: Pick<Config, "metrics">): Endpoint => ({
+  name: "metrics",
+  url: `http://${shownHost(metrics.host)}:${metrics.port}/metrics`,
+  protocol: "Prometheus",
+  forOperators: true,
+});
+
 /** All endpoints that a server with this configuration opens. */
 export function endpointsOf(config: Config): Endpoint[] {
-  const { metrics, ports } = config;
   return [
     ...(opensGateway(config) ? [{ name: "rpc", url: `${url(config, "gateway")}/rpc`, protocol: "JSON-RPC" }] : []),
     ...(opensResolver(config) ? [resolverEndpoint(config)] : []),
@@ -109,11 +115,6 @@ export function endpointsOf(config: Config): Endpoint[] {
       : []),
     ...(opensEngine(config) ? engineEndpoints(config) : []),
     ...(opensGateway(config) ? [{ name: "pubsub", url: url(config, "pubsub", "ws"), protocol: "Solana PubSub" }] : []),
-    {
-      name: "metrics",
-      url: `http://${shownHost(metrics.host)}:${ports.metrics}/metrics`,
-      protocol: "Prometheus",
-      forOperators: true,
-    },
+    metricsEndpoint(config),
   ];
 }

@@ -3,11 +3,18 @@ import type { Config } from "../config/index.ts";
 import { type ProbeSource, pathOf, probeResponse, targetOf } from "../http/index.ts";
 import { createNames, createNamesEvents, httpNode, type Names, pooledNodes } from "../names/index.ts";
 import { PlainListener } from "../net/index.ts";
-import { createLog, createMetrics, createServerEvents } from "../observe/index.ts";
+import {
+  createLog,
+  createMetrics,
+  createServerEvents,
+  processDescriptors,
+  watchDescriptors,
+} from "../observe/index.ts";
 import { createUpstreamEvents, createUpstreams, type Upstreams } from "../upstreams/index.ts";
 import { type Dependencies, newProcessId, version } from "./dependencies.ts";
-import { addressesOf, opensResolver, resolverEndpoint, resolvesFromPool } from "./endpoints.ts";
+import { addressesOf, metricsEndpoint, opensResolver, resolverEndpoint, resolvesFromPool } from "./endpoints.ts";
 import { Drain, Health } from "./health.ts";
+import { openMetricsListener } from "./metrics-listener.ts";
 import { upstreamsOptions } from "./nodes.ts";
 import { Certificates, openPort } from "./tls.ts";
 
@@ -54,7 +61,7 @@ export function startResolver(names: Names | null, { events }: Pick<Dependencies
   names?.start().catch((error: unknown) => events.internalError("names", error));
 }
 
-/** The resolver by itself: one endpoint, and no store. */
+/** The resolver by itself: its endpoint and the one of metrics, and no store. */
 export async function composeResolver(config: Config): Promise<AsyncDisposable> {
   const log = createLog({ level: config.logLevel });
   const clock = systemClock;
@@ -62,6 +69,8 @@ export async function composeResolver(config: Config): Promise<AsyncDisposable> 
   await using opening = new AsyncDisposableStack();
   const metrics = opening.use(createMetrics({}, { clock }));
   const events = createServerEvents({ log, metrics });
+  const descriptorWatch = watchDescriptors(processDescriptors(), { clock, events });
+  if (descriptorWatch !== null) opening.use(descriptorWatch);
   const random = systemRandom;
   const upstreams = opening.use(
     createUpstreams(upstreamsOptions(config), {
@@ -74,7 +83,7 @@ export async function composeResolver(config: Config): Promise<AsyncDisposable> 
   if (resolvesFromPool(config)) upstreams.start();
   const drain = new Drain(config.drain, { clock, events });
   const health = opening.use(new Health(config, { clock, drain, events }));
-  const names = await openResolver(config, {
+  const shared = {
     clock,
     random,
     log,
@@ -85,7 +94,9 @@ export async function composeResolver(config: Config): Promise<AsyncDisposable> 
     resources: opening,
     upstreams,
     health,
-  });
+  };
+  const names = await openResolver(config, shared);
+  await openMetricsListener(config, shared);
   startResolver(names, { events });
   health.observe({ names });
   health.start();
@@ -94,7 +105,7 @@ export async function composeResolver(config: Config): Promise<AsyncDisposable> 
     version,
     mode: config.mode,
     startMs: Math.round(clock.monotonic() - startedAt),
-    endpoints: addressesOf([resolverEndpoint(config)]),
+    endpoints: addressesOf([resolverEndpoint(config), metricsEndpoint(config)]),
   });
   return { [Symbol.asyncDispose]: () => drain.end(resources) };
 }
