@@ -42,4 +42,4 @@ export {
   type Timed,
   within,
 } from "./schedule.ts";
-export { SecretVault } from "./secret-vault.ts";
+export { masterKeyId, SecretVault, sealedUnder } from "./secret-vault.ts";

@@ -20,6 +20,7 @@ import { followsNodes } from "./compose/nodes.ts";
 import { openOracle } from "./compose/oracle.ts";
 import { type Registration, register } from "./compose/registration.ts";
 import { openResolver, startResolver } from "./compose/resolver.ts";
+import { requireReadableSecrets, vaultOf } from "./compose/secrets.ts";
 import { runSteps, stepsOf } from "./compose/steps.ts";
 import { StoreWatch } from "./compose/store-watch.ts";
 import { openStores, type Stores } from "./compose/stores.ts";
@@ -47,6 +48,7 @@ export { type Endpoint, engineUrl } from "./compose/endpoints.ts";
 export { composeManagement } from "./compose/management.ts";
 export { tickLogDirectory } from "./compose/oracle.ts";
 export { composeResolver } from "./compose/resolver.ts";
+export { secretFault } from "./compose/secrets.ts";
 export { StartRefusedError } from "./compose/start-refused.ts";
 export { stateOptions, storeParts } from "./compose/stores.ts";
 
@@ -123,6 +125,7 @@ export const startSteps = [
   ),
   step("registration", ["stores"], async ({ stores: { state } }, shared) => {
     await requireSameChains(shared.config, { store: state.chains });
+    await requireReadableSecrets(shared.config, { ...shared, store: state.secrets });
     return await register(shared.config, { ...shared, state });
   }),
   step("gateway", ["stores"], (parts, shared) => wireGateway(shared.config, { ...shared, ...parts })),
@@ -136,8 +139,9 @@ export const startSteps = [
     }),
   ),
   step("upstreamAdmin", ["stores", "gateway"], async ({ stores, gateway }, shared) => {
-    const { masterKey } = shared.config;
-    return shared.resources.use(await UpstreamAdmin.open({ masterKey }, { ...shared, ...stores, ...gateway }));
+    const { masterKey, masterKeysPrevious } = shared.config;
+    const options = { masterKey, masterKeysPrevious };
+    return shared.resources.use(await UpstreamAdmin.open(options, { ...shared, ...stores, ...gateway }));
   }),
   step("reload", ["gateway", "upstreamAdmin"], ({ gateway, upstreamAdmin }, { config, readConfig, log }) =>
     createReload(config, {
@@ -208,6 +212,7 @@ export const startSteps = [
         {
           ...shared,
           ...parts,
+          vault: vaultOf(config, shared.random),
           credits: gateway.credits,
           engineControl: engineControl(engine),
           developmentKeys: acceptedKeys(config),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { EngineFigures } from "@sluice/contract/schemas";
-import { seededRandom } from "@sluice/lib";
+import { SecretVault, seededRandom } from "@sluice/lib";
 import { createManagement } from "./management.ts";
 import { openStand, type Stand } from "./testing/stand.ts";
 
@@ -182,6 +182,7 @@ test("the management socket does the same, in the name of the operator", async (
       state: stand.state,
       clock: stand.clock,
       random: seededRandom(3),
+      vault: new SecretVault(null, seededRandom(4)),
       requestId: () => "req-1",
       log: { error: () => undefined },
       invalidateKey: () => undefined,

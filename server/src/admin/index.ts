@@ -19,3 +19,4 @@ export { type EngineControl, engineControl } from "./engine-control.ts";
 export { issueKey } from "./issue-key.ts";
 export { createManagement, type OracleProduct, type RunningServer } from "./management.ts";
 export { listMigrations } from "./migrations.ts";
+export { type RotationOutcome, type SecretSurvey, surveySecrets, unreadableSecrets } from "./stored-secrets.ts";

@@ -8,6 +8,7 @@ import type { AccountRecord } from "../state/index.ts";
 import { operatorAdmission } from "./admin-access.ts";
 import { addSharedRoutes, type SharedRouteDependencies } from "./administration.ts";
 import { isoTime } from "./records.ts";
+import { addSecretRoutes, type SecretRouteDependencies } from "./secret-routes.ts";
 import { addUpstreamRoutes, type UpstreamRouteDependencies } from "./upstream-routes.ts";
 
 /** The products whose requests are counted by the month. */
@@ -20,7 +21,10 @@ export interface RunningServer extends Pick<UpstreamRouteDependencies, "upstream
 }
 
 export interface ManagementDependencies extends Omit<SharedRouteDependencies, "adminAccess" | "state"> {
-  readonly state: SharedRouteDependencies["state"] & UpstreamRouteDependencies["state"];
+  readonly state: SharedRouteDependencies["state"] &
+    UpstreamRouteDependencies["state"] &
+    SecretRouteDependencies["state"];
+  readonly vault: SecretRouteDependencies["vault"];
   /** Requests and credits of the last hour. */
   readonly lastHour: (accountId: string) => Promise<object>;
   /** The requests that an account has used of an oracle product's present month. */
@@ -43,6 +47,7 @@ export function createManagement(options: { actor: string }, dependencies: Manag
   const routed = { ...dependencies, adminAccess: operatorAdmission(options.actor) };
   addSharedRoutes(app, routed);
   addAccountReports(app, dependencies);
+  addSecretRoutes(app, options, dependencies);
   const { server } = dependencies;
   if (server === null) {
     for (const path of ["/status", "/api/v1/admin/upstreams", "/api/v1/admin/upstreams/*"]) app.all(path, noServer);

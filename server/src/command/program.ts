@@ -13,6 +13,7 @@ import { addOracleCommands } from "./oracle.ts";
 import { addReportCommands } from "./reports.ts";
 import { addRequestCommands } from "./requests.ts";
 import { addSearcherCommands } from "./searchers.ts";
+import { addSecretCommands, masterKeyFault } from "./secrets.ts";
 import { runServe } from "./serve.ts";
 import { explainStartFault } from "./start-fault.ts";
 import { CommandFailure, type Terminal } from "./terminal.ts";
@@ -40,6 +41,7 @@ export function buildProgram(terminal: Terminal, environment: Environment = {}):
   addEngineCommands(program, context);
   addSearcherCommands(program, context);
   addChainCommands(program, context);
+  addSecretCommands(program, context);
   addConfigCommand(program, context);
   addReloadCommand(program, context);
   program
@@ -128,10 +130,12 @@ function addConfigCommand(program: Command, context: CommandContext): void {
   );
   withServeFlags(check)
     .addOption(new Option("--mode <mode>", "which of the two").choices(["dev", "serve"]).default("serve"))
-    .action((options) => {
+    .action(async (options) => {
       const mode = options.mode === "dev" ? "dev" : "serve";
       const outcome = context.readConfig(options, mode);
       if (!outcome.ok) throw new CommandFailure(`for 'sluice ${mode}': ${formatFaults(outcome.faults)}`);
+      const fault = await masterKeyFault(outcome.config, () => context.manage(options, { path: "/secrets" }));
+      if (fault !== null) throw new CommandFailure(`for 'sluice ${mode}': MASTER_KEY: ${fault}`);
       context.print(options, outcome.config.settings, () => describeConfig(outcome.config).trimEnd());
     });
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ManualClock, seededRandom } from "@sluice/lib";
+import { ManualClock, SecretVault, seededRandom } from "@sluice/lib";
 import { createManagement } from "../admin/index.ts";
 import { fact } from "../ledger/testing/ledger-directory.ts";
 import { openState, type State } from "../state/index.ts";
@@ -62,6 +62,7 @@ beforeAll(async () => {
       state,
       clock,
       random,
+      vault: new SecretVault("a".repeat(64), random),
       log,
       requestId: () => "req-1",
       developmentKeys: "refuse",

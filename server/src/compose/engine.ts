@@ -40,6 +40,7 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
         url: engineUrl(config),
         region,
         masterKey: config.masterKey,
+        masterKeysPrevious: config.masterKeysPrevious,
         trustedProxies,
         leaseMs: config.stores.leaseMs,
       },

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SluiceError } from "@sluice/contract/errors";
-import { systemClock, systemRandom } from "@sluice/lib";
+import { type SecretVault, systemClock, systemRandom } from "@sluice/lib";
 import {
   administrationPaths,
   createAdministration,
@@ -24,6 +24,7 @@ import type { SentQuery } from "../rpc/index.ts";
 import type { UpstreamAdmin } from "../upstreams/index.ts";
 import { type Dependencies, newProcessId } from "./dependencies.ts";
 import type { Gateway } from "./gateway.ts";
+import { vaultOf } from "./secrets.ts";
 import { openStores, requireLedger, type Stores } from "./stores.ts";
 import { Certificates } from "./tls.ts";
 
@@ -39,6 +40,8 @@ interface ManagementDependencies extends Dependencies {
 }
 
 interface SocketDependencies extends ManagementDependencies {
+  /** With the master keys of this process. */
+  readonly vault: SecretVault;
   /** The oracle that runs in this process, if one does. */
   readonly oracle: Pick<Oracle, "requestsUsed"> | null;
 }
@@ -121,6 +124,7 @@ export function wireManagement(dependencies: SocketDependencies, server: Running
     { actor: "operator" },
     {
       ...shared(dependencies),
+      vault: dependencies.vault,
       requestId: createRequestIds({ random }),
       lastHour: async (accountId) => {
         await ledger.requests.flush();
@@ -169,6 +173,7 @@ export async function composeManagement(
     ...opened,
     stores,
     credits,
+    vault: vaultOf(config, random),
     engineControl: engineControl(null),
     oracle: null,
     reload: async () => ({ kind: "unavailable" }),

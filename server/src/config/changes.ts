@@ -18,6 +18,7 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   DRAIN_DELAY_MS: ({ drain }) => drain.delayMs,
   DRAIN_MS: ({ drain }) => drain.deadlineMs,
   MASTER_KEY: ({ masterKey }) => masterKey,
+  MASTER_KEY_PREVIOUS: ({ masterKeysPrevious }) => masterKeysPrevious,
   UPSTREAMS_MAINNET: ({ upstreams }) => upstreams.mainnet,
   UPSTREAMS_DEVNET: ({ upstreams }) => upstreams.devnet,
   UPSTREAMS_TESTNET: ({ upstreams }) => upstreams.testnet,

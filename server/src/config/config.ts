@@ -128,6 +128,8 @@ export interface Config {
   };
   /** 64 hexadecimal digits; secret. */
   readonly masterKey: string | null;
+  /** Master keys that open and do not seal, in the same form. */
+  readonly masterKeysPrevious: readonly string[];
   readonly logLevel: LogLevel;
   readonly otlpEndpoint: string | null;
   /** How each key was set, in the order of the reference. */

@@ -6,6 +6,7 @@ export const examples: Readonly<Partial<Record<KeyName, string>>> = {
   MAX_CONNECTIONS: "20000",
   // Nobody should run with the key of an example.
   MASTER_KEY: "",
+  MASTER_KEY_PREVIOUS: "",
   UPSTREAMS_MAINNET:
     "alpha=https://node-a.example;ws=wss://node-a.example;groups=read+archive+send,beta=https://node-b.example",
   UPSTREAMS_DEVNET: "alpha=https://devnet.example",

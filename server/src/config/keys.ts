@@ -16,6 +16,7 @@ import {
   oneOf,
   programId,
   secretKey,
+  secretKeys,
   socketAddress,
   someOf,
   sourceEndpoints,
@@ -83,6 +84,13 @@ export const keys = {
     "server.master_key",
     secretKey,
     "Encrypts secrets at rest. `serve` does not start without it; keep a copy, since nothing else can decrypt them.",
+    { secrecy: "hidden" },
+  ),
+  MASTER_KEY_PREVIOUS: optional(
+    "Server",
+    "server.master_key_previous",
+    secretKeys,
+    "Further master keys that open what was encrypted with them and encrypt nothing, while `MASTER_KEY` is replaced (`sluice secrets rotate`).",
     { secrecy: "hidden" },
   ),
   UPSTREAMS_MAINNET: optional("Nodes", "upstreams.mainnet", upstreamList, "The nodes of mainnet.", {

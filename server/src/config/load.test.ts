@@ -60,6 +60,10 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
     ],
     bad: ["secret", masterKey.slice(1), `${masterKey}00`],
   },
+  MASTER_KEY_PREVIOUS: {
+    good: [[`${masterKey}, ${"ab".repeat(32)}`, (c) => c.masterKeysPrevious, [masterKey, "ab".repeat(32)]]],
+    bad: [`${masterKey},`, "ab", Array.from({ length: 9 }, () => masterKey).join(",")],
+  },
   UPSTREAMS_MAINNET: {
     good: [["a=https://a.example/", (c) => c.upstreams.mainnet[0]?.label, "a"]],
     bad: ["https://a.example", "a=ftp://a.example", "a=https://a.example;color=red", ",", "a b=https://a.example"],

@@ -137,24 +137,29 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
     cordonSlots: values.CORDON_SLOTS,
     unknownMethods: values.UNKNOWN_METHODS,
     cacheBytes: values.CACHE_BYTES,
-    stores: {
-      directory: values.DATA_DIR,
-      databaseUrl: values.DATABASE_URL,
-      database: databaseOf(values),
-      clickhouseUrl: values.CLICKHOUSE_URL,
-      clickhouseCluster: values.CLICKHOUSE_CLUSTER,
-      ledgerQueueBytes: values.LEDGER_QUEUE_BYTES,
-      leaseMs: values.LEASE_MS,
-      redisUrl: values.REDIS_URL,
-      redisPrefix: values.REDIS_PREFIX,
-    },
+    stores: storesOf(values),
     trustedProxies: values.TRUSTED_PROXIES ?? [],
     connectionsMax: values.MAX_CONNECTIONS,
     drain: { delayMs: values.DRAIN_DELAY_MS, deadlineMs: values.DRAIN_MS },
     masterKey: values.MASTER_KEY,
+    masterKeysPrevious: values.MASTER_KEY_PREVIOUS ?? [],
     logLevel: values.LOG_LEVEL,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
     settings,
+  };
+}
+
+function storesOf(values: KeyValues): Config["stores"] {
+  return {
+    directory: values.DATA_DIR,
+    databaseUrl: values.DATABASE_URL,
+    database: databaseOf(values),
+    clickhouseUrl: values.CLICKHOUSE_URL,
+    clickhouseCluster: values.CLICKHOUSE_CLUSTER,
+    ledgerQueueBytes: values.LEDGER_QUEUE_BYTES,
+    leaseMs: values.LEASE_MS,
+    redisUrl: values.REDIS_URL,
+    redisPrefix: values.REDIS_PREFIX,
   };
 }
 

@@ -120,16 +120,25 @@ export const cidrList: Parser<readonly string[]> = parser(
   },
 );
 
+function readSecretKey(text: string): string | undefined {
+  if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+  if (!/^[0-9a-z+/_-]{43}=?$/i.test(text)) return undefined;
+  const bytes = Buffer.from(text, "base64");
+  return bytes.length === 32 ? bytes.toString("hex") : undefined;
+}
+
 /** 32 bytes, as 64 hexadecimal digits or as base64 (plain or URL-safe); returned as lower-case hexadecimal. */
 export const secretKey: Parser<string> = parser(
   "32 random bytes as 64 hexadecimal digits or as base64, such as `openssl rand -hex 32` prints",
-  (text) => {
-    if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
-    if (!/^[0-9a-z+/_-]{43}=?$/i.test(text)) return undefined;
-    const bytes = Buffer.from(text, "base64");
-    return bytes.length === 32 ? bytes.toString("hex") : undefined;
-  },
+  readSecretKey,
 );
+
+/** At most eight of them, separated by commas. */
+export const secretKeys: Parser<readonly string[]> = parser("such keys separated by commas, at most 8", (text) => {
+  const read = text.split(",").map((part) => readSecretKey(part.trim()));
+  const found = read.filter((key) => key !== undefined);
+  return found.length === read.length && found.length <= 8 ? found : undefined;
+});
 
 /** The id of a program on the chain. */
 export const programId: Parser<Address> = parser(

@@ -52,4 +52,5 @@ export type {
   PageRequest,
   State,
 } from "./records.ts";
+export { nodeSecretId, type SecretStore, type StoredSecret } from "./secret-records.ts";
 export { hashSessionToken } from "./sessions.ts";

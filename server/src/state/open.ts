@@ -20,6 +20,7 @@ import type { DatabasePools, PoolName } from "./pools.ts";
 import { openPostgres } from "./postgres.ts";
 import { Processes } from "./processes.ts";
 import type { State, StateDriver, StateLog } from "./records.ts";
+import { Secrets } from "./secrets.ts";
 import { Sessions } from "./sessions.ts";
 import { hasSqlite, openSqlite } from "./sqlite.ts";
 import type { Db } from "./tables.ts";
@@ -131,6 +132,7 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
     upstreamOrders: new UpstreamOrders(connection),
     upstreamNodes: new UpstreamNodes(connection),
     chains: new Chains(connection),
+    secrets: new Secrets(connection),
     processes: new Processes(leases),
     leases: new Leases(leases),
     engine: engineState({ general: connection, engine }),

@@ -16,6 +16,7 @@ import type { CreditStore, MeteredProduct } from "./meter.ts";
 import type { UpstreamNodeStore, UpstreamOrderStore } from "./order-records.ts";
 import type { PageRequest, RecordPage } from "./page.ts";
 import type { ProcessStore } from "./process-records.ts";
+import type { SecretStore } from "./secret-records.ts";
 
 export type { PageRequest, RecordPage } from "./page.ts";
 
@@ -242,6 +243,7 @@ export interface State extends AsyncDisposable {
   readonly upstreamOrders: UpstreamOrderStore;
   readonly upstreamNodes: UpstreamNodeStore;
   readonly chains: ChainStore;
+  readonly secrets: SecretStore;
   readonly processes: ProcessStore;
   /** What one process of several does alone, for jobs of any room. */
   readonly leases: LeaseStore;

@@ -3,7 +3,7 @@ import type { Network } from "@sluice/contract/tiers";
 import { BackgroundTask, type Clock, type Log, type Random, SecretVault, Serial, type WallMs } from "@sluice/lib";
 import { maskUrl, type UpstreamConfig, upstreamEntry, upstreamIn, upstreamOf, upstreamsMax } from "../config/index.ts";
 import type { Hot } from "../hot/index.ts";
-import type { State, UpstreamNodeRecord } from "../state/index.ts";
+import { nodeSecretId, type State, type UpstreamNodeRecord } from "../state/index.ts";
 import { type AddedNode, canSendTo, type NodeView, type Upstreams } from "./upstreams.ts";
 
 const channel = "upstreams";
@@ -25,6 +25,8 @@ export type PreparedNode =
 export interface UpstreamAdminOptions {
   /** Seals the addresses and headers of stored nodes; null stores them plain. */
   readonly masterKey: string | null;
+  /** Further keys that open what they sealed; none when absent. */
+  readonly masterKeysPrevious?: readonly string[];
   /** How often state is read without a notice; once a second when absent. */
   readonly refreshMs?: number;
 }
@@ -55,7 +57,7 @@ export class UpstreamAdmin implements AsyncDisposable {
 
   private constructor(options: UpstreamAdminOptions, dependencies: UpstreamAdminDependencies) {
     this.#dependencies = dependencies;
-    this.#vault = new SecretVault(options.masterKey, dependencies.random);
+    this.#vault = new SecretVault(options.masterKey, dependencies.random, options.masterKeysPrevious);
     this.#refresh = new BackgroundTask(
       { everyMs: options.refreshMs ?? refreshMs },
       { clock: dependencies.clock, work: () => this.recall(), onError: () => undefined },
@@ -92,7 +94,7 @@ export class UpstreamAdmin implements AsyncDisposable {
     if (!canSendTo(parsed.value)) {
       return { ok: false, reason: "invalid", expected: "an address and headers that can be sent" };
     }
-    const options = this.#vault.wrap(vaultId(network, label), Buffer.from(upstreamEntry(requested)));
+    const options = this.#vault.wrap(nodeSecretId(network, label), Buffer.from(upstreamEntry(requested)));
     return { ok: true, node: { network, label, options }, shown: shownOptions(parsed.value) };
   }
 
@@ -146,7 +148,7 @@ export class UpstreamAdmin implements AsyncDisposable {
   }
 
   #unseal({ network, label, options }: UpstreamNodeRecord): AddedNode[] {
-    const entry = this.#vault.unwrap(vaultId(network, label), options);
+    const entry = this.#vault.unwrap(nodeSecretId(network, label), options);
     const parsed = entry === null ? null : upstreamIn(Buffer.from(entry).toString());
     if (parsed?.ok === true) return [{ network, options: parsed.value }];
     this.#warnOnce(network, label, "an added node cannot be read with this master key and is left out");
@@ -164,8 +166,6 @@ export class UpstreamAdmin implements AsyncDisposable {
     await this.#refresh[Symbol.asyncDispose]();
   }
 }
-
-const vaultId = (network: Network, label: string): string => `upstream:${network}/${label}`;
 
 /** The part of a node that is no secret. */
 function shownOptions({ url, ws, groups, weight, requestsPerSecond, headers }: UpstreamConfig) {

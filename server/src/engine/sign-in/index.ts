@@ -5,4 +5,4 @@
  */
 export { LinkedAccounts } from "./linked-accounts.ts";
 export { createSignIn } from "./sign-in.ts";
-export { type Bearers, tokenKeysOf, tokenSeed } from "./tokens.ts";
+export { type Bearers, seedOf, tokenKeysOf, tokenSeed } from "./tokens.ts";

@@ -6,7 +6,7 @@ import { addressOf } from "../testing/fake-service.ts";
 import { type ServedEngine, serveEngine } from "../testing/served-engine.ts";
 import { authClient, makeIdentity, signIn, textAt } from "../testing/signed-in.ts";
 import { Challenges } from "./challenges.ts";
-import { Tokens, tokenKeysOf } from "./tokens.ts";
+import { type TokenKeys, Tokens, tokenKeysOf } from "./tokens.ts";
 
 let served: ServedEngine;
 let auth: PlainClient;
@@ -184,6 +184,12 @@ describe("tokens", () => {
     const { value } = await tokens(1).issue("access", subject, "127.0.0.1");
     expect(await tokens(1).verify("access", value)).toEqual(subject);
     expect(await tokens(2).verify("access", value)).toBe("invalid");
+    const [present, before] = [2, 1].map((fill) => tokenKeysOf(new Uint8Array(32).fill(fill)));
+    const later = new Tokens(present as TokenKeys, { clock, previous: [before as TokenKeys] });
+    expect(await later.verify("access", value)).toEqual(subject);
+    expect(await tokens(2).verify("access", (await later.issue("access", subject, "127.0.0.1")).value)).toEqual(
+      subject,
+    );
     // The header says that nothing was signed.
     const [, claims] = value.split(".");
     const unsigned = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${claims}.`;

@@ -160,6 +160,8 @@ export interface SignInServiceDependencies {
   readonly limits: RateLimiter;
   readonly host: GrpcContext;
   readonly mayValidate: (identity: Address) => boolean;
+  /** Keys whose tokens are still taken; none when absent. */
+  readonly previous?: readonly TokenKeys[];
 }
 
 /** `auth.AuthService`, and what reads the tokens that it grants. */
@@ -167,8 +169,8 @@ export function createSignIn(
   keys: TokenKeys,
   dependencies: SignInServiceDependencies,
 ): { readonly service: GrpcService; readonly bearers: Bearers } {
-  const { clock, random, limits, host, mayValidate } = dependencies;
-  const tokens = new Tokens(keys, { clock });
+  const { clock, random, limits, host, mayValidate, previous = [] } = dependencies;
+  const tokens = new Tokens(keys, { clock, previous });
   const signIn = new SignIn({ challenges: new Challenges({ clock, random }), tokens, limits, mayValidate });
   return {
     bearers: bearersOf(tokens),

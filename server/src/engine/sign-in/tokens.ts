@@ -43,10 +43,14 @@ const tokenLengthMax = 2_048;
 /** Access and refresh tokens: JWTs that clients treat as opaque. */
 export class Tokens {
   readonly #keys: TokenKeys;
+  /** Whose tokens are taken: the present key first. */
+  readonly #publicKeys: readonly KeyObject[];
   readonly #clock: Clock;
 
-  constructor(keys: TokenKeys, dependencies: { readonly clock: Clock }) {
+  /** `previous` verify tokens and sign none. */
+  constructor(keys: TokenKeys, dependencies: { readonly clock: Clock; readonly previous?: readonly TokenKeys[] }) {
     this.#keys = keys;
+    this.#publicKeys = [keys, ...(dependencies.previous ?? [])].map(({ publicKey }) => publicKey);
     this.#clock = dependencies.clock;
   }
 
@@ -73,8 +77,16 @@ export class Tokens {
   /** Whose token it is, or why it is not valid: forged, of the other kind, or past its time. */
   async verify(kind: TokenKind, value: string): Promise<SignedIn | "invalid" | "expired"> {
     if (value.length > tokenLengthMax) return "invalid";
+    for (const publicKey of this.#publicKeys) {
+      const found = await this.#verifyWith(publicKey, kind, value);
+      if (found !== "invalid") return found;
+    }
+    return "invalid";
+  }
+
+  async #verifyWith(publicKey: KeyObject, kind: TokenKind, value: string): Promise<SignedIn | "invalid" | "expired"> {
     try {
-      const { payload } = await jwtVerify(value, this.#keys.publicKey, {
+      const { payload } = await jwtVerify(value, publicKey, {
         algorithms: ["EdDSA"],
         issuer,
         audience: kind,
@@ -120,6 +132,12 @@ export function bearersOf(tokens: Tokens): Bearers {
 const seedName = "engine-sign-in-seed";
 const seedBytes = 32;
 
+/** The seed that belongs to a master key, 64 hexadecimal digits. */
+export function seedOf(masterKey: string): Uint8Array {
+  const info = "sluice block engine sign-in";
+  return new Uint8Array(hkdfSync("sha256", Buffer.from(masterKey, "hex"), new Uint8Array(0), info, seedBytes));
+}
+
 /**
  * The seed of the key that tokens are signed with: derived from the master key, so that replicas share it, or without
  * one made once and kept in the store, as under `dev`.
@@ -128,10 +146,7 @@ export async function tokenSeed(
   masterKey: string | null,
   dependencies: { readonly values: CursorStore; readonly random: Random },
 ): Promise<Uint8Array> {
-  if (masterKey !== null) {
-    const info = "sluice block engine sign-in";
-    return new Uint8Array(hkdfSync("sha256", Buffer.from(masterKey, "hex"), new Uint8Array(0), info, seedBytes));
-  }
+  if (masterKey !== null) return seedOf(masterKey);
   const { values, random } = dependencies;
   const kept = await values.get(seedName);
   if (kept !== null) return new Uint8Array(Buffer.from(kept, "hex"));

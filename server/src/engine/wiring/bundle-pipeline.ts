@@ -46,6 +46,8 @@ export interface EngineOptions {
   readonly region: string;
   /** 64 hexadecimal digits; null only under `dev`. */
   readonly masterKey: string | null;
+  /** Further keys that open what they sealed, and verify the tokens that they signed. */
+  readonly masterKeysPrevious: readonly string[];
   readonly trustedProxies: AddressSet;
   /** Milliseconds without a beat after which another process takes over; the same in all of them. */
   readonly leaseMs: number;
@@ -247,13 +249,13 @@ function openValidators(
 
 function openSealed(
   opening: AsyncDisposableStack,
-  { network, masterKey }: EngineOptions,
+  { network, masterKey, masterKeysPrevious }: EngineOptions,
   dependencies: PipelineDependencies & Pick<BundlePipeline, "pool" | "tips" | "state" | "schedule" | "admission">,
 ): Pick<BundlePipeline, "ring" | "sealed"> {
   const { clock, random, chain, stores, events, pool, tips, state, schedule, admission } = dependencies;
   const ring = new KeyRing({
     store: stores.encryptionKeys,
-    vault: new SecretVault(masterKey, random),
+    vault: new SecretVault(masterKey, random, masterKeysPrevious),
     random,
     clock,
     epochOf: (slot) => schedule.epochOf(slot),

@@ -25,7 +25,7 @@ import { tipAccounts } from "../model/tip-accounts.ts";
 import { HealthMonitor, type Switches } from "../operations/index.ts";
 import { SearcherLimits } from "../reputation/index.ts";
 import type { SealedBundles } from "../sealed/index.ts";
-import { createSignIn, LinkedAccounts, tokenKeysOf, tokenSeed } from "../sign-in/index.ts";
+import { createSignIn, LinkedAccounts, seedOf, tokenKeysOf, tokenSeed } from "../sign-in/index.ts";
 import {
   type BundlePipeline,
   type EngineOptions,
@@ -184,12 +184,20 @@ interface GrpcDependencies extends Omit<EngineDependencies, "stores"> {
 }
 
 /** The services of the gRPC endpoints: searchers', the sign-in, and the validators'. */
-function createGrpcServices({ region, trustedProxies }: EngineOptions, dependencies: GrpcDependencies) {
+function createGrpcServices(options: EngineOptions, dependencies: GrpcDependencies) {
+  const { region, trustedProxies, masterKeysPrevious } = options;
   const { clock, random, access, limits, requestId, events, engine, pipeline, linked, seed } = dependencies;
   const { registry } = pipeline;
   const { mayValidate } = registry;
   const host: GrpcContext = { requestId, trustedProxies, events };
-  const { service, bearers } = createSignIn(tokenKeysOf(seed), { clock, random, limits, host, mayValidate });
+  const { service, bearers } = createSignIn(tokenKeysOf(seed), {
+    clock,
+    random,
+    limits,
+    host,
+    mayValidate,
+    previous: masterKeysPrevious.map((key) => tokenKeysOf(seedOf(key))),
+  });
   const searchers = createSearcherServices({ clock, host, engine, access, limits, bearers, linked, region });
   return {
     services: [...searchers.services, service, ...registry.services(host, bearers)],

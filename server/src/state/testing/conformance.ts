@@ -12,6 +12,7 @@ import { keyConformance } from "./conformance/keys.ts";
 import { leaseBookConformance } from "./conformance/lease-books.ts";
 import { leaseConformance } from "./conformance/leases.ts";
 import { processConformance } from "./conformance/processes.ts";
+import { secretConformance } from "./conformance/secrets.ts";
 import type { ConformanceSubject } from "./conformance/subject.ts";
 import { trailConformance } from "./conformance/trail.ts";
 
@@ -58,6 +59,7 @@ export function describeStateConformance(
     leaseBookConformance(subject);
     trailConformance(subject);
     chainConformance(subject);
+    secretConformance(subject);
     processConformance(subject);
     changeConformance(subject);
     bundleConformance(subject);
