@@ -234,54 +234,6 @@ test("a new month begins with nothing held, taken or refused", async () => {
   expect([used.get("a 2026-11"), used.get("a 2026-12")]).toEqual([5n, 0n]);
 });
 
-test("a refund of all that was taken can be taken again at once", async () => {
-  const { credits, store } = bootCredits();
-  expect(await credits.take("a", 100_000n, 3)).toBe(true);
-  const { remaining } = credits.balance("a");
-  credits.refund("a", 3);
-  expect(credits.balance("a").remaining).toBe(remaining + 3);
-  expect(store.calls.giveBack).toBe(0);
-});
-
-test("a refund of what was taken on a lease that went back since goes to the store", async () => {
-  const { credits, store, sweep, used } = bootCredits();
-  await credits.take("a", 100_000n, 3);
-  await sweep(11);
-  credits.refund("a", 3);
-  await sweep();
-  expect([used.get("a 2026-11"), store.calls.giveBack]).toEqual([0n, 1]);
-});
-
-test("a refund of a single credit counts, and one of nothing or less is none", async () => {
-  const { credits, store, used } = bootCredits();
-  await credits.take("a", 100_000n, 3);
-  credits.refund("a", 0);
-  credits.refund("a", -5);
-  credits.refund("unknown", 0);
-  credits.refund("a", 1);
-  await credits[Symbol.asyncDispose]();
-  expect([used.get("a 2026-11"), store.calls.giveBack]).toEqual([2n, 0]);
-});
-
-test("a refund after the end, or of an account that is not known, goes to the month of its take", async () => {
-  const { clock, credits, used } = bootCredits();
-  await credits.take("a", 100_000n, 3);
-  const takenAtMs = clock.now();
-  await credits[Symbol.asyncDispose]();
-  clock.jump(firstOfDecember);
-  credits.refund("a", 1, takenAtMs);
-  await turn();
-  expect(used.get("a 2026-11")).toBe(2n);
-});
-
-test("a refund that the store does not take is told in the log and not tried again", async () => {
-  const { credits, store, sweep, warnings } = bootCredits();
-  store.failing = { name: "giveBack", times: 1 };
-  credits.refund("a", 1);
-  await sweep(3);
-  expect([warnings, store.calls.giveBack]).toEqual([["credits could not be given back"], 1]);
-});
-
 test("unlimited usage is never refused, also without room for the account and after the end", async () => {
   const { credits } = bootCredits({}, 1);
   expect(credits.take("a", null, 1)).toBe(true);
@@ -298,70 +250,6 @@ test("to take nothing asks the store for nothing", async () => {
   await credits.sweep();
   await credits[Symbol.asyncDispose]();
   expect(store.calls).toEqual({ lease: 0, giveBack: 0, settle: 0, bookAdvance: 0, openBooks: 1, used: 0 });
-});
-
-test("a take that is waiting at the end is answered and charged before the leases go back", async () => {
-  const { credits, hold, used } = bootCredits();
-  const release = hold();
-  const waiting = credits.take("a", 100_000n, 7);
-  const ended = credits[Symbol.asyncDispose]();
-  await release();
-  expect(await waiting).toBe(true);
-  await ended;
-  expect([used.get("a 2026-11"), credits.isSettled]).toEqual([7n, true]);
-});
-
-test("the end settles all before it is over, and a second end does nothing more", async () => {
-  const { credits, hold, store } = bootCredits();
-  await credits.take("a", 100_000n, 7);
-  const release = hold();
-  let isOver = false;
-  const ended = credits[Symbol.asyncDispose]().then(() => {
-    isOver = true;
-  });
-  await turn();
-  expect([isOver, store.calls.settle]).toEqual([false, 1]);
-  await release();
-  await ended;
-  const calls = structuredClone(store.calls);
-  await credits[Symbol.asyncDispose]();
-  expect(store.calls).toEqual(calls);
-});
-
-test("the end tries three times to settle, and what is left is left to the next start", async () => {
-  for (const [failures, isSettled, charged] of [
-    [2, true, 7n],
-    [3, false, 32n],
-  ] as const) {
-    const { credits, store, used, warnings } = bootCredits();
-    await credits.take("a", 100_000n, 7);
-    store.failing = { name: "settle", times: failures };
-    await credits[Symbol.asyncDispose]();
-    expect([credits.isSettled, used.get("a 2026-11"), store.calls.settle]).toEqual([isSettled, charged, 3]);
-    expect(warnings.length).toBeGreaterThan(0);
-  }
-});
-
-test("what the store has open beyond what is known here is tried once at the end, and a failure of it told", async () => {
-  const { credits, meter, store, warnings } = bootCredits();
-  await meter.lease("a", "2026-11", 50n, null, { holder: "holder", number: 77 });
-  store.failing = { name: "settle", times: 1 };
-  await credits[Symbol.asyncDispose]();
-  expect([credits.isSettled, warnings]).toEqual([false, ["leased credits could not be settled"]]);
-});
-
-test("a thousand leases that are not known here may be some of more, so that the tally stays", async () => {
-  for (const [count, isSettled] of [
-    [999, true],
-    [1_000, false],
-  ] as const) {
-    const { credits, meter } = bootCredits();
-    for (let number = 1; number <= count; number += 1) {
-      await meter.lease("a", "2026-11", 1n, null, { holder: "holder", number: 5_000 + number });
-    }
-    await credits[Symbol.asyncDispose]();
-    expect([credits.isSettled, meter.usedNow("a", "2026-11")]).toEqual([isSettled, 0n]);
-  }
 });
 
 test("that leases cannot be settled is told once for as long as it lasts", async () => {
@@ -389,14 +277,6 @@ test("what an account has spent is read when nothing is under way at the store, 
   await release();
   expect(await waiting).toBe(true);
   expect(await spent).toEqual({ month: "2026-11", used: 7n });
-});
-
-test("more refunds than usage leave nothing spent, not less", async () => {
-  const { credits } = bootCredits();
-  expect(credits.take("a", null, 3)).toBe(true);
-  await credits.sweep();
-  credits.refund("a", 3);
-  expect(await credits.spent("a")).toEqual({ month: "2026-11", used: 0n });
 });
 
 test("the next lease is fetched when less than half of the last is left", async () => {
