@@ -13,9 +13,10 @@ import { GatewayServer, PubSubEndpoint } from "../../server/src/gateway/index.ts
 import { createRequestIds } from "../../server/src/http/index.ts";
 import { fixedProbes } from "../../server/src/http/testing/fixed-probes.ts";
 import { createKeys, grantOf } from "../../server/src/keys/index.ts";
+import { record } from "../../server/src/keys/testing/booted-keys.ts";
 import { createLimits } from "../../server/src/limits/index.ts";
 import { Rpc } from "../../server/src/rpc/index.ts";
-import type { AccountRecord, KeyRecord } from "../../server/src/state/index.ts";
+import type { AccountRecord } from "../../server/src/state/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome } from "../../server/src/upstreams/index.ts";
 
 const [nodeList = "", rate = "1"] = process.argv.slice(2);
@@ -24,7 +25,7 @@ const presented = formatApiKey("live", (length) => systemRandom.bytes(length));
 const quiet = { warn: () => undefined };
 
 const account: AccountRecord = {
-  id: "acc_bench",
+  id: "acc_1",
   name: "bench",
   createdAt: 0,
   tiers: { platform: "business", oracle: "community", "oracle-v2": "community" },
@@ -32,29 +33,11 @@ const account: AccountRecord = {
   creditsMonthly: 1_000_000_000_000n,
   disabledAt: null,
 };
-const keyOf = (hash: string): KeyRecord => ({
-  id: "key_bench",
-  accountId: account.id,
-  name: "bench",
-  hash,
-  hint: "",
-  environment: "live",
-  status: "active",
-  restrictions: { networks: [], domains: [], ipRanges: [] },
-  enhanced: true,
-  enhancedRequestsPerSecond: null,
-  permissions: ["read"],
-  methods: [],
-  requestsPerSecond: null,
-  expiresAt: null,
-  createdAt: 0,
-  lastUsedAt: null,
-});
 
 const clock = systemClock;
 const keys = createKeys(
   { developmentKeys: "accept" },
-  { clock, findByHash: async (hash) => ({ key: keyOf(hash), account }), touch: async () => undefined, log: quiet },
+  { clock, findByHash: async () => ({ key: record(presented), account }), touch: async () => undefined, log: quiet },
 );
 const granted = await keys.authenticate(presented);
 if (!granted.ok) throw new Error(granted.code);
@@ -130,7 +113,7 @@ const server = new GatewayServer(
 );
 upstreams.start();
 // The tier's numbers are worked out as for any key; only the rate is out of the way.
-if (grantOf(keyOf(""), account).buckets.requests[0].requestsPerSecond !== requestsPerSecond)
+if (grantOf(record(presented), account).buckets.requests[0].requestsPerSecond !== requestsPerSecond)
   throw new Error("the rate was not taken");
 console.log(JSON.stringify({ port: server.port, key: presented }));
 for await (const _ of Bun.stdin.stream()) {

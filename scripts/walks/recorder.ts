@@ -81,7 +81,7 @@ process.on("SIGUSR2", () => {
   writeFileSync(path, JSON.stringify(walked));
   renameSync(path, `${path}.json`);
 });
-writeFileSync(
-  join(out, `${process.pid}.process`),
-  JSON.stringify({ parent: process.ppid, argv: process.argv.slice(1) }),
-);
+const described = join(out, `${process.pid}.describing`);
+writeFileSync(described, JSON.stringify({ parent: process.ppid, argv: process.argv.slice(1) }));
+// Whoever lists the folder reads this file at any moment: it is there whole or not at all.
+renameSync(described, join(out, `${process.pid}.process`));

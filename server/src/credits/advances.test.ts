@@ -8,6 +8,7 @@ import { AdvanceFile, readAdvances } from "./advance-file.ts";
 import { type Advance, type AdvanceRecords, advanceOf } from "./advances.ts";
 import { createCredits, openCredits } from "./credits.ts";
 import { tallyInMemory } from "./tally.ts";
+import { killedWhenDone } from "./testing/killed-child.ts";
 import { MeterInMemory } from "./testing/meter-in-memory.ts";
 
 const month = "2026-11";
@@ -215,21 +216,8 @@ test("records are on disk when they are acknowledged, a torn one is none, and th
 
 /** A process that spends so many credits of an advance, and is killed. */
 async function advanceAndKill(directory: string, spent: number): Promise<number> {
-  const script = join(import.meta.dir, "testing/advancer.ts");
-  const child = Bun.spawn([process.execPath, script, directory, String(spent)], {
-    stdout: "pipe",
-    stderr: "inherit",
-    stdin: "ignore",
-  });
-  let said = "";
-  const decoder = new TextDecoder();
-  for await (const part of child.stdout) {
-    said += decoder.decode(part, { stream: true });
-    if (said.includes("done")) break;
-  }
-  child.kill("SIGKILL");
-  await child.exited;
-  return Number(/done (\d+)/.exec(said)?.[1]);
+  const printed = await killedWhenDone("advancer.ts", [directory, String(spent)]);
+  return Number(/done (\d+)/.exec(printed)?.[1]);
 }
 
 test("what a process had spent of an advance when it was killed is charged by the next one on its directory, once", async () => {

@@ -11,6 +11,7 @@ import { openCredits } from "./credits.ts";
 import { Reconciler } from "./reconciler.ts";
 import type { Settlement } from "./settle-holder.ts";
 import { createTally, readBootId, takeDeadTally, tallyHolders } from "./tally-file.ts";
+import { killedWhenDone } from "./testing/killed-child.ts";
 import { MeterInMemory } from "./testing/meter-in-memory.ts";
 
 const databaseUrl = Bun.env["DATABASE_URL"] ?? "";
@@ -66,21 +67,8 @@ async function die(boot: ReturnType<typeof bootReconcilers>, holder: string, lea
 
 /** Starts a process that spends and kills it once it has spent as much as it was to. */
 async function spendAndKill(directory: string, url: string, accountId: string, requested: number): Promise<void> {
-  const script = join(import.meta.dir, "testing/spender.ts");
-  const child = Bun.spawn([process.execPath, script, directory, url, accountId, "1000000", String(requested)], {
-    stdout: "pipe",
-    stderr: "inherit",
-    stdin: "ignore",
-  });
-  let said = "";
-  const decoder = new TextDecoder();
-  for await (const part of child.stdout) {
-    said += decoder.decode(part, { stream: true });
-    if (said.includes("done")) break;
-  }
-  child.kill("SIGKILL");
-  await child.exited;
-  expect(said).toContain(`done ${requested}`);
+  const printed = await killedWhenDone("spender.ts", [directory, url, accountId, "1000000", String(requested)]);
+  expect(printed).toContain(`done ${requested}`);
 }
 
 async function openAccount(directory: string, url: string): Promise<{ state: State; accountId: string }> {
