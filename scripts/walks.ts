@@ -45,7 +45,9 @@ if (process.argv.includes("--check")) {
 /** Why walks are longer than after the restructuring, which brought a miss to 58 files and a price to 56. */
 const growth = `A miss grew from 58 to 66 files: permissions of keys and their methods, slots that a key was shown for answers
 without a context, a count of served requests in the state store, and rests, probes and beliefs about nodes each have a
-file that every call passes. A price grew from 56 to 58: the rate of USDT and its evidence replace one index.`;
+file that every call passes. A price grew from 56 to 65: the rate of USDT
+and its evidence replace one index, candles of exchanges give volumes, each tier has its own age of a price, and one
+recorder writes, which holds a lease. A bundle grew from 77 to 78: its lease is in a room that others use too.`;
 
 function page(baseline: { readonly commit: string; readonly files: Readonly<Record<string, number>> }): string {
   const rows = results.map(({ name, files }) => {
