@@ -1,7 +1,7 @@
 /** Decides who notices a change: the tests of its room, the types, its neighbours' tests, or nobody. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../run-tests.ts";
+import { root as repository } from "../run-tests.ts";
 import type { Baseline, Baselines } from "./baselines.ts";
 import type { Importers } from "./importers.ts";
 import { applied, type Mutant } from "./mutants.ts";
@@ -17,7 +17,7 @@ const typesMs = 180_000;
 
 /** What was checked is kept between checks, so that each reads only what a change touches. */
 const typeCheck = [
-  join(root, "node_modules/.bin/tsc"),
+  join(repository, "node_modules/.bin/tsc"),
   "--noEmit",
   "--incremental",
   "--tsBuildInfoFile",
@@ -29,6 +29,7 @@ interface TestFile extends Baseline {
 }
 
 export class Judge {
+  readonly #root: string;
   readonly #sandbox: Sandbox;
   readonly #importers: Importers;
   readonly #room: Room;
@@ -36,7 +37,12 @@ export class Judge {
   readonly #leftOut = new Set<string>();
   #hasSoundTypes: boolean | null = null;
 
-  constructor(room: Room, dependencies: { sandbox: Sandbox; baselines: Baselines; importers: Importers }) {
+  /** `root` is the checkout that the sandbox is a copy of. */
+  constructor(
+    { root, room }: { root: string; room: Room },
+    dependencies: { sandbox: Sandbox; baselines: Baselines; importers: Importers },
+  ) {
+    this.#root = root;
     this.#room = room;
     this.#sandbox = dependencies.sandbox;
     this.#importers = dependencies.importers;
@@ -92,7 +98,7 @@ export class Judge {
   }
 
   async #withMutant(mutant: Mutant, work: () => Promise<boolean>): Promise<boolean> {
-    const text = readFileSync(join(root, mutant.path), "utf8");
+    const text = readFileSync(join(this.#root, mutant.path), "utf8");
     this.#sandbox.write(mutant.path, applied(text, mutant));
     try {
       return await work();

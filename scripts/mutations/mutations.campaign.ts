@@ -9,7 +9,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { seededRandom } from "@sluice/lib";
-import { root } from "../run-tests.ts";
+import { root as repository } from "../run-tests.ts";
 import { Baselines } from "./baselines.ts";
 import { type Equivalent, knownEquivalents, withoutEquivalents } from "./equivalents.ts";
 import { Importers } from "./importers.ts";
@@ -18,7 +18,7 @@ import { type Mutant, mutantsOf } from "./mutants.ts";
 import { type Room, rooms } from "./rooms.ts";
 import { Sandbox } from "./sandbox.ts";
 
-async function filesIn(folders: readonly string[]): Promise<string[]> {
+async function filesIn(root: string, folders: readonly string[]): Promise<string[]> {
   const found = await Promise.all(
     folders.map((folder) => Array.fromAsync(new Bun.Glob(`${folder}/**/*.ts`).scan({ cwd: root }))),
   );
@@ -28,6 +28,16 @@ async function filesIn(folders: readonly string[]): Promise<string[]> {
 /** What reports is no rule: rooms' events.ts hold their metrics and log lines. */
 const isSource = (path: string): boolean => !/\.(test|campaign)\.ts$|\/testing\/|\/events\.ts$/.test(path);
 
+export interface Measure {
+  /** The checkout, of which a copy is changed. */
+  readonly root: string;
+  readonly rooms: readonly Room[];
+  /** How many mutants of each room, and by which seed. */
+  readonly n: number;
+  readonly seed: number;
+  readonly known: readonly Equivalent[];
+}
+
 interface Draw {
   readonly mutants: readonly Mutant[];
   /** Mutants of the room that nothing can notice; none of them is drawn. */
@@ -35,9 +45,9 @@ interface Draw {
 }
 
 /** `n` mutants of the room in an order that follows from the seed. */
-async function drawn(room: Room, n: number, seed: number, known: readonly Equivalent[]): Promise<Draw> {
+async function drawn(room: Room, { root, n, seed, known }: Measure): Promise<Draw> {
   const found: Mutant[] = [];
-  for (const path of (await filesIn([room.folder])).filter(isSource)) {
+  for (const path of (await filesIn(root, [room.folder])).filter(isSource)) {
     found.push(...mutantsOf(path, readFileSync(join(root, path), "utf8")));
   }
   const all = withoutEquivalents(found, known);
@@ -72,29 +82,27 @@ function shareOf({ counts }: Result): number {
 }
 
 /** Passes when each room reaches its share. */
-export async function run({
-  n,
-  seed,
-  only,
-}: {
-  n: number;
-  seed: number;
-  only?: readonly string[];
-}): Promise<{ passed: boolean; summary: string }> {
-  const known = knownEquivalents();
+export async function measure(options: Measure): Promise<{ passed: boolean; summary: string }> {
+  const { root } = options;
   using sandbox = new Sandbox(root);
   const baselines = new Baselines(sandbox);
   const results: Result[] = [];
-  for (const room of rooms) {
-    if (only !== undefined && !only.includes(room.name)) continue;
-    const importers = new Importers(root, await filesIn([room.folder, ...room.neighbours]));
-    const judge = new Judge(room, { sandbox, baselines, importers });
-    const result = await judgeRoom(room, await drawn(room, n, seed, known), judge);
+  for (const room of options.rooms) {
+    const importers = new Importers(root, await filesIn(root, [room.folder, ...room.neighbours]));
+    const judge = new Judge({ root, room }, { sandbox, baselines, importers });
+    const result = await judgeRoom(room, await drawn(room, options), judge);
     results.push(result);
     console.log(rowOf(result));
   }
   const passed = results.every((result) => shareOf(result) >= result.room.goal);
   return { passed, summary: results.map(rowOf).join("\n") };
+}
+
+/** Measures the rooms of the repository, or those of `only`. */
+export function run(options: { n: number; seed: number; only?: readonly string[] }): ReturnType<typeof measure> {
+  const { n, seed, only } = options;
+  const wanted = rooms.filter(({ name }) => only === undefined || only.includes(name));
+  return measure({ root: repository, rooms: wanted, n, seed, known: knownEquivalents() });
 }
 
 function rowOf(result: Result): string {

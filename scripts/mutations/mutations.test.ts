@@ -1,10 +1,13 @@
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { countsOf } from "./baselines.ts";
 import { type Equivalent, knownEquivalents, mutantOf, withoutEquivalents } from "./equivalents.ts";
 import { Importers } from "./importers.ts";
 import { applied, mutantsOf } from "./mutants.ts";
-import { run } from "./mutations.campaign.ts";
+import { measure } from "./mutations.campaign.ts";
+import { rooms } from "./rooms.ts";
 
 const source = `export async function f(a: number | 0, log: Log): Promise<boolean> {
   const name = "a" + a;
@@ -74,13 +77,77 @@ test("a coverage report is read by file and line", () => {
   expect(counts.get("lib/a.ts")?.get(2)).toBeUndefined();
 });
 
-test("the campaign's first slice: a change of lib is noticed in a copy, and the checkout stays as it was", async () => {
-  const bytesOf = (path: string): string => readFileSync(new URL(`../../lib/${path}`, import.meta.url), "utf8");
-  const files = [...new Bun.Glob("*.ts").scanSync({ cwd: new URL("../../lib", import.meta.url).pathname })].toSorted();
-  const before = files.map(bytesOf);
-  expect(await run({ n: 1, seed: 6, only: ["lib"] })).toMatchObject({
-    passed: true,
-    summary: expect.stringContaining("1/1"),
+/** A checkout of two folders with one change for each verdict, in which nothing else is changed. */
+const planted = {
+  "lib/gate.ts": `export const gates: 1 = 1;
+export const isAdult = (age: number): boolean => age >= 18;
+export const isOpen = (hour: number): boolean => hour > 6;
+export const isWide = (width: number): boolean => width > 3;
+export const larger = (a: number, b: number): number => (a > b ? a : b);
+`,
+  "lib/gate.test.ts": `import { expect, test } from "bun:test";
+import { isAdult } from "./gate.ts";
+test("adult", () => expect([isAdult(18), isAdult(17)]).toEqual([true, false]));
+`,
+  "sdk/hours.test.ts": `import { expect, test } from "bun:test";
+import { isOpen } from "../lib/gate.ts";
+test("open", () => expect([isOpen(6), isOpen(7)]).toEqual([false, true]));
+`,
+  "tsconfig.json": `{ "compilerOptions": { "strict": true, "noEmit": true, "types": [] }, "files": ["lib/gate.ts"] }`,
+};
+
+/** A directory with these files, removed at the end of the block. */
+function checkout(files: Readonly<Record<string, string>>): Disposable & { readonly root: string } {
+  const root = mkdtempSync(join(tmpdir(), "sluice-planted-"));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return { root, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) };
+}
+
+test("the campaign's first slice: changes of a planted module are noticed by its tests, the types and its neighbours, or survive", async () => {
+  using files = checkout(planted);
+  const equal = { path: "lib/gate.ts", change: "> to >=", source: planted["lib/gate.ts"].split("\n")[4] ?? "" };
+  const room = { name: "gate", folder: "lib", neighbours: ["sdk/"], goal: 0.8 };
+  const known = [{ ...equal, reason: "Of equal numbers either is the larger." }];
+  const options = { root: files.root, n: 9, seed: 1, known };
+  expect(await measure({ ...options, rooms: [room] })).toEqual({
+    passed: false,
+    summary:
+      "gate         3/4 (75%, goal 80%): 1 by its tests, 1 by types, 1 by its neighbours'; 1 equivalent of the room's are not drawn",
   });
-  expect(files.map(bytesOf)).toEqual(before);
+  expect(await measure({ ...options, rooms: [{ ...room, goal: 0.75 }] })).toMatchObject({ passed: true });
+  const after = Object.keys(planted).map((path) => readFileSync(join(files.root, path), "utf8"));
+  expect(after).toEqual(Object.values(planted));
 }, 120_000);
+
+test("each room that is measured has sources", () => {
+  expect(rooms.filter(({ folder }) => !existsSync(new URL(`../../${folder}`, import.meta.url)))).toEqual([]);
+});
+
+test.each(["SIGTERM", "SIGKILL"] as const)(
+  "a campaign that is ended by %s leaves no test process behind",
+  async (signal) => {
+    using files = checkout({ "lib/any.ts": "" });
+    const begun = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    // What a process below the campaign holds open is closed by its end.
+    const socket = { open: () => begun.resolve(), close: () => ended.resolve(), data: () => undefined };
+    using server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket });
+    const program = `Bun.connect({ hostname: "127.0.0.1", port: ${server.port}, socket: { data() {} } });`;
+    const command = ["sh", "-c", '"$0" -e "$1" & wait', process.execPath, program];
+    const script = `const { Sandbox } = await import(${JSON.stringify(join(import.meta.dir, "sandbox.ts"))});
+    await new Sandbox(${JSON.stringify(files.root)}).run(${JSON.stringify(command)}, 600_000);`;
+    const env = { ...process.env, TMPDIR: files.root };
+    const streams = { stdin: "ignore", stdout: "ignore", stderr: "inherit" } as const;
+    const campaign = Bun.spawn([process.execPath, "-e", script], { env, ...streams });
+    try {
+      await begun.promise;
+    } finally {
+      campaign.kill(signal);
+    }
+    await ended.promise;
+  },
+  30_000,
+);

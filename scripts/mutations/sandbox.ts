@@ -24,6 +24,12 @@ const folders = [
 /** A test may take this long, unless it says otherwise: more than on a free machine, so that load alone fails none. */
 const testMs = 20_000;
 
+/**
+ * Runs a command beside a watcher of standard input, which ends the whole group at its end: however this process ends,
+ * the system closes its side, so that no test outlives it.
+ */
+const tiedToInput = 'exec 3<&0; { cat <&3; kill -KILL 0; } >/dev/null 2>&1 & exec 3<&-; "$@" </dev/null & wait $!';
+
 export interface RunOutcome {
   readonly passed: boolean;
   /** Whether its time was over before it ended. */
@@ -58,22 +64,23 @@ export class Sandbox implements Disposable {
     writeFileSync(join(this.directory, path), text);
   }
 
-  /** Runs a command in the copy, and ends all of its processes when its time is over. */
+  /** Runs a command in the copy. All of its processes end with it, with its time and with this process. */
   async run(command: readonly string[], timeoutMs: number): Promise<RunOutcome> {
     const env = { ...process.env, CI: "true" };
-    const streams = { stdin: "ignore", stdout: "pipe", stderr: "pipe" } as const;
-    const child = Bun.spawn([...command], { cwd: this.directory, env, detached: true, ...streams });
+    const streams = { stdin: "pipe", stdout: "pipe", stderr: "pipe" } as const;
+    const words = ["sh", "-c", tiedToInput, "sh", ...command];
+    const child = Bun.spawn(words, { cwd: this.directory, env, detached: true, ...streams });
     let timedOut = false;
-    const end = (): void => endGroup(child.pid);
-    process.once("exit", end);
     const timer = setTimeout(() => {
       timedOut = true;
-      end();
+      endGroup(child.pid);
     }, timeoutMs);
-    const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    const output = Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
     const code = await child.exited;
     clearTimeout(timer);
-    process.off("exit", end);
+    // The watcher keeps the group, so its number is not another's yet. What else is left of it holds the outputs open.
+    endGroup(child.pid);
+    const [out, err] = await output;
     return { passed: code === 0 && !timedOut, timedOut, output: `${out}\n${err}` };
   }
 
@@ -94,7 +101,7 @@ function endGroup(leader: number): void {
   try {
     process.kill(-leader, "SIGKILL");
   } catch {
-    // It has ended.
+    // All of it has ended.
   }
 }
 
@@ -105,6 +112,7 @@ function exists(path: string): boolean {
 /** Links each package, but for the workspaces' own, whose links are relative and find the copy. */
 function linkModules(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
+  if (!exists(from)) return;
   for (const name of readdirSync(from)) {
     if (name === "@sluice") cpSync(join(from, name), join(to, name), { recursive: true, verbatimSymlinks: true });
     else symlinkSync(join(from, name), join(to, name));
