@@ -30,9 +30,10 @@ export const keyRestrictions = z
   })
   .meta({ id: "KeyRestrictions", description: "An empty list restricts nothing" });
 
-/** What a key may do. */
+/** What a key may do: at least one thing, or nobody could use it. */
 export const permissionList = z
   .array(z.enum(permissions, { error: `must be one of ${permissions.join(", ")}` }))
+  .min(1, { error: "must name at least one permission: a key without any can do nothing" })
   .max(permissions.length);
 
 /** The JSON-RPC methods that a key may call. */

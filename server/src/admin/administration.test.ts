@@ -382,8 +382,27 @@ describe("keys", () => {
     expect(await created(operator.key)).toEqual(["read", "transactions:write"]);
     expect(await created(full.key)).toEqual(["read", "transactions:write"]);
     expect(await created(owner.key)).toEqual(["read"]);
-    expect(await created(clerk.key)).toEqual([]);
-    expect(await created(operator.key, { permissions: [] })).toEqual([]);
+    expect(await created(clerk.key, { permissions: ["keys:write"] })).toEqual(["keys:write"]);
+  });
+
+  test("no key is made that may do nothing: 403 naming what its maker lacks, 400 for an empty list", async () => {
+    const clerk = await stand.key(accountId, ["keys:write"]);
+    const denied = await stand.ask("POST", keysPath, clerk.key, { name: "x" });
+    expect(denied.body).toMatchObject({
+      status: 403,
+      code: "PERMISSION_DENIED",
+      member: "permissions",
+      missing: ["read", "transactions:write"],
+    });
+    expect(denied.body.detail).toContain("read and transactions:write");
+    const message = "must name at least one permission: a key without any can do nothing";
+    for (const [method, path] of [
+      ["POST", keysPath],
+      ["PATCH", `${keysPath}/${owner.id}`],
+    ] as const) {
+      const { status, body } = await stand.ask(method, path, operator.key, { name: "x", permissions: [] });
+      expect([status, body.errors]).toEqual([400, [{ path: "permissions", message }]]);
+    }
   });
 
   test("methods that a key may call are shown, changed, handed on by a rotation, and never widened", async () => {

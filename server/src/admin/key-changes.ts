@@ -1,6 +1,6 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { AdminKeyCreate, KeyChange } from "@sluice/contract/schemas";
-import { permissionsDefault } from "@sluice/contract/tiers";
+import { type Permission, permissionsDefault } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
 import type { ChangingStores, KeyChanges, KeyRecord, State } from "../state/index.ts";
 import type { AdminCaller } from "./admin-access.ts";
@@ -44,14 +44,13 @@ export class KeyAdministration {
       const nowhere = { networks: [], domains: [], ipRanges: [] };
       const isFree = caller.isOperator || own === null;
       const { networks, domains, ipRanges } = wish.restrictions ?? (isFree ? nowhere : own.restrictions);
-      const granted = permissionsDefault.filter((name) => isFree || own.permissions.includes(name));
       const { key, record } = issueKey(
         {
           accountId,
           name: wish.name,
           environment: wish.environment ?? own?.environment ?? "live",
           restrictions: { networks: [...networks], domains: [...domains], ipRanges: [...ipRanges] },
-          permissions: wish.permissions ?? granted,
+          permissions: wish.permissions ?? defaultOf(isFree ? null : own),
           methods: wish.methods ?? (isFree ? [] : own.methods),
           enhanced: wish.enhanced,
           enhancedRequestsPerSecond: wish.enhanced_requests_per_second,
@@ -221,6 +220,21 @@ function requireWithin(own: KeyPowers | null, requested: KeyPowers): void {
   throw new SluiceError("PERMISSION_DENIED", {
     message: `The key goes beyond the one that asks: ${member}`,
     details: { member },
+  });
+}
+
+/**
+ * What a key may do whose maker names nothing: the default, as far as the maker holds it; null holds all.
+ *
+ * @throws {SluiceError} PERMISSION_DENIED where that is nothing
+ */
+function defaultOf(maker: Pick<KeyRecord, "permissions"> | null): Permission[] {
+  const granted = permissionsDefault.filter((name) => maker === null || maker.permissions.includes(name));
+  if (granted.length > 0) return granted;
+  const missing = permissionsDefault.join(" and ");
+  throw new SluiceError("PERMISSION_DENIED", {
+    message: `A key is made with ${missing}, and the key that asks holds neither; name the permissions to grant`,
+    details: { member: "permissions", missing: [...permissionsDefault] },
   });
 }
 
