@@ -2,16 +2,18 @@ import { z } from "zod";
 import { mevTypes, shownStates } from "../engine.ts";
 import { networkName, timestamp } from "./primitives.ts";
 
+const wholeNumberText = { error: "must be a whole number from 0 to 18446744073709551615" } as const;
+/** Every part of the union has the one text: a part that alone fits by its kind speaks in place of the union. */
 const wholeNumber = z
   .union(
     [
-      z.int().nonnegative(),
+      z.int(wholeNumberText).nonnegative(wholeNumberText),
       z
         .bigint()
-        .nonnegative()
-        .lt(2n ** 64n),
+        .nonnegative(wholeNumberText)
+        .lt(2n ** 64n, wholeNumberText),
     ],
-    { error: "must be a whole number from 0 to 18446744073709551615" },
+    wholeNumberText,
   )
   .transform(BigInt);
 const lamports = wholeNumber.meta({ description: "Lamports, a whole number below 2^64" });

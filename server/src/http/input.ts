@@ -1,27 +1,48 @@
 import { SluiceError } from "@sluice/contract/errors";
 import { type BodyLimits, readBody, requireJson } from "./body.ts";
 import type { InputFault } from "./failure.ts";
+import { issueText, type RawIssue } from "./input-texts.ts";
 
-/** What is needed of a Zod schema. */
+interface Issue {
+  readonly code?: string | undefined;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  /** Of `unrecognized_keys`. */
+  readonly keys?: readonly string[];
+}
+
+/** What is needed of a Zod schema. `error` gives a text to the issues for which the schema itself has none. */
 export interface InputSchema<T> {
   safeParse(
     value: unknown,
-  ):
-    | { success: true; data: T }
-    | { success: false; error: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } };
+    options: { readonly error: (issue: RawIssue) => string },
+  ): { success: true; data: T } | { success: false; error: { issues: readonly Issue[] } };
 }
 
 /** More faults than this are not listed: the first ones are what a person mends. */
 const faultsListedMax = 20;
+/** A list of a thousand wrong items has as many issues; the search for equal paths is held to this many. */
+const issuesReadMax = 200;
 
 /** The value as the schema reads it; throws INVALID_INPUT with the list of {path, message} when it does not fit. */
 export function parseInput<T>(schema: InputSchema<T>, value: unknown): T {
-  const outcome = schema.safeParse(value);
+  const outcome = schema.safeParse(value, { error: issueText });
   if (outcome.success) return outcome.data;
-  const errors: InputFault[] = outcome.error.issues
-    .slice(0, faultsListedMax)
-    .map((issue) => ({ path: issue.path.map(String).join("."), message: issue.message }));
+  const faults = outcome.error.issues.slice(0, issuesReadMax).flatMap(faultsOf).slice(0, issuesReadMax);
+  // Of one member the first fault alone: what is of the wrong kind is not of the wrong length as well.
+  const first = faults.filter(({ path }, index) => faults.findIndex((fault) => fault.path === path) === index);
+  const errors = first.slice(0, faultsListedMax);
   throw new SluiceError("INVALID_INPUT", { details: { errors } });
+}
+
+const pathText = (path: readonly PropertyKey[]): string => path.map(String).join(".").slice(0, pathCharactersMax);
+/** The names of unknown members are the caller's own, of any length. */
+const pathCharactersMax = 128;
+
+/** A fault for each unknown member, under its own name. */
+function faultsOf({ code, path, message, keys = [] }: Issue): InputFault[] {
+  if (code !== "unrecognized_keys") return [{ path: pathText(path), message }];
+  return keys.map((key) => ({ path: pathText([...path, key]), message: "is no member that is known here" }));
 }
 
 /**
