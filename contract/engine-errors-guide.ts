@@ -17,8 +17,9 @@ export const engineOwnCodes = engineErrorCodes.filter((code): code is EngineOwnC
 /** What each code of `engineOwnCodes` means, and what a client does about it. */
 export const engineErrorGuide: Readonly<Record<EngineOwnCode, ErrorGuide>> = {
   MISSING_API_KEY: {
-    meaning: "The request to the block engine carries no API key.",
-    remedy: "Send the key in `X-API-Key`, `Authorization: Bearer`, `x-jito-auth`, or the query `api-key` or `uuid`.",
+    meaning: "The request to the block engine or the oracle carries no API key.",
+    remedy:
+      "Send the key in `X-API-Key`, `Authorization: Bearer` or the query `api-key`; at the block engine `x-jito-auth` and the query `uuid` do as well.",
   },
   BUNDLE_NOT_FOUND: {
     meaning:

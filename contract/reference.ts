@@ -1,3 +1,4 @@
+import { closeCodes, closeCodeTexts } from "./close-codes.ts";
 import { creditCost, isPricedByItem } from "./credits.ts";
 import { bundleReasonStatus, bundleReasons, bundleReasonTexts, endingReasons, engineErrorTable } from "./engine.ts";
 import {
@@ -9,6 +10,9 @@ import {
 } from "./engine-errors-guide.ts";
 import { type ErrorCode, errorDocsPath, errorTable } from "./errors.ts";
 import { errorGuide } from "./errors-guide.ts";
+import { nameErrorTable, nameErrorTexts } from "./name-errors.ts";
+import { type OracleErrorCode, oracleErrorCodes, oracleErrorTable } from "./oracle.ts";
+import { oracleErrorDocsPath, oracleErrorGuide, oracleOwnCodes } from "./oracle-errors-guide.ts";
 import { permissionOf } from "./permissions.ts";
 import { type CacheClass, type ParameterKind, type RpcMethodSpec, rpcMethods } from "./rpc/index.ts";
 
@@ -46,7 +50,7 @@ export function renderErrorReference(): string {
     lines.push(`HTTP status ${status}, JSON-RPC code ${rpcCode}, ${retry}. Text: "${text}".`, "");
     lines.push(meaning, "", `What to do: ${remedy}`, "");
   }
-  return [...lines, ...engineErrorSections()].join("\n");
+  return [...lines, ...engineErrorSections(), ...oracleErrorSections(), ...otherErrorSections()].join("\n");
 }
 
 const engineAnchorOf = (code: Parameters<typeof engineErrorDocsPath>[0]): string =>
@@ -95,6 +99,56 @@ function engineErrorSections(): string[] {
     "and never answer a submission.",
     "",
     ...reasons,
+  ];
+}
+
+const oracleAnchorOf = (code: OracleErrorCode): string => oracleErrorDocsPath(code).split("#")[1] ?? "";
+
+/** The oracle's part of the page: its statuses, and the codes that it alone has. */
+function oracleErrorSections(): string[] {
+  const own = oracleOwnCodes.flatMap((code) => {
+    const { status, text } = oracleErrorTable[code];
+    const { meaning, remedy } = oracleErrorGuide[code];
+    const said = `HTTP status ${status}, at the oracle alone. Text: "${text}".`;
+    const head = [`<a id="${oracleAnchorOf(code)}"></a>`, "", `## ${code}`, ""];
+    return [...head, said, "", meaning, "", `What to do: ${remedy}`, ""];
+  });
+  return [
+    "# Errors of the oracle",
+    "",
+    "The first variant answers `{success: false, error, message, details, timestamp}` with the code in `error`, the second",
+    "`{error: {code, message, details}, timestamp}`; the stream sends `{type: error, code, message}`. With these statuses:",
+    "",
+    "| code | HTTP status |",
+    "|---|---|",
+    ...oracleErrorCodes.map((code) => `| [${code}](#${oracleAnchorOf(code)}) | ${oracleErrorTable[code].status} |`),
+    "",
+    ...own,
+  ];
+}
+
+/** What has no codes of the kind above: the resolver's texts, and the close codes of WebSockets. */
+function otherErrorSections(): string[] {
+  const codes = Object.entries(closeCodes) as [keyof typeof closeCodes, number][];
+  return [
+    "# Errors of the name resolver",
+    "",
+    "Bodies are `{error, input}` with one of these texts, as the interface of the resolver has them.",
+    "",
+    "| error | HTTP status | meaning |",
+    "|---|---|---|",
+    ...nameErrorTexts.map(
+      (text) => `| \`${text}\` | ${nameErrorTable[text].status} | ${nameErrorTable[text].meaning} |`,
+    ),
+    "",
+    "# Close codes of WebSockets",
+    "",
+    "Where a reason has a code of its own, a message with it is sent before.",
+    "",
+    "| close code | meaning |",
+    "|---|---|",
+    ...codes.map(([name, code]) => `| ${code} | ${closeCodeTexts[name]} |`),
+    "",
   ];
 }
 

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { closeCodes } from "@sluice/contract/close-codes";
 import { bundleReasons, engineErrorTable } from "@sluice/contract/engine";
 import { engineErrorDocsPath, engineOwnCodes } from "@sluice/contract/engine-errors-guide";
 import { type ErrorCode, errorDocsPath, errorTable } from "@sluice/contract/errors";
+import { nameErrorTable } from "@sluice/contract/name-errors";
+import { oracleErrorTable } from "@sluice/contract/oracle";
+import { oracleErrorDocsPath, oracleOwnCodes } from "@sluice/contract/oracle-errors-guide";
 import { rpcMethods } from "@sluice/contract/rpc";
 import { metricTable } from "../server/src/compose/metric-table.ts";
 import { generatedFiles, staleFiles } from "./generate.ts";
@@ -30,10 +34,11 @@ describe("generated files", () => {
     expect(anchors).toEqual([
       ...Object.keys(errorTable).map((code) => errorDocsPath(code as ErrorCode)),
       ...ofEngine.map(engineErrorDocsPath),
+      ...oracleOwnCodes.map(oracleErrorDocsPath),
     ]);
     expect(new Set(anchors).size).toBe(anchors.length);
     const sections = [...text.matchAll(/^## (\w+)$/gm)].map((match) => match[1] ?? "");
-    expect(sections).toEqual([...Object.keys(errorTable), ...ofEngine]);
+    expect(sections).toEqual([...Object.keys(errorTable), ...ofEngine, ...oracleOwnCodes]);
     for (const [code, { status }] of Object.entries(engineErrorTable)) {
       const anchor = engineErrorDocsPath(code as keyof typeof engineErrorTable).replace("/docs/errors", "");
       expect(text).toContain(`| [${code}](${anchor}) | ${status} |`);
@@ -44,6 +49,25 @@ describe("generated files", () => {
       expect(section).toContain(`HTTP status ${status}, JSON-RPC code ${rpcCode}`);
       expect(section).toContain(`"${words}"`);
     }
+  });
+
+  test("the page of errors has each code of the oracle, each text of the resolver, each close code, and no other", () => {
+    const text = read("errors.md");
+    const [, rest = ""] = text.split("\n# Errors of the oracle\n");
+    const [oracle = "", others = ""] = rest.split("\n# Errors of the name resolver\n");
+    const [resolver = "", sockets = ""] = others.split("\n# Close codes of WebSockets\n");
+    const rowsOf = (section: string) => [...section.matchAll(/^\| (.+?) \| (.+?) \|/gm)].slice(1);
+    expect(rowsOf(oracle).map(([, code, status]) => [code, status])).toEqual(
+      Object.entries(oracleErrorTable).map(([code, { status }]) => {
+        const path = oracleErrorDocsPath(code as keyof typeof oracleErrorTable);
+        expect(text).toContain(`<a id="${path.split("#")[1]}"></a>`);
+        return [`[${code}](${path.replace("/docs/errors", "")})`, String(status)];
+      }),
+    );
+    expect(rowsOf(resolver).map(([, error, status]) => [error, status])).toEqual(
+      Object.entries(nameErrorTable).map(([error, { status }]) => [`\`${error}\``, String(status)]),
+    );
+    expect(rowsOf(sockets).map(([, code]) => Number(code))).toEqual(Object.values(closeCodes));
   });
 
   test("the page of methods has each method, and no other", () => {

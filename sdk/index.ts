@@ -13,6 +13,8 @@ export {
 } from "@sluice/contract/engine-errors-guide";
 export { errorDocsPath, errorTable } from "@sluice/contract/errors";
 export { errorGuide } from "@sluice/contract/errors-guide";
+export { oracleErrorTable } from "@sluice/contract/oracle";
+export { oracleErrorDocsPath, oracleErrorGuide, oracleOwnCodes } from "@sluice/contract/oracle-errors-guide";
 export type {
   BundleStatusBody,
   ConsoleBundle,

@@ -37,12 +37,10 @@ export const adminKeyCreate = keyCreate
     restrictions: keyRestrictions
       .optional()
       .meta({ description: "For owners, when absent, the restrictions of the key that asks; for operators none" }),
-    permissions: permissionList
-      .optional()
-      .meta({
-        description:
-          "`read` and `transactions:write` when absent, as far as the key that asks holds them; 403 where it holds neither",
-      }),
+    permissions: permissionList.optional().meta({
+      description:
+        "`read` and `transactions:write` when absent, as far as the key that asks holds them; 403 where it holds neither",
+    }),
     methods: methodList
       .optional()
       .meta({ description: "For owners, when absent, the methods of the key that asks; for operators all" }),

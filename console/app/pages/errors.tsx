@@ -9,6 +9,10 @@ import {
   errorDocsPath,
   errorGuide,
   errorTable,
+  oracleErrorDocsPath,
+  oracleErrorGuide,
+  oracleErrorTable,
+  oracleOwnCodes,
 } from "@sluice/sdk";
 import { useEffect } from "react";
 import { Copy } from "../parts/copy.tsx";
@@ -40,6 +44,12 @@ const explained: readonly Explained[] = [
     path: engineErrorDocsPath(code),
     facts: `HTTP ${engineErrorTable[code].status} · block engine`,
     ...engineErrorGuide[code],
+  })),
+  ...oracleOwnCodes.map((code) => ({
+    code,
+    path: oracleErrorDocsPath(code),
+    facts: `HTTP ${oracleErrorTable[code].status} · oracle`,
+    ...oracleErrorGuide[code],
   })),
   ...bundleReasons.map((reason) => ({
     code: reason,

@@ -1,3 +1,4 @@
+import { type NameErrorText, nameErrorTable } from "@sluice/contract/name-errors";
 import type { NamesEvents } from "./events.ts";
 import { type NameOutcome, type NameShape, readName } from "./name.ts";
 
@@ -34,7 +35,7 @@ export function createNamesHttp(
       new Response(JSON.stringify(body), { status, headers: { ...sharedHeaders, ...headers, "X-Request-Id": id } });
     const fail = (error: unknown): Response => {
       dependencies.events.internalError("names", error);
-      return write({ status: 500, body: { error: "internal error" } });
+      return write(errorReply("internal error"));
     };
     try {
       const reply = replyTo(request, dependencies);
@@ -45,25 +46,28 @@ export function createNamesHttp(
   };
 }
 
+/** An error of the interface, with the status that it has there. */
+function errorReply(error: NameErrorText, input?: string, headers?: Headers): Reply {
+  const body = { error, ...(input === undefined ? {} : { input }) };
+  return { status: nameErrorTable[error].status, body, ...(headers === undefined ? {} : { headers }) };
+}
+
 function replyTo(request: Request, dependencies: NamesHttpDependencies): Reply | Promise<Reply> {
   if (request.method !== "GET") return methodRefused(request);
   const route = readRoute(request.url);
   switch (route.kind) {
     case "unknown":
-      return { status: 404, body: { error: "not found" } };
+      return errorReply("not found");
     case "health":
       return { status: 200, body: { ok: true } };
     case "version":
       return dependencies
         .version()
-        .then((version) =>
-          version === null ? { status: 502, body: { error: "rpc unreachable" } } : { status: 200, body: version },
-        );
+        .then((version) => (version === null ? errorReply("rpc unreachable") : { status: 200, body: version }));
     case "undecodable": {
       const { segment } = route;
       dependencies.events.nameAnswered("refused", "shape");
-      const error = /^(@|%40)/.test(segment) ? "invalid handle" : "invalid domain";
-      return { status: 400, body: { error, input: segment } };
+      return errorReply(/^(@|%40)/.test(segment) ? "invalid handle" : "invalid domain", segment);
     }
     case "resolve": {
       const { input } = route;
@@ -77,8 +81,7 @@ function replyTo(request: Request, dependencies: NamesHttpDependencies): Reply |
 function methodRefused(request: Request): Reply {
   const route = readRoute(request.url);
   const input = route.kind === "resolve" ? route.input : route.kind === "undecodable" ? route.segment : undefined;
-  const body = { error: "method not allowed", ...(input === undefined ? {} : { input }) };
-  return { status: 405, body, headers: { Allow: "GET" } };
+  return errorReply("method not allowed", input, { Allow: "GET" });
 }
 
 function replyOf(outcome: NameOutcome, input: string): Reply {
@@ -91,14 +94,13 @@ function replyOf(outcome: NameOutcome, input: string): Reply {
       return { status: 200, body: { ...record, owner_on_curve: false }, headers };
     }
     case "refused":
-      return { status: outcome.error.startsWith("ambiguous") ? 409 : 400, body: { error: outcome.error, input } };
+      return errorReply(outcome.error, input);
     case "absent": {
       const missing = outcome.of === "handle" ? { "X-Handles": "unavailable" } : { "X-Domains": "unavailable" };
-      const body = { error: `${outcome.of} not registered`, input };
-      return { status: 404, body, ...(outcome.programMissing ? { headers: missing } : {}) };
+      return errorReply(`${outcome.of} not registered`, input, outcome.programMissing ? missing : {});
     }
     case "failed":
-      return { status: 502, body: { error: outcome.error, input } };
+      return errorReply(outcome.error, input);
   }
 }
 

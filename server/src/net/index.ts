@@ -49,7 +49,6 @@ export { WebSocketClient } from "./websocket/client.ts";
 export { WebSocketServer } from "./websocket/server.ts";
 export {
   ClientSession,
-  closeCodes,
   closedAbnormally,
   InboundBounds,
   RefusedSession,

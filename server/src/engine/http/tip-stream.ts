@@ -1,7 +1,8 @@
+import { closeCodes } from "@sluice/contract/close-codes";
 import type { AddressSet, Timer, Timers } from "@sluice/lib";
 import { stringifyJsonExact } from "@sluice/wire/json";
 import { clientAddress } from "../../http/index.ts";
-import { closeCodes, type SocketMount, type SocketPeer } from "../../net/index.ts";
+import type { SocketMount, SocketPeer } from "../../net/index.ts";
 import type { EngineEvents } from "../model/events.ts";
 import type { BlockEngineService } from "../model/service.ts";
 import type { Admit, Incoming } from "./admit.ts";

@@ -1,9 +1,9 @@
+import { closeCodes } from "@sluice/contract/close-codes";
 import { protoFiles } from "@sluice/contract/proto";
 import type { EngineStatus } from "@sluice/contract/schemas";
 import type { Log } from "@sluice/lib";
 import { type LeaseEvents, LeaseHolder, leaseTimesOf, Succession, type SuccessionRole } from "../../leases/index.ts";
 import {
-  closeCodes,
   duplex,
   type GrpcContext,
   type GrpcService,

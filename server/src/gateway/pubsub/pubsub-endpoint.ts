@@ -1,10 +1,11 @@
+import { closeCodes } from "@sluice/contract/close-codes";
 import { type ErrorCode, errorTable } from "@sluice/contract/errors";
 import { type Network, platformTierLimits } from "@sluice/contract/tiers";
 import type { AddressSet, Timer } from "@sluice/lib";
 import { jsonRpcFailureBody, pathOf, presentedKey, targetOf } from "../../http/index.ts";
 import type { Grant, KeyRefusal } from "../../keys/index.ts";
 import type { LimitDecision } from "../../limits/index.ts";
-import { closeCodes, RefusedSession, type SocketMount, type SocketPeer, type SocketSession } from "../../net/index.ts";
+import { RefusedSession, type SocketMount, type SocketPeer, type SocketSession } from "../../net/index.ts";
 import { isRpcPath, RequestContext, type RequestHead } from "../request-context.ts";
 import { MessagePacer } from "./message-pacer.ts";
 import { PubSubSession } from "./pubsub-session.ts";

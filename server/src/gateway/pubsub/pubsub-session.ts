@@ -1,9 +1,10 @@
+import { closeCodes } from "@sluice/contract/close-codes";
 import { type ErrorCode, errorTable } from "@sluice/contract/errors";
 import { limits } from "@sluice/contract/limits";
 import { type Network, platformTierLimits } from "@sluice/contract/tiers";
 import { jsonRpcFailureBody } from "../../http/index.ts";
 import type { Grant, RestrictedRequest } from "../../keys/index.ts";
-import { ClientSession, closeCodes, InboundBounds } from "../../net/index.ts";
+import { ClientSession, InboundBounds } from "../../net/index.ts";
 import { checkMessage } from "./client-messages.ts";
 import { ConnectionMeter } from "./connection-meter.ts";
 import type { PacedConnection } from "./message-pacer.ts";

@@ -1,10 +1,11 @@
+import { closeCodes } from "@sluice/contract/close-codes";
 import { type Clock, type Timer, within } from "@sluice/lib";
 import type { Server, ServerWebSocket } from "bun";
 import { type FrontPage, frontPage, isUpgrade, pathOf, problemResponse, targetOf } from "../../http/index.ts";
 import type { NetEvents } from "../events.ts";
 import type { FrontedPeers } from "../fronted-peers.ts";
 import type { AppMount } from "../http1/server/web.ts";
-import { closeCodes, type SocketMount, type SocketSession } from "../websocket/session.ts";
+import type { SocketMount, SocketSession } from "../websocket/session.ts";
 import { withHost } from "./with-host.ts";
 
 type SocketData = { readonly session: SocketSession };

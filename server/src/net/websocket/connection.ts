@@ -1,7 +1,8 @@
+import { closeCodes } from "@sluice/contract/close-codes";
 import type { Upgraded } from "../http1/server/connection.ts";
 import type { ClientSocket } from "../http1/server/response-writer.ts";
 import { encodeFrame, FrameReader, opcodes, reasonBytesMax } from "./frames.ts";
-import { closeCodes, closedAbnormally, type Socket, type SocketSession } from "./session.ts";
+import { closedAbnormally, type Socket, type SocketSession } from "./session.ts";
 
 export interface WebSocketOptions {
   readonly session: SocketSession;

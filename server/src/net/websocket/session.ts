@@ -1,3 +1,4 @@
+import { closeCodes } from "@sluice/contract/close-codes";
 import type { Clock } from "@sluice/lib";
 
 /** A connected WebSocket as a session sees it. */
@@ -40,21 +41,6 @@ export interface SocketMount {
   /** Always gives a session: a client that is refused receives the reason on the socket and is closed with a code. */
   begin(request: Request, peer: SocketPeer): SocketSession | Promise<SocketSession>;
 }
-
-/** Close codes of every WebSocket of the server (docs/reference/errors.md). */
-export const closeCodes = {
-  goingAway: 1001,
-  messageTooLarge: 1009,
-  internalError: 1011,
-  badKey: 4401,
-  /** No credits, or no requests of the month, are left. */
-  quotaExceeded: 4402,
-  notAllowed: 4403,
-  slowConsumer: 4408,
-  rateLimited: 4429,
-  /** No node, or the service itself, can serve the client now. */
-  unavailable: 4503,
-} as const;
 
 /** What a connection that ended without a closing frame counts as (RFC 6455, section 7.1.5). */
 export const closedAbnormally = 1006;

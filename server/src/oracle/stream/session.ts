@@ -1,6 +1,7 @@
+import { closeCodes } from "@sluice/contract/close-codes";
 import { type OracleErrorCode, type OracleSymbol, oracleBounds, oracleErrorTable } from "@sluice/contract/oracle";
 import type { Timer } from "@sluice/lib";
-import { ClientSession, closeCodes, InboundBounds } from "../../net/index.ts";
+import { ClientSession, InboundBounds } from "../../net/index.ts";
 import { jsonText } from "../model/json.ts";
 import type { Quotation } from "../model/quotation.ts";
 import { channel, errorText, faultText, isFault, readMessage } from "./messages.ts";

@@ -1,9 +1,10 @@
+import { closeCodes } from "@sluice/contract/close-codes";
 import { oracleBounds, oracleTierTerms } from "@sluice/contract/oracle";
 import type { Clock } from "@sluice/lib";
 import type { Access, AdmissionCode, Caller } from "../../access/index.ts";
 import type { Allowance } from "../../credits/index.ts";
 import type { Grant } from "../../keys/index.ts";
-import { closeCodes, type SocketMount, type SocketPeer } from "../../net/index.ts";
+import type { SocketMount, SocketPeer } from "../../net/index.ts";
 import { admissionError, readPermission, takeRate, tierOf } from "../http/admission.ts";
 import { unavailableFacts } from "../http/answers.ts";
 import { streamPath } from "../http/v1-routes.ts";
