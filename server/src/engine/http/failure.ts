@@ -20,6 +20,8 @@ export interface ShownFailure {
   readonly errors: readonly InputFault[];
   /** The last lines that a failed transaction logged. */
   readonly logs: readonly string[];
+  /** What a body may be coded with, where its coding is what is refused. */
+  readonly acceptEncoding: string | null;
 }
 
 /** The parts of a failure that its code does not determine. */
@@ -28,6 +30,7 @@ interface FailureParts {
   readonly retryAfterSeconds?: number;
   readonly errors?: readonly InputFault[];
   readonly logs?: readonly string[];
+  readonly acceptEncoding?: string;
 }
 
 function shown(code: ShownFailure["code"], status: number, title: string, said: FailureParts): ShownFailure {
@@ -40,6 +43,7 @@ function shown(code: ShownFailure["code"], status: number, title: string, said: 
     retryAfterSeconds: isBusy ? retryAfter(said.retryAfterSeconds ?? 1) : null,
     errors: said.errors ?? [],
     logs: said.logs ?? [],
+    acceptEncoding: said.acceptEncoding ?? null,
   };
 }
 
@@ -91,13 +95,26 @@ export function shownFailure(error: unknown): ShownFailure | null {
   if (!(error instanceof SluiceError)) return null;
   const code = engineCodes[error.code];
   if (code === undefined) return null;
-  const { errors } = error.details;
-  return engineFailure(code, { detail: error.message, ...(Array.isArray(errors) ? { errors } : {}) });
+  const { errors, acceptEncoding } = error.details;
+  return engineFailure(code, {
+    detail: error.message,
+    ...(Array.isArray(errors) ? { errors } : {}),
+    ...(typeof acceptEncoding === "string" ? { acceptEncoding } : {}),
+  });
+}
+
+/** The headers that a failure has in every form. */
+export function headersOf({ code, retryAfterSeconds, acceptEncoding }: ShownFailure): Record<string, string> {
+  return {
+    "X-Error-Code": code,
+    ...(retryAfterSeconds === null ? {} : { "Retry-After": String(retryAfterSeconds) }),
+    ...(acceptEncoding === null ? {} : { "Accept-Encoding": acceptEncoding }),
+  };
 }
 
 /** The RFC 9457 form. `instance` is the request's id. */
 export function failureResponse(failure: ShownFailure, requestId: string, headers: Record<string, string>): Response {
-  const { code, status, title, detail, retryAfterSeconds, errors, logs } = failure;
+  const { code, status, title, detail, errors, logs } = failure;
   const body = {
     type: engineErrorDocsPath(code),
     title,
@@ -114,8 +131,7 @@ export function failureResponse(failure: ShownFailure, requestId: string, header
       ...headers,
       "Content-Type": "application/problem+json",
       "X-Request-Id": requestId,
-      "X-Error-Code": code,
-      ...(retryAfterSeconds === null ? {} : { "Retry-After": String(retryAfterSeconds) }),
+      ...headersOf(failure),
       ...(status === 401 ? { "WWW-Authenticate": 'Bearer realm="sluice"' } : {}),
     },
   });

@@ -3,7 +3,7 @@ import type { Network } from "@sluice/contract/tiers";
 import { type JsonValue, stringifyJsonExact } from "@sluice/wire/json";
 import { queryParameter } from "../../http/index.ts";
 import { type Admit, type Incoming, searcherOf } from "./admit.ts";
-import { type ShownFailure, shownFailure } from "./failure.ts";
+import { headersOf, type ShownFailure, shownFailure } from "./failure.ts";
 import { type JitoAnswer, type JitoRpc, submittingMethods } from "./jito-rpc.ts";
 import { MeteredCall, type MeteringDependencies, priceOf } from "./metered-call.ts";
 
@@ -22,6 +22,8 @@ interface Asked {
 /** An answer, and what a fact says of it. */
 interface Written {
   readonly response: Response;
+  /** The public code of a refusal; "" without one. */
+  readonly code: string;
   readonly rpcCode: number | null;
   readonly bytesOut: number;
 }
@@ -103,43 +105,66 @@ export function rpcFailureResponse(
 }
 
 function writeFailure(
-  { code, status, detail, retryAfterSeconds }: ShownFailure,
+  failure: ShownFailure,
   requestId: string,
   { headers, id }: { readonly headers: Record<string, string>; readonly id: JsonValue },
 ): Written {
-  const said = { ...headers, "X-Error-Code": code };
-  const waiting = retryAfterSeconds === null ? said : { ...said, "Retry-After": String(retryAfterSeconds) };
+  const { code, status, detail, retryAfterSeconds } = failure;
   // Jito's own answer to too many requests has no id, and its clients know it by this code.
   const isRate = status === 429;
   const message = isRate ? `Rate limit exceeded. Retry after ${(retryAfterSeconds ?? 1) * 1_000} ms` : detail;
-  const answer: JitoAnswer = { ok: false, status, code: rpcCodes[code] ?? -32_603, message };
-  return write(waiting, requestId, isRate ? null : id, answer);
+  const answer: JitoAnswer = { ok: false, status, code: rpcCodes[code] ?? -32_603, message, reason: code };
+  return write({ ...headers, ...headersOf(failure) }, requestId, isRate ? null : id, answer);
 }
 
 function write(headers: Record<string, string>, requestId: string, id: JsonValue, answer: JitoAnswer): Written {
+  const isBusy = !answer.ok && (answer.status === 429 || answer.status === 503);
+  const waiting: Record<string, string> = { ...(isBusy ? { "Retry-After": "1" } : {}), ...headers };
+  const wait = isBusy ? Number(waiting["Retry-After"]) : null;
   const body = answer.ok
     ? { jsonrpc: "2.0", result: answer.result, id }
-    : { jsonrpc: "2.0", error: { code: answer.code, message: answer.message, data: null }, id };
+    : {
+        jsonrpc: "2.0",
+        error: { code: answer.code, message: answer.message, data: dataOf(answer, requestId, wait) },
+        id,
+      };
   const bundle = answer.ok && answer.bundleId !== undefined ? { "x-bundle-id": answer.bundleId } : {};
-  const isBusy = !answer.ok && (answer.status === 429 || answer.status === 503);
   const text = stringifyJsonExact(body);
   const response = new Response(text, {
     status: answer.ok ? 200 : answer.status,
     headers: {
-      ...(isBusy ? { "Retry-After": "1" } : {}),
-      ...headers,
+      ...waiting,
       ...bundle,
-      ...(answer.ok || answer.reason === undefined ? {} : { "X-Error-Code": answer.reason }),
+      ...(answer.ok || answer.reason === null ? {} : { "X-Error-Code": answer.reason }),
       "Content-Type": "application/json",
       "X-Request-Id": requestId,
     },
   });
-  return { response, rpcCode: answer.ok ? null : answer.code, bytesOut: Buffer.byteLength(text) };
+  const code = answer.ok || answer.reason === null ? "" : answer.reason;
+  return { response, code, rpcCode: answer.ok ? null : answer.code, bytesOut: Buffer.byteLength(text) };
 }
 
-const unparsed: JitoAnswer = { ok: false, status: 400, code: -32_700, message: "Parse error" };
-const invalidRequest: JitoAnswer = { ok: false, status: 400, code: -32_600, message: "Invalid request" };
-const invalidParams: JitoAnswer = { ok: false, status: 400, code: -32_602, message: "params must be an array" };
+/** As at the gateway for a refusal of ours; a node's own has none, as with Jito's servers. */
+function dataOf({ reason }: Extract<JitoAnswer, { ok: false }>, requestId: string, wait: number | null): JsonValue {
+  if (reason === null) return null;
+  return { code: reason, ...(wait === null ? {} : { retry_after: wait }), request_id: requestId };
+}
+
+const unparsed: JitoAnswer = { ok: false, status: 400, code: -32_700, message: "Parse error", reason: "PARSE_ERROR" };
+const invalidRequest: JitoAnswer = {
+  ok: false,
+  status: 400,
+  code: -32_600,
+  message: "Invalid request",
+  reason: "INVALID_REQUEST",
+};
+const invalidParams: JitoAnswer = {
+  ok: false,
+  status: 400,
+  code: -32_602,
+  message: "params must be an array",
+  reason: "INVALID_PARAMS",
+};
 
 /** Jito's codes where clients know them, else those of this server's other JSON-RPC. */
 const rpcCodes: Readonly<Partial<Record<ShownFailure["code"], number>>> = {

@@ -41,16 +41,18 @@ describe("Jito's JSON-RPC on the same paths", () => {
 
   test("what cannot be decoded, a refused bundle and an unknown method are errors with status 400", async () => {
     const stand = new HttpStand();
-    const faults: [string, unknown, number, string][] = [
+    const faults: [string, unknown, number, string, string?][] = [
       ["sendBundle", [["0OIl"]], -32_602, "transaction #0 could not be decoded"],
       ["sendBundle", "x", -32_602, "params must be an array"],
       ["sendBundle", [[base64], { encoding: "hex" }], -32_602, "encoding must be base58 or base64"],
       ["getBundleStatuses", [["1", "2", "3", "4", "5", "6"]], -32_602, "at most 5 bundle ids"],
-      ["getFees", [], -32_601, "Method getFees not found"],
+      ["getFees", [], -32_601, "Method getFees not found", "METHOD_NOT_FOUND"],
     ];
-    for (const [method, params, code, message] of faults) {
-      const { status, body } = await stand.call(method, params);
-      expect([status, body.error]).toEqual([400, { code, message, data: null }]);
+    for (const [method, params, code, message, named = "INVALID_PARAMS"] of faults) {
+      const { status, body, headers } = await stand.call(method, params);
+      const data = { code: named, request_id: headers.get("x-request-id") };
+      expect([status, body.error]).toEqual([400, { code, message, data }]);
+      expect(headers.get("x-error-code")).toBe(named);
     }
     stand.engine.refusal = { reason: "tip_not_paid", detail: null };
     expect((await stand.call("sendBundle", [[base64], { encoding: "base64" }])).body.error.message).toBe(
@@ -67,12 +69,12 @@ describe("Jito's JSON-RPC on the same paths", () => {
     stand.simulation = new EngineChainError("Method not found", -32_601);
     expect(await stand.call("simulateBundle", params)).toMatchObject({
       status: 400,
-      body: { error: { code: -32_601 } },
+      body: { error: { code: -32_601, data: null } },
     });
     stand.simulation = new EngineChainError("no node answered", null);
     expect(await stand.call("simulateBundle", params)).toMatchObject({
       status: 503,
-      body: { error: { code: -32_603 } },
+      body: { error: { code: -32_603, data: { code: "UNAVAILABLE", retry_after: 1 } } },
     });
   });
 
@@ -80,8 +82,9 @@ describe("Jito's JSON-RPC on the same paths", () => {
     const stand = new HttpStand();
     const text = '{"jsonrpc":"2.0","id":1,';
     for (const path of ["/api/v1/transactions", "/api/v1/getTipAccounts"]) {
-      const { status, body } = await stand.ask(path, { text });
-      const error = { code: -32_700, message: "Parse error", data: null };
+      const { status, body, headers } = await stand.ask(path, { text });
+      const data = { code: "PARSE_ERROR", request_id: headers.get("x-request-id") };
+      const error = { code: -32_700, message: "Parse error", data };
       expect([status, body]).toEqual([400, { jsonrpc: "2.0", error, id: null }]);
     }
     const shared = await stand.ask("/api/v1/bundles", { text });
@@ -94,6 +97,7 @@ describe("Jito's JSON-RPC on the same paths", () => {
     stand.decision = { allowed: false };
     const { status, body } = await stand.call("sendBundle", [[base64], { encoding: "base64" }]);
     expect([status, body.error.code, body.id]).toEqual([429, -32_097, null]);
+    expect(body.error.data).toMatchObject({ code: "RATE_LIMIT_EXCEEDED", retry_after: 3 });
     expect(body.error.message).toContain("Retry after 3000 ms");
   });
 

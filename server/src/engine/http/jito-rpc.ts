@@ -1,4 +1,5 @@
-import { type BundleReason, engineLimits } from "@sluice/contract/engine";
+import { type BundleReason, type EngineErrorCode, engineLimits } from "@sluice/contract/engine";
+import type { ErrorCode } from "@sluice/contract/errors";
 import { decodeBase58 } from "@sluice/wire/base58";
 import type { JsonValue } from "@sluice/wire/json";
 import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
@@ -36,13 +37,20 @@ export type JitoAnswer =
       readonly status: number;
       readonly code: number;
       readonly message: string;
-      /** The reason of a refused bundle. */
-      readonly reason?: BundleReason;
+      /** The public code: of a refused bundle its reason; null for a node's own refusal. */
+      readonly reason: BundleReason | EngineErrorCode | ErrorCode | null;
       /** A node's own refusal: it was asked, and its answer costs what any answer costs. */
       readonly isNodes?: true;
     };
 
-const refuse = (message: string, code = -32602, status = 400) => ({ ok: false, status, code, message }) as const;
+type Refused = Extract<JitoAnswer, { readonly ok: false }>;
+
+/** Of a call with wrong parameters, unless it says otherwise. */
+function refuse(message: string, parts: Partial<Pick<Refused, "status" | "code" | "reason">> = {}): Refused {
+  return { ok: false, status: 400, code: -32_602, reason: "INVALID_PARAMS", message, ...parts };
+}
+
+const unavailable = { status: 503, code: -32_603, reason: "UNAVAILABLE" } as const;
 
 /** Methods that enter something into the auction, and so are bound by its rate. */
 export const submittingMethods: ReadonlySet<string> = new Set(["sendBundle", "sendTransaction"]);
@@ -70,7 +78,7 @@ export class JitoRpc {
       case "getInflightBundleStatuses":
         return this.#statuses(call, (id, record) => this.#inflightStatus(id, record));
       default:
-        return refuse(`Method ${call.method.slice(0, 64)} not found`, -32601);
+        return refuse(`Method ${call.method.slice(0, 64)} not found`, { code: -32_601, reason: "METHOD_NOT_FOUND" });
     }
   }
 
@@ -121,8 +129,8 @@ export class JitoRpc {
       if (!(error instanceof EngineChainError)) throw error;
       const { nodeCode } = error.details;
       return nodeCode === null
-        ? refuse(error.message, -32_603, 503)
-        : { ...refuse(error.message, nodeCode), isNodes: true };
+        ? refuse(error.message, unavailable)
+        : { ...refuse(error.message, { code: nodeCode, reason: null }), isNodes: true };
     }
   }
 
@@ -133,7 +141,7 @@ export class JitoRpc {
 
   async #send(transaction: Uint8Array, id: string): Promise<JitoAnswer> {
     const isTaken = await this.#dependencies.send(transaction);
-    return isTaken ? { ok: true, result: id } : refuse("no leader took the transaction", -32603, 503);
+    return isTaken ? { ok: true, result: id } : refuse("no leader took the transaction", unavailable);
   }
 
   async #statuses(
@@ -182,9 +190,9 @@ function landedStatus(_id: string, record: BundleRecord | null): JsonValue {
 
 function refused(reason: BundleReason, detail: string | null): JitoAnswer {
   const message = jitoText(reason, detail);
-  if (reason === "maintenance") return { ...refuse(message, -32603, 503), reason };
-  if (reason === "rate_limited") return { ...refuse(message, -32097, 429), reason };
-  return { ...refuse(message), reason };
+  if (reason === "maintenance") return refuse(message, { status: 503, code: -32_603, reason });
+  if (reason === "rate_limited") return refuse(message, { status: 429, code: -32_097, reason });
+  return refuse(message, { reason });
 }
 
 const submissionOf = (transactions: readonly Uint8Array[]): BundleSubmission => ({
