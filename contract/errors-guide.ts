@@ -47,8 +47,9 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: "Split the call; a batch may be sent as several smaller ones.",
   },
   UNSUPPORTED_MEDIA_TYPE: {
-    meaning: "The body is not declared as JSON.",
-    remedy: "Send the header `Content-Type: application/json`.",
+    meaning: "The body is not declared as JSON, is in another charset than UTF-8, or is compressed.",
+    remedy:
+      "Send the header `Content-Type: application/json` and the body as it is; an answer with `Accept-Encoding: identity` means its `Content-Encoding`.",
   },
   INVALID_API_KEY: {
     meaning: "No key was sent, its checksum is wrong, or no such key exists.",

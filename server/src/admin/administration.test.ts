@@ -128,6 +128,8 @@ describe("accounts", () => {
     expect(await status("PATCH", path, operator.key, { name: "x".repeat(300_000) })).toEqual([413, "BODY_TOO_LARGE"]);
     const asText = { "content-type": "text/plain" };
     expect(await status("PATCH", path, operator.key, "{}", asText)).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
+    const zipped = { "content-type": "application/json", "content-encoding": "gzip" };
+    expect(await status("PATCH", path, operator.key, wish, zipped)).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
     expect(await status("PATCH", path, operator.key, "{")).toEqual([400, "PARSE_ERROR"]);
   });
 

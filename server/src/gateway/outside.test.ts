@@ -50,12 +50,16 @@ test("a body of undeclared length is read as any other, and must be UTF-8 as any
     expect([refused.status, refused.headers.get("x-error-code")]).toEqual([400, "PARSE_ERROR"]);
   }));
 
-test("a compressed body is refused for what it is", () =>
+test("a body that is compressed or in another charset is refused for what it is, also where it would be JSON", () =>
   withGateway(async (booted) => {
     const response = await postTo(booted, gzipSync(body), { "content-encoding": "gzip" });
     expect([response.status, response.headers.get("x-error-code")]).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
     expect((await response.json()).error.message).toContain("Content-Encoding");
     expect((await postTo(booted, body, { "content-encoding": "identity" })).status).toBe(200);
+    const plain = await postTo(booted, body, { "content-encoding": "gzip" });
+    expect([plain.status, plain.headers.get("accept-encoding")]).toEqual([415, "identity"]);
+    const charset = await postTo(booted, body, { "content-type": "application/json; charset=utf-16" });
+    expect([charset.status, charset.headers.get("accept-encoding")]).toEqual([415, null]);
   }));
 
 test("health and ready answer GET and HEAD and name the allowed methods for others; a server that refuses calls lives and is not ready, and says when to come back", () =>

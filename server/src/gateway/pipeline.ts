@@ -1,7 +1,7 @@
 import { errorTable } from "@sluice/contract/errors";
 import { limits } from "@sluice/contract/limits";
 import { invariant } from "@sluice/lib";
-import { failureOf, isJsonContentType, pathOf, presentedKey } from "../http/index.ts";
+import { failureOf, mediaFault, pathOf, presentedKey } from "../http/index.ts";
 import type { Grant, KeyRefusal } from "../keys/index.ts";
 import type { LimitDecision } from "../limits/index.ts";
 import { CutBody, type ReadableBody, type StreamEnding } from "../net/index.ts";
@@ -82,10 +82,11 @@ const shed = check((dependencies, context) =>
   dependencies.overload.admits(context.startedMs) ? undefined : turnAway(dependencies, context, { code: "OVERLOADED" }),
 );
 
-/** What the head says before anything is read: method, type and declared length, in this order. */
+/** What the head says before anything is read: method, type, coding and declared length, in this order. */
 function headFailure({ method, headers }: RequestHead): Failure | null {
   if (method !== "POST") return { code: "METHOD_NOT_ALLOWED", details: { allow: ["POST", "OPTIONS"] } };
-  if (!isJsonContentType(headers.get("content-type"))) return { code: "UNSUPPORTED_MEDIA_TYPE" };
+  const fault = mediaFault(headers);
+  if (fault !== null) return fault;
   const declared = headers.get("content-length");
   if (declared !== null && Number(declared) > limits.rpcBodyBytes) return { code: "BODY_TOO_LARGE" };
   return null;
@@ -118,7 +119,7 @@ const restrict = check((dependencies, context) => {
 const read: Stage<string | Failure> = {
   ask: ({ bodies }, { request, startedMs }) => bodies.read(request, startedMs),
   settle: (_dependencies, context, body) => {
-    if (typeof body !== "string") context.malformed = unreadable(context, body);
+    if (typeof body !== "string") context.malformed = body;
     else {
       context.body = body;
       context.bytesIn = body.length;
@@ -127,22 +128,12 @@ const read: Stage<string | Failure> = {
   },
 };
 
-/** A compressed body is not JSON to the gateway; the message says so instead of naming a parse error. */
-function unreadable({ request }: RequestContext, failure: Failure): Failure {
-  const encoding = request.headers.get("content-encoding");
-  if (failure.code !== "PARSE_ERROR" || encoding === null || encoding.toLowerCase() === "identity") return failure;
-  return {
-    code: "UNSUPPORTED_MEDIA_TYPE",
-    message: "The body must not be compressed: no Content-Encoding is understood",
-  };
-}
-
 const open = check((dependencies, context) => {
   if (context.malformed !== null) return undefined;
   const envelope = readEnvelope(context.body, limits.rpcBatchItems);
   if (envelope.kind === "refused") {
     const { code, message } = envelope;
-    context.malformed = unreadable(context, message === null ? { code } : { code, message });
+    context.malformed = message === null ? { code } : { code, message };
     return undefined;
   }
   if (envelope.kind === "single") context.id = envelope.item.id;
@@ -320,7 +311,7 @@ function recordLarge(
  * platform, Authentication 3), with what the gateway can see before it: no body is read before its key is known.
  *
  *   shed        beyond what can be answered in time              overload.ts
- *   admit       POST, JSON, declared length
+ *   admit       POST, JSON as it is, declared length
  *   identify    key exists, key active                          access
  *   place       which network                                   request-context.ts
  *   restrict    network, domain, address                        access

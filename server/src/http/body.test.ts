@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { z } from "zod";
 import { readBody, requireJson } from "./body.ts";
 import { readInput } from "./input.ts";
+import { mediaFault } from "./media-type.ts";
 import { isJsonContentType } from "./request-head.ts";
 
 const bounds = { limitBytes: 8, timeoutMs: 1_000 };
@@ -55,6 +56,27 @@ test("JSON content types are recognised and everything else is UNSUPPORTED_MEDIA
     expect(isJsonContentType(type)).toBe(false);
   }
   expect(() => requireJson(new Headers())).toThrow("Content-Type");
+});
+
+test("a body in another charset or with a coding is refused by its head, and told apart from one of another type", () => {
+  const faultOf = (type: string, coding?: string) => {
+    const headers = { "content-type": type, ...(coding === undefined ? {} : { "content-encoding": coding }) };
+    return mediaFault(new Headers(headers));
+  };
+  const json = "application/json";
+  for (const type of [json, `${json}; charset=utf-8`, `${json};charset="UTF-8"`, `${json}; a=b; Charset = utf8`]) {
+    expect(faultOf(type)).toBeNull();
+  }
+  for (const coding of ["identity", "", "Identity, identity"]) expect(faultOf(json, coding)).toBeNull();
+  for (const charset of ["utf-16", "iso-8859-1", "latin1", '"utf-16le"', "x", ""]) {
+    const fault = faultOf(`${json}; charset=${charset}`);
+    expect(fault?.message).toContain("charset");
+    expect(fault?.details).toBeUndefined();
+  }
+  for (const coding of ["gzip", "identity, br", "deflate", "x"]) {
+    expect(faultOf(json, coding)?.details).toEqual({ acceptEncoding: "identity" });
+  }
+  expect(faultOf("text/plain", "gzip")).toEqual({ code: "UNSUPPORTED_MEDIA_TYPE" });
 });
 
 test("readInput lists what is wrong by path, and distinguishes bad JSON from bad fields", async () => {

@@ -1,6 +1,6 @@
 import { SluiceError } from "@sluice/contract/errors";
 import { systemClock, type Timers, within } from "@sluice/lib";
-import { isJsonContentType } from "./request-head.ts";
+import { mediaFault } from "./media-type.ts";
 
 /** The bounds of a request body. */
 export interface BodyLimits {
@@ -9,9 +9,15 @@ export interface BodyLimits {
   readonly timeoutMs: number;
 }
 
-/** @throws {SluiceError} UNSUPPORTED_MEDIA_TYPE unless the request declares a JSON body. */
+/** @throws {SluiceError} UNSUPPORTED_MEDIA_TYPE unless the request declares a JSON body in UTF-8, without a coding. */
 export function requireJson(headers: { get(name: string): string | null }): void {
-  if (!isJsonContentType(headers.get("content-type"))) throw new SluiceError("UNSUPPORTED_MEDIA_TYPE");
+  const fault = mediaFault(headers);
+  if (fault === null) return;
+  const { code, message, details } = fault;
+  throw new SluiceError(code, {
+    ...(message === undefined ? {} : { message }),
+    ...(details === undefined ? {} : { details: { ...details } }),
+  });
 }
 
 /**

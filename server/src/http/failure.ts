@@ -7,8 +7,8 @@ export interface FailureOptions {
   /** Replaces the table's text; it is shown to the caller and so holds no internals. */
   readonly message?: string;
   /**
-   * The code's public payload. `retryAfterSeconds` (number), `allow` (list of methods) and `errors` (list of
-   * {path, message}) have a place of their own; the rest are extension members.
+   * The code's public payload. `retryAfterSeconds` (number), `allow` (list of methods), `acceptEncoding` (text) and
+   * `errors` (list of {path, message}) have a place of their own; the rest are extension members.
    */
   readonly details?: Readonly<Record<string, unknown>>;
 }
@@ -29,7 +29,7 @@ export function retryAfterOf(code: ErrorCode, details: Readonly<Record<string, u
 
 /**
  * The headers that every failing answer carries: X-Request-Id, X-Error-Code and, by status, Retry-After, Allow,
- * WWW-Authenticate.
+ * Accept-Encoding, WWW-Authenticate.
  */
 export function writeFailureHeaders(target: Record<string, string>, code: ErrorCode, options: FailureOptions): void {
   target["X-Request-Id"] = options.requestId;
@@ -39,11 +39,13 @@ export function writeFailureHeaders(target: Record<string, string>, code: ErrorC
   const { status } = errorTable[code];
   const allow = options.details?.["allow"];
   if (status === 405 && Array.isArray(allow)) target["Allow"] = allow.join(", ");
+  const acceptEncoding = options.details?.["acceptEncoding"];
+  if (status === 415 && typeof acceptEncoding === "string") target["Accept-Encoding"] = acceptEncoding;
   if (status === 401) target["WWW-Authenticate"] = 'Bearer realm="sluice"';
 }
 
 /** Members of `details` that are headers or separate members, and so are not extensions. */
-const placedDetails: ReadonlySet<string> = new Set(["retryAfterSeconds", "allow", "errors"]);
+const placedDetails: ReadonlySet<string> = new Set(["retryAfterSeconds", "allow", "acceptEncoding", "errors"]);
 
 /** The extension members of a payload; a bigint is written as decimal text, since JSON.stringify rejects it. */
 export function extensionMembers(details: Readonly<Record<string, unknown>> | undefined): Record<string, unknown> {

@@ -21,13 +21,13 @@ export {
 export { isHost } from "./host.ts";
 export { parseInput, readInput } from "./input.ts";
 export { jsonRpcFailureBody } from "./json-rpc-failure.ts";
+export { mediaFault } from "./media-type.ts";
 export { type ProbeSource, probeResponse } from "./probes.ts";
 export { type ProblemOptions, problemOf, problemResponse } from "./problem.ts";
 export { redactUrl } from "./redact.ts";
 export {
   bearerToken,
   type HeaderReader,
-  isJsonContentType,
   isUpgrade,
   pathOf,
   presentedKey,

@@ -154,6 +154,22 @@ describe("submission over REST", () => {
     expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
   });
 
+  test("a body with a coding is 415 and says which it may have, over REST and JSON-RPC; in another charset 415 alone", async () => {
+    const stand = new HttpStand();
+    const gzip = { "content-encoding": "gzip" };
+    const utf16 = { "content-type": "application/json; charset=utf-16" };
+    for (const [path, headers, accepts] of [
+      ["/api/v1/bundles", gzip, "identity"],
+      ["/api/v1/transactions", gzip, "identity"],
+      ["/api/v1/bundles", utf16, null],
+    ] as const) {
+      const answer = await stand.ask(path, { body: bundle, headers });
+      expect([answer.status, answer.headers.get("x-error-code")]).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
+      expect(answer.headers.get("accept-encoding")).toBe(accepts);
+    }
+    expect(stand.engine.submissions).toEqual([]);
+  });
+
   test("a member that is not known is 400, since it may be the one that the sender counts on", async () => {
     const stand = new HttpStand();
     for (const more of [{ target_slot: 1_423 }, { mev_type: "jit" }, { encrypted_payload: "" }]) {
