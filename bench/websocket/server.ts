@@ -47,6 +47,7 @@ const listener = new Listener(
   {
     clock: systemClock,
     events,
+    requestId: () => "req_1",
     answer: (request, server) =>
       server.upgrade(request, { data: { session: session() } }) ? undefined : new Response(null, { status: 400 }),
   },

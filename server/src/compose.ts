@@ -27,6 +27,7 @@ import { openStores, type Stores } from "./compose/stores.ts";
 import { Certificates, type OpenPort } from "./compose/tls.ts";
 import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
 import type { EngineService } from "./engine/index.ts";
+import { createRequestIds } from "./http/index.ts";
 import { createKeysEvents, type RevocationFeed, subscribeToRevocations } from "./keys/index.ts";
 import type { Names } from "./names/index.ts";
 import { type AppMount, PlainListener } from "./net/index.ts";
@@ -226,7 +227,8 @@ export const startSteps = [
       );
       const address = { unixPath: managementSocketPath(config) };
       const dependencies = {
-        fetch: (request: Request) => app.fetch(request),
+        fetch: (request: Request, bindings: { readonly requestId: string }) => app.fetch(request, bindings),
+        requestId: createRequestIds(shared),
         clock: shared.clock,
         events: shared.events,
       };

@@ -51,7 +51,7 @@ describe("the resolver's endpoint of a development network", () => {
   });
 });
 
-test("`sluice resolver` runs alone, without a store, tells its metrics and its health, and ends with 0", async () => {
+test("`sluice resolver` runs alone, without a store, tells its metrics and whether it is ready, and ends with 0", async () => {
   const offset = await freePortOffset();
   const port = 8691 + offset;
   const child = Bun.spawn(["sh", `${root}/bin/sluice`, "resolver"], {
@@ -65,10 +65,13 @@ test("`sluice resolver` runs alone, without a store, tells its metrics and its h
     const answer = await eventually("the lone resolver", async () => await get(base, "/resolve/alice.x1"));
     expect(answer).toMatchObject({ status: 200, body: { namespace: "x1" } });
     expect((await get(base, "/version")).body.rpc).not.toContain(network.dev.key);
+    // Its port has the three paths of its document, and no other.
+    expect(await get(base, "/ready")).toMatchObject({ status: 404, body: { error: "not found" } });
     const operators = `http://127.0.0.1:${9464 + offset}`;
     const metrics = await (await fetch(`${operators}/metrics`)).text();
     expect(metrics).toContain("sluice_names_answered_total{");
     expect(await get(operators, "/ready")).toMatchObject({ status: 200 });
+    expect((await get(operators, "/ready?role=resolver")).body.roles).toEqual({ resolver: true });
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);
   } finally {

@@ -86,9 +86,10 @@ describe("a process opens what it was asked for, on the stores of its directory"
     const resolver = await start({ ROLES: "gateway,resolver" }, ports.resolver);
     expect(await openPorts(resolver)).toEqual(["gateway", "pubsub", "resolver", "metrics"]);
     const serves = async (port: number, role = "") => (await readyAt(resolver, port, role))[0] === 200;
-    await eventually("the resolver", () => serves(ports.resolver));
+    await eventually("the resolver", () => serves(ports.metrics, "resolver"));
     for (const port of [ports.gateway, ports.pubsub, ports.metrics]) expect(await serves(port)).toBe(true);
     expect(await serves(ports.gateway, "resolver")).toBe(true);
+    expect((await fetch(`http://127.0.0.1:${ports.resolver + resolver.offset}/ready`)).status).toBe(404);
     const version = await fetch(`http://127.0.0.1:${ports.resolver + resolver.offset}/version`);
     expect(await version.json()).toEqual({ chain_core: "2.0.0", rpc: "the nodes of devnet" });
   }, 90_000);

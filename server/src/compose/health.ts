@@ -1,11 +1,11 @@
 import type { HealthRecord, ReadyRecord, ServerStatus } from "@sluice/contract/schemas";
 import { type Network, networks } from "@sluice/contract/tiers";
 import { type Clock, sleep, type Timer } from "@sluice/lib";
-import type { Config, Role } from "../config/index.ts";
+import { type Config, type Role, roles } from "../config/index.ts";
 import type { EngineService } from "../engine/index.ts";
-import { type ProbeSource, probeResponse, targetOf } from "../http/index.ts";
+import type { ProbeSource } from "../http/index.ts";
 import type { Names } from "../names/index.ts";
-import type { Metrics, ServerEvents } from "../observe/index.ts";
+import type { ServerEvents } from "../observe/index.ts";
 import type { Oracle, OracleHealth } from "../oracle/index.ts";
 import type { UpstreamHealth } from "../upstreams/index.ts";
 import { version } from "./dependencies.ts";
@@ -77,6 +77,7 @@ const summaryMs = 60_000;
  * observed as they open.
  */
 export class Health implements ProbeSource, Disposable {
+  readonly roles: readonly Role[] = roles;
   readonly #config: Config;
   readonly #dependencies: HealthDependencies;
   readonly #startedAtMs: number;
@@ -274,33 +275,5 @@ export function serverStatus(
         return nodes.length === 0 ? [] : [{ network, serving, of: nodes.length }];
       }),
     };
-  };
-}
-
-const loopbackName = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-
-/**
- * The operator's endpoint: metrics, and whether the process lives. On loopback it answers for loopback names alone: a
- * page of another origin whose name was pointed at this machine would read the metrics in the operator's browser.
- */
-export function metricsApp(
-  host: string,
-  { metrics, health }: { readonly metrics: Metrics; readonly health: ProbeSource },
-): (request: Request) => Promise<Response> {
-  const isOnLoopback = loopbackName.test(host) || host === "::1";
-  return async (request) => {
-    const { hostname, pathname } = new URL(request.url);
-    if (isOnLoopback && !loopbackName.test(hostname)) {
-      return new Response("this port answers for localhost alone; set METRICS_BIND for other hosts\n", { status: 421 });
-    }
-    if (pathname === "/metrics") {
-      return new Response(await metrics.render(), { headers: { "Content-Type": metrics.contentType } });
-    }
-    const probed = probeResponse(
-      { method: request.method, target: targetOf(request.url) },
-      { source: health, role: null },
-    );
-    if (probed !== null) return probed;
-    return new Response("not found\n", { status: 404 });
   };
 }

@@ -1,8 +1,8 @@
 import type { Config } from "../config/index.ts";
-import type { ProbeSource } from "../http/index.ts";
+import { createRequestIds, type ProbeSource, probeResponse, targetOf } from "../http/index.ts";
 import { listening, PlainListener } from "../net/index.ts";
+import type { Metrics } from "../observe/index.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { metricsApp } from "./health.ts";
 
 /**
  * Opens the port of metrics and of the process's health, which every process has.
@@ -14,6 +14,36 @@ export async function openMetricsListener(
 ): Promise<PlainListener> {
   const { host, port } = config.metrics;
   const fetch = metricsApp(host, dependencies);
-  const open = () => new PlainListener({ hostname: host, port }, { ...dependencies, fetch });
+  const requestId = createRequestIds(dependencies);
+  const open = () => new PlainListener({ hostname: host, port }, { ...dependencies, fetch, requestId });
   return resources.use(await listening("metrics", port, open));
+}
+
+const loopbackName = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * The operator's endpoint: metrics, and whether the process lives. On loopback it answers for loopback names alone: a
+ * page of another origin whose name was pointed at this machine would read the metrics in the operator's browser.
+ */
+export function metricsApp(
+  host: string,
+  { metrics, health }: { readonly metrics: Metrics; readonly health: ProbeSource },
+): (request: Request, bindings: { readonly requestId: string }) => Promise<Response> {
+  const isOnLoopback = loopbackName.test(host) || host === "::1";
+  return async (request, { requestId }) => {
+    const { hostname, pathname } = new URL(request.url);
+    if (isOnLoopback && !loopbackName.test(hostname)) {
+      return new Response("this port answers for localhost alone; set METRICS_BIND for other hosts\n", { status: 421 });
+    }
+    if (pathname === "/metrics") {
+      return new Response(await metrics.render(), { headers: { "Content-Type": metrics.contentType } });
+    }
+    const probed = probeResponse(
+      { method: request.method, target: targetOf(request.url) },
+      { source: health, role: null },
+      requestId,
+    );
+    if (probed !== null) return probed;
+    return new Response("not found\n", { status: 404 });
+  };
 }

@@ -1,6 +1,6 @@
 import { systemClock, systemRandom } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
-import { type ProbeSource, pathOf, probeResponse, targetOf } from "../http/index.ts";
+import { createRequestIds } from "../http/index.ts";
 import { createNames, createNamesEvents, httpNode, type Names, pooledNodes } from "../names/index.ts";
 import { PlainListener } from "../net/index.ts";
 import {
@@ -12,7 +12,7 @@ import {
 } from "../observe/index.ts";
 import { createUpstreamEvents, createUpstreams, type Upstreams } from "../upstreams/index.ts";
 import { type Dependencies, newProcessId, version } from "./dependencies.ts";
-import { addressesOf, metricsEndpoint, opensResolver, resolverEndpoint, resolvesFromPool } from "./endpoints.ts";
+import { addressesOf, endpointsOf, opensResolver, resolvesFromPool } from "./endpoints.ts";
 import { Drain, Health } from "./health.ts";
 import { openMetricsListener } from "./metrics-listener.ts";
 import { upstreamsOptions } from "./nodes.ts";
@@ -22,12 +22,12 @@ import { Certificates, openPort } from "./tls.ts";
 const drainMs = 1_000;
 
 /**
- * Opens the resolver's endpoint; it needs a node and no store. Null where this
- * process does not have the role.
+ * Opens the resolver's endpoint; it needs a node and no store. Its paths are those of its document alone: whether it is
+ * ready is asked at the metrics port. Null where this process does not have the role.
  */
 export async function openResolver(
   config: Config,
-  dependencies: Dependencies & { readonly upstreams: Pick<Upstreams, "pool">; readonly health: ProbeSource },
+  dependencies: Dependencies & { readonly upstreams: Pick<Upstreams, "pool"> },
 ): Promise<Names | null> {
   if (!opensResolver(config)) return null;
   const { clock, random, events, resources, upstreams } = dependencies;
@@ -40,17 +40,11 @@ export async function openResolver(
     { commitment, nameProgram, handleProgram },
     { clock, random, node, events: createNamesEvents(dependencies) },
   );
-  const probes = { source: dependencies.health, role: "resolver" };
-  // Its own /health is as short as clients of the resolver expect it.
-  const answer = (request: Request): Response | Promise<Response> => {
-    const target = targetOf(request.url);
-    const probed = pathOf(target) === "/ready" ? probeResponse({ method: request.method, target }, probes) : null;
-    return probed ?? names.fetch(request);
-  };
+  const requestId = createRequestIds({ random });
   const listener = await openPort(
     { endpoint: "resolver", hostname: host, port, tls: config.tls.resolver },
     dependencies,
-    ({ hostname, port }) => new PlainListener({ hostname, port }, { clock, fetch: answer, events }),
+    ({ hostname, port }) => new PlainListener({ hostname, port }, { clock, fetch: names.fetch, requestId, events }),
   );
   resources.defer(() => listener.stop(drainMs));
   return names;
@@ -93,10 +87,9 @@ export async function composeResolver(config: Config): Promise<AsyncDisposable> 
     processId: newProcessId(random),
     resources: opening,
     upstreams,
-    health,
   };
   const names = await openResolver(config, shared);
-  await openMetricsListener(config, shared);
+  await openMetricsListener(config, { ...shared, health });
   startResolver(names, { events });
   health.observe({ names });
   health.start();
@@ -105,7 +98,7 @@ export async function composeResolver(config: Config): Promise<AsyncDisposable> 
     version,
     mode: config.mode,
     startMs: Math.round(clock.monotonic() - startedAt),
-    endpoints: addressesOf([resolverEndpoint(config), metricsEndpoint(config)]),
+    endpoints: addressesOf(endpointsOf(config)),
   });
   return { [Symbol.asyncDispose]: () => drain.end(resources) };
 }

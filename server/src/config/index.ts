@@ -10,7 +10,7 @@ export { describeConfig, renderConfigurationReference } from "./describe.ts";
 export { loadConfigFromProcess } from "./environment.ts";
 export { renderConfigurationExample } from "./example.ts";
 export { formatFaults } from "./faults.ts";
-export type { Mode, Role } from "./keys.ts";
+export { type Mode, type Role, roles } from "./keys.ts";
 export { type ConfigOutcome, loadConfig } from "./load.ts";
 export { maskUrl } from "./masking.ts";
 export type { SourceEndpoint } from "./parsers.ts";

@@ -186,6 +186,7 @@ export class GatewayServer implements AsyncDisposable {
     const ofDraining = <Record extends HealthRecord>(record: Record): Record =>
       this.#draining ? { ...record, status: "down" } : record;
     const source: ProbeSource = {
+      roles: probes.roles,
       health: () => ofDraining(probes.health()),
       ready: (role) => ofDraining(probes.ready(role)),
     };

@@ -7,7 +7,7 @@ let status: "ok" | "down" = "ok";
 const probes = { source: fixedProbes(() => status), role: "oracle" };
 const page = { title: "price oracle", version: "1.2.3", gatewayPort: 8899, probes };
 const open = (path: string, method = "GET"): Response | null =>
-  frontPage(new Request(`http://oracle.example:7450${path}`, { method }), page);
+  frontPage(new Request(`http://oracle.example:7450${path}`, { method }), page, "req_1");
 
 test("who opens an endpoint's address is told what it is, of which version, and where the documents are", async () => {
   expect(await open("/")?.text()).toBe(
@@ -28,6 +28,24 @@ test("every port lives while it answers, and is ready while the role of the port
   const refused = open("/ready");
   expect([refused?.status, refused?.headers.get("retry-after")]).toEqual([503, "1"]);
   expect(open("/ready", "POST")?.status).toBe(405);
+});
+
+test("a role that does not exist is a fault of who asks, and is told the roles that do", async () => {
+  status = "ok";
+  for (const name of ["nope", "", "Gateway", "resolver,engine"]) {
+    const refused = open(`/ready?role=${name}`);
+    expect([refused?.status, refused?.headers.get("retry-after")]).toEqual([400, null]);
+    const message = "must be one of gateway, oracle, engine";
+    expect(await refused?.json()).toMatchObject({ code: "INVALID_INPUT", errors: [{ path: "role", message }] });
+  }
+});
+
+test("every page of a port names its request", () => {
+  for (const path of ["/", "/health", "/ready", "/ready?role=x", "/docs/errors", "/robots.txt", "/favicon.ico"]) {
+    for (const method of ["GET", "HEAD"]) {
+      expect([path, open(path, method)?.headers.get("x-request-id")]).toEqual([path, "req_1"]);
+    }
+  }
 });
 
 test("browsers and crawlers get no error for what they ask of any address", async () => {

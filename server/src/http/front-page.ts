@@ -26,15 +26,19 @@ export function crawlerPage(method: string, path: string): Response | null {
 }
 
 /** The pages of an endpoint beside its application's paths; null for any other request. */
-export function frontPage(request: Request, page: FrontPage): Response | null {
+export function frontPage(request: Request, page: FrontPage, requestId: string): Response | null {
   const { method } = request;
   const target = targetOf(request.url);
-  const probed = probeResponse({ method, target }, page.probes);
+  const probed = probeResponse({ method, target }, page.probes, requestId);
   if (probed !== null) return probed;
   if (method !== "GET" && method !== "HEAD") return null;
   const path = pathOf(target);
-  const headers = { ...plainText, "Cache-Control": "no-store" };
-  if (path !== "/") return crawlerPage(method, path) ?? docsRedirect(request, page.gatewayPort);
+  const headers = { ...plainText, "Cache-Control": "no-store", "X-Request-Id": requestId };
+  if (path !== "/") {
+    const other = crawlerPage(method, path) ?? docsRedirect(request, page.gatewayPort);
+    other?.headers.set("X-Request-Id", requestId);
+    return other;
+  }
   const gateway = new URL("/", request.url);
   gateway.port = String(page.gatewayPort);
   const text = `Sluice ${page.version}, ${page.title}. Console: ${gateway.href} Error codes: ${new URL(errorDocsPage, gateway).href}\n`;

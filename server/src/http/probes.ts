@@ -4,6 +4,8 @@ import { pathOf, queryParameter } from "./request-head.ts";
 
 /** What the probes of every port are answered from. */
 export interface ProbeSource {
+  /** Every role that a process may run, for who asks for one that does not exist. */
+  readonly roles: readonly string[];
   health(): HealthRecord;
   /** Of one role, whether this process runs it or not; null asks whether any of its roles serves. */
   ready(role: string | null): ReadyRecord;
@@ -23,23 +25,27 @@ export interface ProbedRequest {
 
 /**
  * The answer of GET /health, 200 while the listener is open, and of GET /ready, 503 while the role that is asked for
- * does not serve. Null for other paths.
+ * does not serve, and 400 for a role that does not exist. Null for other paths.
  */
 export function probeResponse(
   { method, target }: ProbedRequest,
   { source, role }: PortProbes,
-  requestId?: string,
+  requestId: string,
 ): Response | null {
   const path = pathOf(target);
   if (path !== "/health" && path !== "/ready") return null;
-  const named = requestId === undefined ? {} : { "X-Request-Id": requestId };
   if (method !== "GET" && method !== "HEAD") {
-    const options = { requestId: requestId ?? "", details: { allow: ["GET", "HEAD"] } };
-    return problemResponse("METHOD_NOT_ALLOWED", options);
+    return problemResponse("METHOD_NOT_ALLOWED", { requestId, details: { allow: ["GET", "HEAD"] } });
   }
-  const headers = { ...named, "Cache-Control": "no-store" };
+  const headers = { "X-Request-Id": requestId, "Cache-Control": "no-store" };
   if (path === "/health") return Response.json(source.health(), { headers });
-  const record = source.ready(queryParameter(target, "role") ?? role);
+  const asked = queryParameter(target, "role");
+  if (asked !== null && !source.roles.includes(asked)) {
+    const message = `must be one of ${source.roles.join(", ")}`;
+    const details = { errors: [{ path: "role", message }] };
+    return problemResponse("INVALID_INPUT", { requestId, message: `role ${message}`, details });
+  }
+  const record = source.ready(asked ?? role);
   if (record.status !== "down") return Response.json(record, { headers });
   return Response.json(record, { status: 503, headers: { ...headers, "Retry-After": "1" } });
 }

@@ -5,6 +5,7 @@ import type { ProbeSource } from "../probes.ts";
 export function fixedProbes(status: () => HealthRecord["status"] = () => "ok"): ProbeSource {
   const record = () => ({ status: status(), version: "1.2.3", uptimeSeconds: 1, parts: {} });
   return {
+    roles: ["gateway", "oracle", "engine"],
     health: record,
     ready: (role) => ({ ...record(), roles: role === null ? {} : { [role]: status() !== "down" }, reasons: [] }),
   };

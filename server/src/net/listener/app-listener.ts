@@ -52,6 +52,7 @@ export class Listener implements AsyncDisposable {
         request: Request,
         server: RuntimeServer,
       ) => Response | undefined | Promise<Response | undefined>;
+      readonly requestId: () => string;
       readonly events: NetEvents;
     },
   ) {
@@ -67,8 +68,9 @@ export class Listener implements AsyncDisposable {
       fetch: dependencies.answer,
       // The runtime would answer an error with a page of its own, which shows internals.
       error: (error) => {
-        dependencies.events.internalError("listener", error, {});
-        return new Response(null, { status: 500 });
+        const requestId = dependencies.requestId();
+        dependencies.events.internalError("listener", error, { requestId });
+        return problemResponse("INTERNAL_ERROR", { requestId });
       },
       websocket: {
         maxPayloadLength: socketMessageBytesMax,
@@ -200,7 +202,7 @@ export class AppListener implements AsyncDisposable {
       const mount = this.#dependencies.sockets.find((candidate) => candidate.serves(path));
       if (mount !== undefined) return this.#begin(received, server, { mount, requestId });
     }
-    const page = this.#page === null ? null : frontPage(request, this.#page);
+    const page = this.#page === null ? null : frontPage(request, this.#page, requestId);
     if (page !== null) return page;
     return this.#dependencies.fetch(request, {
       requestId,

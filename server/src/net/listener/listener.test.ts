@@ -11,20 +11,44 @@ const events = { internalError: () => {} };
 const options = (port: number) => ({ hostname: "127.0.0.1", port, bodyBytesMax: 1_024 });
 const probes = { source: fixedProbes(), role: "engine" };
 const answer = () => new Response("ok");
+const requestId = () => "req_1";
 
 test("a gateway's port is had by one server: the second is refused with the endpoint and port", async () => {
-  await using first = new Listener(options(0), { clock, answer, events });
+  await using first = new Listener(options(0), { clock, answer, requestId, events });
   const second = () =>
-    listening("gateway", first.port, () => new Listener(options(first.port), { clock, answer, events }));
+    listening("gateway", first.port, () => new Listener(options(first.port), { clock, answer, requestId, events }));
   expect(second).toThrow(ListenError);
   expect(second).toThrow(`gateway endpoint cannot listen on port ${first.port}`);
 });
 
 test("so is a small endpoint's", async () => {
-  await using first = new PlainListener({ hostname: "127.0.0.1", port: 0 }, { clock, fetch: answer, events });
+  await using first = new PlainListener(
+    { hostname: "127.0.0.1", port: 0 },
+    { clock, fetch: answer, requestId, events },
+  );
   const port = first.port ?? 0;
   expect(port).toBeGreaterThan(0);
-  expect(() => new PlainListener({ hostname: "127.0.0.1", port }, { clock, fetch: answer, events })).toThrow();
+  expect(
+    () => new PlainListener({ hostname: "127.0.0.1", port }, { clock, fetch: answer, requestId, events }),
+  ).toThrow();
+});
+
+test("every answer of a small endpoint names its request, also one of a fault, and keeps a name that it has", async () => {
+  const fetched = (request: Request): Response => {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/fault") throw new Error("a fault of ours");
+    return pathname === "/named" ? new Response("", { headers: { "X-Request-Id": "own" } }) : answer();
+  };
+  const dependencies = { clock, fetch: fetched, requestId, events };
+  await using listener = new PlainListener({ hostname: "127.0.0.1", port: 0 }, dependencies);
+  const named = async (path: string, host = "localhost"): Promise<[number, string | null]> => {
+    const response = await fetch(`http://127.0.0.1:${listener.port}${path}`, { headers: { host } });
+    return [response.status, response.headers.get("x-request-id")];
+  };
+  expect(await named("/")).toEqual([200, "req_1"]);
+  expect(await named("/named")).toEqual([200, "own"]);
+  expect(await named("/fault")).toEqual([500, "req_1"]);
+  expect(await named("/", "a b")).toEqual([400, "req_1"]);
 });
 
 test("a fault of one socket's session is reported, and ends that connection alone", async () => {
@@ -45,6 +69,7 @@ test("a fault of one socket's session is reported, and ends that connection alon
   await using listener = new Listener(options(0), {
     clock,
     answer: (request, server) => (server.upgrade(request, { data: { session } }) ? undefined : answer()),
+    requestId,
     events: { internalError: (_where, fault) => void faults.push(fault) },
   });
   const connect = async (): Promise<WebSocket> => {

@@ -10,8 +10,16 @@ export type ListenAddress =
 
 export interface PlainListenerDependencies {
   readonly clock: Pick<Clock, "after">;
-  readonly fetch: (request: Request) => Response | Promise<Response>;
+  /** `requestId` names the request in an answer that has no id of its own. */
+  readonly fetch: (request: Request, bindings: { readonly requestId: string }) => Response | Promise<Response>;
+  readonly requestId: () => string;
   readonly events: NetEvents;
+}
+
+/** Every answer carries X-Request-Id. */
+function named(response: Response, requestId: string): Response {
+  if (!response.headers.has("x-request-id")) response.headers.set("X-Request-Id", requestId);
+  return response;
 }
 
 const bodyBytesMax = 1024 * 1024;
@@ -29,14 +37,15 @@ export class PlainListener implements AsyncDisposable {
       maxRequestBodySize: bodyBytesMax,
       development: false,
       error: (error: unknown) => {
-        dependencies.events.internalError("listener", error, {});
-        return new Response(null, { status: 500 });
+        const requestId = dependencies.requestId();
+        dependencies.events.internalError("listener", error, { requestId });
+        return named(new Response(null, { status: 500 }), requestId);
       },
-      fetch: (received: Request) => {
+      fetch: async (received: Request) => {
         const request = withHost(received);
-        return request === null
-          ? Response.json({ error: "invalid host" }, { status: 400 })
-          : dependencies.fetch(request);
+        const requestId = dependencies.requestId();
+        if (request === null) return named(Response.json({ error: "invalid host" }, { status: 400 }), requestId);
+        return named(await dependencies.fetch(request, { requestId }), requestId);
       },
     };
     if ("unixPath" in address) {
