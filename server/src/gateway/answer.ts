@@ -37,14 +37,31 @@ export function splicedBytes(body: WholeBody, id: string): number | undefined {
   return body.kind === "text" ? body.head.length + body.tail.length + Buffer.byteLength(id) : undefined;
 }
 
-/** The answer to a refused request: JSON-RPC error body, status and X-Error-Code by contract's table. */
-export function failureAnswer(context: RequestContext, failure: Failure): Answer {
-  const { code, upstream = "" } = failure;
-  const { requestId, origin, decision, id } = context;
-  const { status } = errorTable[code];
+/** The bytes of a body. */
+export const bytesOf = (body: AnswerBody): number => (typeof body === "string" ? Buffer.byteLength(body) : body.length);
+
+/** The headers of every refusal of the request. */
+function refusalHeaders({ origin, decision }: RequestContext): Record<string, string> {
   const headers: Record<string, string> = { "Content-Type": "application/json" };
   Object.assign(headers, origin === null ? anyOrigin : openCorsHeaders);
   if (decision !== null) writeRateLimitHeaders(headers, decision);
+  return headers;
+}
+
+/** The answer to a batch that is refused as a whole, each of its calls in its place; the header names the first code. */
+export function refusedBatchAnswer(context: RequestContext, code: ErrorCode, body: AnswerBody): Answer {
+  const { requestId } = context;
+  const headers = refusalHeaders(context);
+  writeFailureHeaders(headers, code, { requestId });
+  return { status: errorTable[code].status, fields: fieldLines(headers), body, requestId, cache: "" };
+}
+
+/** The answer to a refused request: JSON-RPC error body, status and X-Error-Code by contract's table. */
+export function failureAnswer(context: RequestContext, failure: Failure): Answer & { readonly body: string } {
+  const { code, upstream = "" } = failure;
+  const { requestId, id } = context;
+  const { status } = errorTable[code];
+  const headers = refusalHeaders(context);
   if (upstream !== "") headers["X-RPC-Endpoint"] = upstream;
   // An answer with status 200 has the headers of every other such answer.
   if (status === 200) {

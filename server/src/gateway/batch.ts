@@ -1,6 +1,6 @@
 import { jsonRpcFailureBody } from "../http/index.ts";
 import { type AnswerBody, CutBody } from "../net/index.ts";
-import { type Answer, factOf, ownLabel, rpcCodeOf, spliced } from "./answer.ts";
+import { type Answer, bytesOf, factOf, ownLabel, refusedBatchAnswer, rpcCodeOf, spliced } from "./answer.ts";
 import { answerCall, type CallDependencies, priceOf, recordedMethod, refusedCall } from "./calls.ts";
 import { respond } from "./compression.ts";
 import type { BatchCall, CallResult, RequestContext, WholeResult } from "./request-context.ts";
@@ -9,8 +9,9 @@ import type { BatchCall, CallResult, RequestContext, WholeResult } from "./reque
 const batchAnswerBytesMax = 256 * 1024 * 1024;
 
 /**
- * Answers the calls of a batch beside each other, each in its place. A batch is refused as a whole only when its tokens
- * or its credits are not all there, which is decided before; sendTransaction's own bucket refuses the single call.
+ * Answers the calls of a batch beside each other, each in its place. A batch is refused as a whole only when its key may
+ * make none of its calls, or when its tokens or its credits are not all there, which is decided before;
+ * sendTransaction's own bucket refuses the single call.
  */
 export async function answerBatch(dependencies: CallDependencies, context: RequestContext): Promise<null> {
   const room = new AnswerRoom(batchAnswerBytesMax);
@@ -68,6 +69,39 @@ async function wholeIn(room: AnswerRoom, result: CallResult): Promise<WholeResul
   }
 }
 
+/**
+ * The answer to a batch of which the key may make no call at all: refused as a whole, as the single call is, and each
+ * call in its place. Null for any other batch.
+ */
+export function refuseBatch(
+  { served, clock }: CallDependencies,
+  context: RequestContext,
+  batch: readonly BatchCall[],
+): Answer | null {
+  const forbidden = batch.flatMap((call) => (!call.ok && "recorded" in call ? [call] : []));
+  const [first] = forbidden;
+  if (first === undefined || forbidden.length < batch.length) return null;
+  const latencyMs = clock.monotonic() - context.startedMs;
+  const parts = forbidden.map((call) => bodyOf(context, call.id, refusedCall(call.code, call.message)));
+  const answer = refusedBatchAnswer(context, first.code, joinedBatch(parts));
+  for (const [index, { code, recorded }] of forbidden.entries()) {
+    served(
+      factOf(context, {
+        method: recorded,
+        status: answer.status,
+        rpcCode: rpcCodeOf(code),
+        latencyMs,
+        bytesIn: index === 0 ? context.bytesIn : 0,
+        bytesOut: bytesOf(parts[index] ?? ""),
+        credits: 0,
+        cache: "",
+        upstream: "",
+      }),
+    );
+  }
+  return answer;
+}
+
 /** The answers of a batch in the order of its calls, and a fact for each; calls that failed are refunded. */
 export function finishBatch(dependencies: CallDependencies, context: RequestContext): Answer | Promise<Answer> {
   const latencyMs = dependencies.clock.monotonic() - context.startedMs;
@@ -94,7 +128,7 @@ export function finishBatch(dependencies: CallDependencies, context: RequestCont
         rpcCode: result.ok ? result.answer.errorCode : rpcCodeOf(result.code),
         latencyMs,
         bytesIn: index === 0 ? context.bytesIn : 0,
-        bytesOut: part.length,
+        bytesOut: bytesOf(part),
         credits: result.ok ? price : 0,
         cache: result.ok ? (result.hit ? "HIT" : "MISS") : "",
         upstream: result.ok ? result.answer.label : result.upstream,

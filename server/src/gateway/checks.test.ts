@@ -130,6 +130,45 @@ describe("the checks", () => {
       ]);
     }));
 
+  test("a batch of which the key may make no call is refused as the single call is, before its rate, each call in its place", () =>
+    withGateway(async (booted, node) => {
+      const methods = { exact: new Set(["getSlot"]), prefixes: [] };
+      booted.fakes.authenticate = () => ({ ...testGrant, methods, permissions: ["read"] });
+      booted.fakes.take = () => ({ allowed: false });
+      const call = (method: string, id: number) => ({ jsonrpc: "2.0", id, method, params: [] });
+      const batch = JSON.stringify([call("getBlockHeight", 7), call("sendTransaction", 8)]);
+      const response = await booted.post(batch);
+      const text = await response.text();
+      const answers = JSON.parse(text) as FailureBody[];
+      expect([response.status, response.headers.get("x-error-code")]).toEqual([403, "METHOD_NOT_PERMITTED"]);
+      expect(answers.map(({ id, error }) => [id, error.data["code"]])).toEqual([
+        [7, "METHOD_NOT_PERMITTED"],
+        [8, "PERMISSION_DENIED"],
+      ]);
+      expect(node.calls).toEqual([]);
+      expect(booted.facts.map(({ status, rpcCode }) => [status, rpcCode])).toEqual([
+        [403, -33443],
+        [403, -33433],
+      ]);
+      // A malformed call beside it pays for its garbage, and the rate is what refuses then.
+      expect((await booted.post(`[${JSON.stringify(call("getBlockHeight", 1))},5]`)).status).toBe(429);
+    }));
+
+  test("the record of a refusal has the bytes that were sent, of one call and in a batch", () =>
+    withGateway(async (booted) => {
+      booted.fakes.authenticate = () => ({ ...testGrant, permissions: [] });
+      const single = await (await booted.post(slotCall)).text();
+      const batch = await (await booted.post(`[${slotCall},${slotCall}]`)).text();
+      booted.fakes.authenticate = () => testGrant;
+      booted.fakes.take = () => ({ allowed: false });
+      const limited = await (await booted.post(slotCall)).text();
+      const sizes = booted.facts.map(({ bytesOut }) => bytesOut);
+      const [first = 0, second = 0, third = 0, last] = sizes;
+      expect([first, last]).toEqual([Buffer.byteLength(single), Buffer.byteLength(limited)]);
+      // Two brackets and a comma are the batch's own.
+      expect(second + third + 3).toBe(Buffer.byteLength(batch));
+    }));
+
   test("a 429 says when to come back in its header and its body, and shows the bucket", () =>
     withGateway(async (booted) => {
       booted.fakes.take = () => ({ allowed: false, remaining: 0, retryAfterSeconds: 3 });

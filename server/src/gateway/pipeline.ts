@@ -6,8 +6,8 @@ import type { Grant, KeyRefusal } from "../keys/index.ts";
 import type { LimitDecision } from "../limits/index.ts";
 import { CutBody, type ReadableBody, type StreamEnding } from "../net/index.ts";
 import { readEnvelope } from "../rpc/index.ts";
-import { type Answer, factOf, failureAnswer, rpcCodeOf, spliced, splicedBytes } from "./answer.ts";
-import { answerBatch, finishBatch } from "./batch.ts";
+import { type Answer, bytesOf, factOf, failureAnswer, rpcCodeOf, spliced, splicedBytes } from "./answer.ts";
+import { answerBatch, finishBatch, refuseBatch } from "./batch.ts";
 import type { BodyReads } from "./body-reads.ts";
 import { answerCall, type CallDependencies, openCall, permitted, priceOf, recordedMethod } from "./calls.ts";
 import { type Answered, respond, respondLarge } from "./compression.ts";
@@ -69,7 +69,7 @@ function refuse(
       rpcCode: rpcCodeOf(failure.code),
       latencyMs: dependencies.clock.monotonic() - context.startedMs,
       bytesIn: context.bytesIn,
-      bytesOut: 0,
+      bytesOut: bytesOf(answer.body),
       credits: 0,
       cache: "",
       upstream: failure.upstream ?? "",
@@ -161,10 +161,14 @@ function overBurst({ granted }: RequestContext, calls: number): Failure | null {
   return { code: "BATCH_TOO_LARGE_FOR_RATE", message };
 }
 
-/** What the key may call. A call of a batch that it may not make is answered in its place. */
+/** What the key may call. A call of a batch that it may not make is answered in its place, beside one that it may. */
 const permit = check((dependencies, context) => {
   const { call, batch } = context;
-  if (batch !== null) context.batch = batch.map((one) => permitted(dependencies, context, one));
+  if (batch !== null) {
+    const checked = batch.map((one) => permitted(dependencies, context, one));
+    context.batch = checked;
+    return refuseBatch(dependencies, context, checked) ?? undefined;
+  }
   if (call === null) return undefined;
   const outcome = permitted(dependencies, context, call);
   if (outcome.ok) return undefined;

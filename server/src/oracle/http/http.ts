@@ -198,7 +198,7 @@ export class OracleHttp {
         rpcCode: null,
         latencyMs,
         bytesIn: 0,
-        bytesOut: body.length,
+        bytesOut: Buffer.byteLength(body),
         credits: 0,
         cache: "",
         upstream: "",
