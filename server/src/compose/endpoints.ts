@@ -98,7 +98,7 @@ export function replicaGroupsOf(config: Config): ReplicaGroup[] {
 export const addressesOf = (endpoints: readonly Endpoint[]): Record<string, string> =>
   Object.fromEntries(endpoints.map(({ name, url }) => [name, url]));
 
-export const metricsEndpoint = ({ metrics }: Pick<Config, "metrics">): Endpoint => ({
+const metricsEndpoint = ({ metrics }: Pick<Config, "metrics">): Endpoint => ({
   name: "metrics",
   url: `http://${shownHost(metrics.host)}:${metrics.port}/metrics`,
   protocol: "Prometheus",
