@@ -48,7 +48,7 @@ function refusalHeaders({ origin, decision }: RequestContext): Record<string, st
   return headers;
 }
 
-/** The answer to a batch that is refused as a whole, each of its calls in its place; the header names the first code. */
+/** The answer to a batch that is refused as a whole, each call in its place; the header names the first one's code. */
 export function refusedBatchAnswer(context: RequestContext, code: ErrorCode, body: AnswerBody): Answer {
   const { requestId } = context;
   const headers = refusalHeaders(context);

@@ -9,8 +9,8 @@ import type { BatchCall, CallResult, RequestContext, WholeResult } from "./reque
 const batchAnswerBytesMax = 256 * 1024 * 1024;
 
 /**
- * Answers the calls of a batch beside each other, each in its place. A batch is refused as a whole only when its key may
- * make none of its calls, or when its tokens or its credits are not all there, which is decided before;
+ * Answers the calls of a batch beside each other, each in its place. A batch is refused as a whole only when its key
+ * may make none of its calls, or when its tokens or its credits are not all there, which is decided before;
  * sendTransaction's own bucket refuses the single call.
  */
 export async function answerBatch(dependencies: CallDependencies, context: RequestContext): Promise<null> {
