@@ -1,10 +1,10 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Connection, type Handled } from "./connection.ts";
 import type { HttpRequest } from "./request.ts";
 import { EchoOwner, receive } from "./testing/echo-owner.ts";
 import { WireSocket } from "./testing/wire-socket.ts";
 
-const times = { idleMs: 60_000, headMs: 10_000, lingerMs: 2_000 };
+const times = { idleMs: 60_000, headMs: 10_000, lingerMs: 2_000, partingMs: 500 };
 const post = (body: string, lines = "", start = "POST /rpc HTTP/1.1"): string =>
   `${start}\r\nHost: a\r\n${lines}Content-Length: ${body.length}\r\n\r\n${body}`;
 
@@ -319,19 +319,58 @@ test("a switch to another protocol is abandoned when its client closed the sendi
   expect([abandoned, socket.closedBy, owner.isEnded, owner.pending]).toEqual([1, "end", true, 0]);
 });
 
-test("a server that is going away closes what waits at once and the rest with its answer", async () => {
-  const idle = open();
-  await idle.say(post("a"));
-  idle.connection.drain();
-  expect(idle.socket.closedBy).toBe("end");
-  const busy = open();
-  await busy.say("POST /rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbo");
-  busy.owner.isDraining = true;
-  busy.connection.drain();
-  expect(busy.socket.closedBy).toBeNull();
-  await busy.say("dy");
-  expect(busy.socket.written).toContain("Connection: close\r\n");
-  expect(busy.socket.closedBy).toBe("end");
+describe("a server that is going away", () => {
+  test("closes what has waited for a request for long at once, and what waits since a moment ago in a moment", async () => {
+    const [resting, recent] = [open(), open()];
+    for (const { say } of [resting, recent]) await say(post("a"));
+    resting.owner.nowMs += 2_000;
+    resting.connection.drain();
+    expect(resting.socket.closedBy).toBe("end");
+    const { owner, connection, socket } = recent;
+    owner.nowMs += 1_999;
+    owner.isDraining = true;
+    connection.drain();
+    owner.nowMs += times.partingMs - 1;
+    connection.check(owner.nowMs, times);
+    expect(socket.closedBy).toBeNull();
+    owner.nowMs += 1;
+    connection.check(owner.nowMs, times);
+    expect(socket.closedBy).toBe("end");
+  });
+
+  test("answers a request that was on its way, whole or in part, and says that it is the last", async () => {
+    for (const begun of [
+      "",
+      "POST /rpc HTTP/1.1\r\nHo",
+      "POST /rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbo",
+    ]) {
+      const { say, connection, owner, socket } = open();
+      await say(post("a"));
+      await say(begun);
+      owner.isDraining = true;
+      connection.drain();
+      expect(socket.closedBy).toBeNull();
+      await say("POST /rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody".slice(begun.length));
+      expect(socket.written.match(/HTTP\/1.1 200/g)?.length).toBe(2);
+      expect(socket.written).toContain("Connection: close\r\n");
+      expect(socket.closedBy).toBe("end");
+    }
+  });
+
+  test("reads one more request behind an answer that did not say that it is the last", async () => {
+    const { say, connection, owner, socket } = open();
+    socket.takes = 10;
+    await say(post("first"));
+    owner.isDraining = true;
+    connection.drain();
+    socket.takes = Number.POSITIVE_INFINITY;
+    connection.drained();
+    await say("");
+    expect(socket.closedBy).toBeNull();
+    await say(post("next"));
+    expect(socket.written.match(/HTTP\/1.1 200/g)?.length).toBe(2);
+    expect(socket.closedBy).toBe("end");
+  });
 });
 
 test("a client that goes away in the middle of its body is reported to its reader, and its request is over", async () => {

@@ -74,7 +74,12 @@ export interface ConnectionTimes {
   readonly headMs: number;
   /** For what is left of an unread body, and for the end of a connection that the server closed. */
   readonly lingerMs: number;
+  /** Between requests while the server is going away. */
+  readonly partingMs: number;
 }
+
+/** A client that has not called for this long is not expected to have a call on its way. */
+const restingMs = 2_000;
 
 /** Bytes that a client may send ahead of its turn before the socket is paused. */
 const heldBytesMax = 64 * 1024;
@@ -172,17 +177,22 @@ export class Connection implements RequestSource {
   }
 
   /**
-   * The server is going away: what waits for a request is closed now, the rest after its answer. What switched to
-   * another protocol ends by itself.
+   * The server is going away. A request may be on its way that would be lost if its connection were closed now: it is
+   * closed where it has waited long for one, else with an answer that says so, or when none has come in a moment. What
+   * switched to another protocol ends by itself.
    */
   drain(): void {
-    if (this.#request === null && this.#upgraded === null && this.#state === "open") this.#end();
+    if (this.#phase !== "idle") return;
+    const { nowMs } = this.#owner;
+    if (nowMs - this.#movedAt >= restingMs) this.#endPolitely();
+    else this.#movedAt = nowMs;
   }
 
   /** Ends what is past its time, with an answer where one is possible. */
   check(nowMs: number, times: ConnectionTimes): void {
     const phase = this.#phase;
-    if (!isOverdue(phase, nowMs - this.#movedAt, nowMs - this.#sinceMs, times)) return;
+    const idleMs = phase === "idle" && this.#owner.isDraining ? times.partingMs : times.idleMs;
+    if (!isOverdue(phase, nowMs - this.#movedAt, nowMs - this.#sinceMs, { ...times, idleMs })) return;
     if (phase === "idle") this.#endPolitely();
     else if (phase === "head") this.#refuse(slowHead);
     else if (phase === "body" && this.#answering === "awaited") this.#giveUp();
@@ -313,7 +323,8 @@ export class Connection implements RequestSource {
     this.#answering = "sent";
     this.#movedAt = this.#owner.nowMs;
     this.#sinceMs = this.#movedAt;
-    if (isLast || this.#owner.isDraining) {
+    // Where the answer did not say so the client may have sent its next request.
+    if (isLast) {
       this.#end();
       return;
     }

@@ -58,7 +58,7 @@ test("a client that closes its sending half gets a late answer, HTTP/1.0 without
 
 test("a head that does not arrive in time is answered 408, and an idle connection ends without a reset", async () => {
   await using server = new HttpServer(
-    { hostname: "127.0.0.1", port: 0, times: { idleMs: 60, headMs: 40, lingerMs: 40 } },
+    { hostname: "127.0.0.1", port: 0, times: { idleMs: 60, headMs: 40, lingerMs: 40, partingMs: 40 } },
     {
       clock: systemClock,
       events: { internalError: () => {} },
@@ -312,6 +312,26 @@ test("a server that stops answers what is under way, refuses new connections, an
   await stopping;
   expect(await never).toBe("ended");
   expect([server.pending, server.connections]).toEqual([0, 0]);
+});
+
+test("a server that stops answers the request that was on its way on a connection that waited for one", async () => {
+  const server = serve(() => plain("a"));
+  const socket = connect(server.port, "127.0.0.1");
+  let received = "";
+  socket.on("data", (bytes) => {
+    received += bytes.toString();
+  });
+  const asked = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+  socket.write(asked);
+  await until(() => received.endsWith("\r\n\r\na"));
+  received = "";
+  const stopping = server.stop(10_000);
+  // The server has closed what it closes at once before this is sent.
+  socket.write(asked);
+  await until(() => received.endsWith("\r\n\r\na"));
+  expect(received).toContain("Connection: close\r\n");
+  await stopping;
+  socket.destroy();
 });
 
 test("a connection that switches gives what the client sent ahead to the other protocol, and its end", async () => {

@@ -27,7 +27,7 @@ export interface HttpServerDependencies {
 }
 
 /** web3.js keeps its sockets for 19 s and expects them to live. */
-const timesDefault: ConnectionTimes = { idleMs: 60_000, headMs: 10_000, lingerMs: 2_000 };
+const timesDefault: ConnectionTimes = { idleMs: 60_000, headMs: 10_000, lingerMs: 2_000, partingMs: 500 };
 
 const noPlace: HeadFault = { status: 503, message: "The server has no place for another connection now" };
 /** Connections that are examined to find an idle one in favour of a new one. */
@@ -167,17 +167,20 @@ export class HttpServer implements ConnectionOwner, AsyncDisposable {
   }
 
   /**
-   * Takes no more connections, closes those that wait for a request, lets the others finish their answer, and after
-   * `deadlineMs` ends what is left.
+   * Takes no more connections, closes those that have waited for a request for long, lets the others finish their
+   * answer or bring one more request, and after `deadlineMs` ends what is left.
    */
   async stop(deadlineMs: number): Promise<void> {
     this.isDraining = true;
     this.#listener.stop(false);
+    this.nowMs = this.#dependencies.clock.monotonic();
     for (const connection of this.#connections) connection.drain();
     if (this.#connections.size > 0 && deadlineMs > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#emptied = resolve;
+      const ticks = this.#dependencies.clock.every(this.#times.partingMs / 4, () => this.tick());
       await within(this.#dependencies.clock, deadlineMs, promise);
+      ticks.cancel();
     }
     for (const connection of this.#connections) connection.terminate();
     this.#timer.cancel();
