@@ -58,8 +58,12 @@ export function createPostgres(data: string): void {
 }
 
 /** Starts a server on `data`, with further settings, and waits until it answers. */
-export async function startPostgres(data: string, settings: readonly string[]): Promise<PostgresServer> {
-  const port = await freePort();
+export async function startPostgres(
+  data: string,
+  settings: readonly string[],
+  options: { readonly port?: number } = {},
+): Promise<PostgresServer> {
+  const port = options.port ?? (await freePort());
   const usual = [`port=${port}`, "listen_addresses=127.0.0.1", `unix_socket_directories=${data}`, "fsync=off"];
   const words = [...usual, "max_connections=40", ...settings].flatMap((setting) => ["-c", setting]);
   const command = [join(postgresPrograms ?? "", "postgres"), "-D", data, ...words];

@@ -1,0 +1,65 @@
+/** What a schedule of faults keeps for its verdict. All times are of one monotonic clock, in milliseconds. */
+import type { Outcome } from "./keep-alive-caller.ts";
+import type { FaultKind } from "./replica-schedule.ts";
+
+/** `steady` is polite, `rated` asks above its rate, `small` above its month, and `revoked` loses its key on the way. */
+export const customerNames = ["steady", "rated", "small", "revoked"] as const;
+export type CustomerName = (typeof customerNames)[number];
+
+export interface CallRecord {
+  readonly customer: CustomerName;
+  readonly replica: number;
+  readonly sentMs: number;
+  readonly doneMs: number;
+  readonly kind: Outcome["kind"];
+  /** The HTTP status; 0 where there is no answer. */
+  readonly status: number;
+}
+
+export interface ProbeRecord {
+  readonly replica: number;
+  readonly sentMs: number;
+  readonly doneMs: number;
+  /** The statuses of /ready and /health; 0 where there is no answer. */
+  readonly ready: number;
+  readonly health: number;
+  /** The parts that /ready gives for its 503. */
+  readonly reasons: readonly string[];
+}
+
+export interface FaultRecord {
+  readonly kind: FaultKind;
+  /** The process that it befell; null where it befell a store. */
+  readonly replica: number | null;
+  readonly fromMs: number;
+  /** When what was broken was whole again, as far as the schedule mends it. */
+  toMs: number;
+}
+
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export interface RestartRecord extends Span {
+  readonly replica: number;
+  /** The status with which the process ended. */
+  readonly status: number | null;
+}
+
+export interface ScheduleRecord {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly calls: readonly CallRecord[];
+  readonly probes: readonly ProbeRecord[];
+  readonly faults: readonly FaultRecord[];
+  readonly restarts: readonly RestartRecord[];
+  /** Times in which the checker itself, or a process's event loop, stood still. */
+  readonly stallMs: number;
+  /** When the order to disable the key was acknowledged. */
+  readonly revokedMs: number;
+  /** The most times that one process lost what it shares through Redis. */
+  readonly sharingLosses: number;
+  /** Credits charged by account once all is whole. */
+  readonly used: Readonly<Record<CustomerName, number>>;
+}

@@ -1,0 +1,232 @@
+/** Schedules of faults on one stage: each runs its load, is mended, and is held against the promises. */
+import { eventually } from "@sluice/lib/testing";
+import { FaultRunner } from "./replica-faults.ts";
+import { ReplicaLoad } from "./replica-load.ts";
+import { type CustomerName, customerNames, type ScheduleRecord } from "./replica-record.ts";
+import { describeSchedule, drawSchedule, type FaultKind, type Schedule } from "./replica-schedule.ts";
+import { type Customer, ReplicaStage, replicaIndexes } from "./replica-stage.ts";
+import { allowances, judge, rates } from "./replica-verdict.ts";
+
+export interface ReplicaOptions {
+  readonly seed: number;
+  /** The numbers of the schedules. */
+  readonly numbers: readonly number[];
+  /** Told of each schedule as it ends. */
+  readonly told?: (line: string) => void;
+}
+
+export interface ReplicaFigures {
+  readonly schedules: number;
+  readonly kinds: Readonly<Partial<Record<FaultKind, number>>>;
+  readonly calls: number;
+  readonly statuses: Readonly<Record<string, number>>;
+  /** Calls on connections that were refused or cut while no restart was planned. */
+  readonly broken: Readonly<Record<string, number>>;
+  /** Milliseconds until the last process refused a key that was disabled, by schedule, rising. */
+  readonly revocations: readonly number[];
+  readonly stallMsMax: number;
+  readonly faults: readonly string[];
+}
+
+/** The load outlasts the last step by this. */
+const afterMs = 400;
+const leastMs = 1_800;
+const tickMs = 20;
+const chargedWithinMs = 15_000;
+
+type Customers = Readonly<Record<CustomerName, Customer>>;
+
+/** How long the checker itself stood still. */
+class StallWatch implements Disposable {
+  stallMs = 0;
+  readonly #timer: ReturnType<typeof setInterval>;
+  #lastMs = performance.now();
+
+  constructor() {
+    this.#timer = setInterval(() => {
+      const nowMs = performance.now();
+      const lateMs = nowMs - this.#lastMs - tickMs;
+      if (lateMs > tickMs) this.stallMs += lateMs;
+      this.#lastMs = nowMs;
+    }, tickMs);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}
+
+export class ReplicaRun {
+  readonly #stage: ReplicaStage;
+  readonly #kinds: Partial<Record<FaultKind, number>> = {};
+  readonly #statuses: Record<string, number> = {};
+  readonly #broken: Record<string, number> = {};
+  readonly #revocations: number[] = [];
+  readonly #faults: string[] = [];
+  #calls = 0;
+  #schedules = 0;
+  #stallMsMax = 0;
+
+  constructor(stage: ReplicaStage) {
+    this.#stage = stage;
+  }
+
+  /** Runs one schedule to its verdict; what it breaks is mended before. */
+  async run(schedule: Schedule): Promise<readonly string[]> {
+    await this.#stage.repair();
+    const record = await this.#play(schedule);
+    const faults = judge(record);
+    this.#count(record);
+    if (faults.length > 0) this.#faults.push([describeSchedule(schedule), ...faults].join("\n  "));
+    return faults;
+  }
+
+  figures(): ReplicaFigures {
+    return {
+      schedules: this.#schedules,
+      kinds: this.#kinds,
+      calls: this.#calls,
+      statuses: this.#statuses,
+      broken: this.#broken,
+      revocations: this.#revocations.toSorted((left, right) => left - right),
+      stallMsMax: Math.round(this.#stallMsMax),
+      faults: this.#faults,
+    };
+  }
+
+  async #play(schedule: Schedule): Promise<ScheduleRecord> {
+    const stage = this.#stage;
+    const customers = await this.#customers();
+    const before = await this.#losses();
+    using stalls = new StallWatch();
+    const load = new ReplicaLoad(stage, customers);
+    const runner = new FaultRunner(stage);
+    const startMs = performance.now();
+    load.begin();
+    const revoked = this.#revoke(customers.revoked, schedule);
+    await Promise.all([...schedule.steps.map((step) => runner.run(step)), Bun.sleep(leastMs)]);
+    await Bun.sleep(afterMs);
+    load.stop("steady", "rated", "small");
+    const endMs = performance.now();
+    const lagMs = await this.#lagMs(runner.touched);
+    await stage.repair();
+    const revokedMs = await revoked;
+    await eventually("the refusal of a key that is disabled", () => load.isRefusedSince(revokedMs)).catch(() => null);
+    load.stop("revoked", "probes");
+    await load.ended();
+    const after = await this.#losses();
+    return {
+      startMs,
+      endMs,
+      calls: load.calls,
+      probes: load.probes,
+      faults: runner.faults,
+      restarts: runner.restarts,
+      stallMs: stalls.stallMs + lagMs,
+      revokedMs,
+      sharingLosses: Math.max(
+        ...after.map((losses, at) => (losses >= (before[at] ?? 0) ? losses - (before[at] ?? 0) : losses)),
+      ),
+      used: await this.#used(customers, load),
+    };
+  }
+
+  async #customers(): Promise<Customers> {
+    const made = await Promise.all(
+      customerNames.map(async (name): Promise<[CustomerName, Customer]> => {
+        const wish = { requestsPerSecond: rates[name], creditsMonthly: allowances[name] };
+        return [name, await this.#stage.customer(wish)];
+      }),
+    );
+    return Object.fromEntries(made) as Record<CustomerName, Customer>;
+  }
+
+  /** Has the first process that can disable the key, and gives the moment of its acknowledgement. */
+  async #revoke({ keyId }: Customer, { revokeAtMs, revokeFrom }: Schedule): Promise<number> {
+    await Bun.sleep(revokeAtMs);
+    let attempt = revokeFrom;
+    return await eventually(
+      "a process disables the key",
+      async () => {
+        attempt += 1;
+        await this.#stage.administer(
+          "PATCH",
+          `/keys/${keyId}`,
+          { status: "disabled" },
+          attempt % replicaIndexes.length,
+        );
+        return performance.now();
+      },
+      60_000,
+    );
+  }
+
+  /** How often each process has lost what it shares. */
+  #losses(): Promise<number[]> {
+    return Promise.all(replicaIndexes.map((index) => this.#metric(index, "sluice_sharing_lost_total")));
+  }
+
+  /** The longest time in which the event loop of a process stood still that nothing befell. */
+  async #lagMs(touched: ReadonlySet<number>): Promise<number> {
+    const others = replicaIndexes.filter((index) => !touched.has(index));
+    const lags = await Promise.all(others.map((index) => this.#metric(index, "process_event_loop_lag_seconds")));
+    return Math.max(0, ...lags) * 1_000;
+  }
+
+  async #metric(index: number, name: string): Promise<number> {
+    return (
+      (await this.#stage
+        .gateway(index)
+        ?.metric(name)
+        .catch(() => 0)) ?? 0
+    );
+  }
+
+  /** What is charged once it is at least what was answered, or after the time in which it has to be. */
+  async #used(customers: Customers, load: ReplicaLoad): Promise<Record<CustomerName, number>> {
+    const used = Object.fromEntries(customerNames.map((name) => [name, 0])) as Record<CustomerName, number>;
+    const served = (name: CustomerName): number =>
+      load.calls.filter(({ customer, status }) => customer === name && status === 200).length;
+    const read = async (): Promise<boolean> => {
+      for (const name of customerNames) {
+        const statement = "select coalesce(sum(used), 0)::text as used from credits where account_id = $1";
+        const rows = await this.#stage.postgres.query<{ used: string }>(statement, [customers[name].accountId]);
+        used[name] = Number(rows[0]?.used);
+      }
+      return customerNames.every((name) => used[name] >= served(name));
+    };
+    await eventually("all is charged", read, chargedWithinMs).catch(() => null);
+    return used;
+  }
+
+  #count({ calls, faults, restarts, revokedMs, stallMs }: ScheduleRecord): void {
+    this.#schedules += 1;
+    this.#calls += calls.length;
+    this.#stallMsMax = Math.max(this.#stallMsMax, stallMs);
+    for (const { kind } of faults) this.#kinds[kind] = (this.#kinds[kind] ?? 0) + 1;
+    for (const { kind, status, replica, doneMs } of calls) {
+      const isPlanned = restarts.some(
+        (each) => each.replica === replica && doneMs >= each.fromMs && doneMs <= each.toMs,
+      );
+      const name = kind === "answered" ? String(status) : isPlanned ? `${kind} in a restart` : kind;
+      const counts = kind === "answered" ? this.#statuses : this.#broken;
+      counts[name] = (counts[name] ?? 0) + 1;
+    }
+    const served = calls.filter(({ customer, status }) => customer === "revoked" && status === 200);
+    this.#revocations.push(Math.max(0, Math.round(Math.max(...served.map(({ doneMs }) => doneMs)) - revokedMs)));
+  }
+}
+
+export async function runReplicas({ seed, numbers, told }: ReplicaOptions): Promise<ReplicaFigures> {
+  await using stage = await ReplicaStage.start(seed);
+  const run = new ReplicaRun(stage);
+  for (const number of numbers) {
+    const schedule = drawSchedule(seed, number);
+    const beganMs = performance.now();
+    const faults = await run.run(schedule);
+    const tookS = ((performance.now() - beganMs) / 1_000).toFixed(1);
+    const kinds = schedule.steps.map(({ kind }) => kind).join(", ");
+    told?.(`${number}: ${kinds} (${tookS} s)${faults.length === 0 ? "" : `\n  ${faults.join("\n  ")}`}`);
+  }
+  return run.figures();
+}
