@@ -10,6 +10,7 @@ import { createKeysEvents, keyMetrics } from "../keys/index.ts";
 import { createLeaseEvents, leaseMetrics } from "../leases/index.ts";
 import { createLedgerEvents, ledgerMetrics } from "../ledger/index.ts";
 import { createLimitsEvents, limitMetrics } from "../limits/index.ts";
+import { createLogEvents, logMetrics } from "../log/index.ts";
 import { createNamesEvents, namesMetrics } from "../names/index.ts";
 import { createConnectionEvents, netMetrics } from "../net/index.ts";
 import {
@@ -44,6 +45,7 @@ const rooms: Record<string, { readonly metrics: object; readonly create: (observ
   rpc: { metrics: rpcMetrics, create: createRpcEvents },
   state: { metrics: stateMetrics, create: createStateEvents },
   ledger: { metrics: ledgerMetrics, create: createLedgerEvents },
+  log: { metrics: logMetrics, create: createLogEvents },
   names: { metrics: namesMetrics, create: createNamesEvents },
   oracle: {
     metrics: oracleMetrics,
@@ -71,6 +73,7 @@ function observed() {
     ...createRpcEvents(observe),
     ...createStateEvents(observe),
     ...createLedgerEvents(observe),
+    ...createLogEvents(observe),
     ...createNamesEvents(observe),
     ...createEngineEvents(observe),
   };

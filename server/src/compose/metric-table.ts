@@ -6,6 +6,7 @@ import { keyMetrics } from "../keys/index.ts";
 import { leaseMetrics } from "../leases/index.ts";
 import { ledgerMetrics } from "../ledger/index.ts";
 import { limitMetrics } from "../limits/index.ts";
+import { logMetrics } from "../log/index.ts";
 import { namesMetrics } from "../names/index.ts";
 import { netMetrics } from "../net/index.ts";
 import { baseMetrics, type MetricDefinition, requestMetrics, serverMetrics } from "../observe/index.ts";
@@ -39,6 +40,7 @@ export const metricGroups: readonly MetricGroup[] = [
   group("State store", stateMetrics),
   group("Leases", leaseMetrics),
   group("Ledger", ledgerMetrics),
+  group("Chain log", logMetrics),
   group("Names", namesMetrics),
   group("Oracle", oracleMetrics),
   group("Block engine", engineMetrics),

@@ -1,0 +1,168 @@
+import type { Slot } from "@sluice/wire/identifiers";
+import type { Block, ChainIndex } from "./chain-index.ts";
+import { type LogPosition, toldMax } from "./cursor.ts";
+import type { BlockPlace, GapRecord, Stage } from "./records.ts";
+
+/** What a follower at a position is told next, and where it is then. */
+export type FollowStep =
+  | { readonly kind: "block"; readonly block: Block; readonly skip: number; readonly position: LogPosition }
+  | { readonly kind: "undo"; readonly undo: BlockPlace; readonly back: BlockPlace; readonly position: LogPosition }
+  | { readonly kind: "gap"; readonly gap: GapRecord; readonly position: LogPosition }
+  | { readonly kind: "expired" }
+  /** There is nothing to tell until the index changes. */
+  | { readonly kind: "wait" };
+
+const wait: FollowStep = { kind: "wait" };
+
+/**
+ * The next event: a function of what the log holds and of the position alone, so that any process goes on where another
+ * one was left.
+ */
+export function nextStep(index: ChainIndex, position: LogPosition): FollowStep {
+  if (position.index !== null) return finishBlock(index, position, position.index);
+  if (position.stage === "processed") return nextProcessed(index, position);
+  const block = linked(index, position);
+  if (block === null) return afterUnknown(index, position);
+  if (!block.isOnChain) return undoTold(index, position, block);
+  const { next } = block;
+  if (next !== null && isReached(index, next, position.stage)) return tellNext(index, position, next);
+  // The end of a tree that is not the newest one: it is dead, or what follows is missing.
+  return next === null && index.isDead(block.header) ? undoTold(index, position, block) : wait;
+}
+
+/** Where one begins who has been told nothing: before the first event, at this block. */
+export function positionAfter(index: ChainIndex, stage: Stage, { slot, blockhash }: BlockPlace): LogPosition {
+  const finalizedSlot = index.newest("finalized")?.slot ?? null;
+  return { stage, slot, blockhash, index: null, finalizedSlot, gapTold: null, told: [] };
+}
+
+function linked(index: ChainIndex, place: BlockPlace): Block | null {
+  const block = index.find(place);
+  return block === undefined || block.tree === null || block.slot !== place.slot ? null : block;
+}
+
+function isReached(index: ChainIndex, block: Block, stage: Stage): boolean {
+  if (stage !== "finalized") return true;
+  const { finalized } = index.treeOf(block);
+  return finalized !== null && block.slot <= finalized.slot;
+}
+
+/** The rest of a block of which a part was handled; it is the one that was told last. */
+function finishBlock(index: ChainIndex, position: LogPosition, handled: number): FollowStep {
+  const place = position.told.at(-1) ?? position;
+  const whole = { ...position, index: null };
+  const block = index.find(place);
+  const isDropped = block?.tree === null ? index.isDead(place) : block?.isOnChain === false;
+  if (block?.hasBody === true && !isDropped) return { kind: "block", block, skip: handled + 1, position: whole };
+  if (block === undefined && place.slot >= index.floor && !index.isDead(place)) return wait;
+  return nextStep(index, whole);
+}
+
+function tellNext(index: ChainIndex, position: LogPosition, block: Block): FollowStep {
+  if (block.isAfterGap) {
+    const gap = index.gapBefore(block);
+    if (position.gapTold === null || position.gapTold < gap.to) {
+      return { kind: "gap", gap, position: { ...position, gapTold: gap.to } };
+    }
+  }
+  return tell(index, position, block);
+}
+
+function tell(index: ChainIndex, position: LogPosition, block: Block): FollowStep {
+  const { stage, told } = position;
+  if (told.length === 0) {
+    return { kind: "block", block, skip: 0, position: positionAfter(index, stage, block.header) };
+  }
+  // What was told last stands last in the list; the position moves on to it in the next step.
+  const place = placeOf(block.header);
+  return { kind: "block", block, skip: 0, position: { ...position, told: [...told, place] } };
+}
+
+/** Back to the parent, which is told or is where the follower began. */
+function undoTold(index: ChainIndex, { stage }: LogPosition, { header }: Block): FollowStep {
+  if (stage === "finalized") return { kind: "expired" };
+  const undo = { slot: header.slot, blockhash: header.blockhash };
+  const block = index.find(undo);
+  const back = block?.parent?.header ?? { slot: header.parentSlot, blockhash: header.parentBlockhash };
+  return { kind: "undo", undo, back: placeOf(back), position: positionAfter(index, stage, back) };
+}
+
+const placeOf = ({ slot, blockhash }: BlockPlace): BlockPlace => ({ slot, blockhash });
+
+/** The block of the position is not linked here: trimmed, lost, or told by a process before it was stored. */
+function afterUnknown(index: ChainIndex, position: LogPosition): FollowStep {
+  const root = index.rootAfter(position);
+  if (root !== null) return isReached(index, root, position.stage) ? tell(index, position, root) : wait;
+  if (position.slot < index.floor) return { kind: "expired" };
+  if (index.isDead(position))
+    return position.stage === "finalized" ? { kind: "expired" } : undoUnknown(index, position);
+  const after = index.afterGapAround(position.slot);
+  if (after === null || !isReached(index, after, position.stage)) return wait;
+  const { header } = after;
+  if (position.gapTold !== null && position.gapTold >= header.parentSlot) return tell(index, position, after);
+  const gap = { ...index.gapBefore(after), from: (position.slot + 1n) as Slot };
+  if (gap.from > gap.to) return tell(index, position, after);
+  return { kind: "gap", gap, position: { ...position, gapTold: gap.to } };
+}
+
+/** A block that is not held has no known parent: the follower goes back to what was final when it was told. */
+function undoUnknown(index: ChainIndex, position: LogPosition): FollowStep {
+  let back = index.latest?.finalized ?? null;
+  const finalizedSlot = position.finalizedSlot ?? 0n;
+  while (back !== null && (back.slot > finalizedSlot || back.slot >= position.slot)) back = back.parent;
+  if (back === null) return { kind: "expired" };
+  return {
+    kind: "undo",
+    undo: placeOf(position),
+    back: placeOf(back.header),
+    position: positionAfter(index, position.stage, back.header),
+  };
+}
+
+/**
+ * Blocks as they arrive, whatever their parents. The position is the last confirmed block that the follower knows;
+ * those that were told above it are listed.
+ */
+function nextProcessed(index: ChainIndex, position: LogPosition): FollowStep {
+  const { told } = position;
+  const base = linked(index, position);
+  if (base === null)
+    return told.length > 0 && isLost(index, position) ? undoAbove(position) : afterUnknown(index, position);
+  if (!base.isOnChain || (base.next === null && index.isDead(base.header))) {
+    return told.length > 0 ? undoAbove(position) : undoTold(index, position, base);
+  }
+  const { next } = base;
+  if (next !== null) {
+    const passed = told.filter(({ slot, blockhash }) => slot <= next.slot && blockhash !== next.header.blockhash);
+    if (passed.length > 0) return undoAbove({ ...position, told: passed }, told);
+    const isTold = told.some(({ blockhash }) => blockhash === next.header.blockhash);
+    if (!isTold) return tellNext(index, position, next);
+    const rest = told.filter(({ blockhash }) => blockhash !== next.header.blockhash);
+    return nextProcessed(index, { ...positionAfter(index, "processed", next.header), told: rest });
+  }
+  // One place is left for a confirmed block that is told before these.
+  if (told.length >= toldMax - 1) return wait;
+  const first = firstUntold(index, position);
+  if (first === null) return wait;
+  return { kind: "block", block: first, skip: 0, position: { ...position, told: [...told, placeOf(first.header)] } };
+}
+
+function isLost(index: ChainIndex, position: LogPosition): boolean {
+  return position.slot < index.floor || index.isDead(position);
+}
+
+function firstUntold(index: ChainIndex, { slot, told }: LogPosition): Block | null {
+  let first: Block | null = null;
+  for (const block of index.processed.values()) {
+    if (block.slot <= slot || (first !== null && block.slot >= first.slot)) continue;
+    if (!told.some(({ blockhash }) => blockhash === block.header.blockhash)) first = block;
+  }
+  return first;
+}
+
+/** Undoes the highest of the told blocks that are named. */
+function undoAbove(position: LogPosition, all = position.told): FollowStep {
+  const undo = position.told.reduce((highest, each) => (each.slot > highest.slot ? each : highest));
+  const told = all.filter(({ blockhash }) => blockhash !== undo.blockhash);
+  return { kind: "undo", undo, back: placeOf(position), position: { ...position, told } };
+}
