@@ -57,8 +57,8 @@ const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, "<code>$1</code>");
 
-/** The whole page. */
-export function renderApiPage(): string {
+/** The whole page; names the addresses of the endpoints that are known. */
+export function renderApiPage(servers: Readonly<Record<OpenApiName, string | null>>): string {
   const documents = openApiNames.map((name) => ({ name, document: documentOf(name) }));
   const links = documents.map(({ name, document }) => {
     return `<li><a href="#${name}">${escaped(document.info.title)}</a>: <a href="${openApiLocation(name)}">${openApiLocation(name)}</a></li>`;
@@ -77,14 +77,14 @@ export function renderApiPage(): string {
 <p>The paths of all endpoints. A key is sent as <code>X-API-Key</code>, as <code>Authorization: Bearer</code> or as
 <code>?api-key=</code>. <a href="/docs/errors">Every error code and its remedy</a>. <a href="/">Console</a>.</p>
 <nav aria-label="Endpoints"><ul>${links.join("")}</ul></nav>
-${documents.map(({ name, document }) => renderDocument(name, document)).join("\n")}
+${documents.map(({ name, document }) => renderDocument(name, document, servers[name])).join("\n")}
 </main>
 </body>
 </html>
 `;
 }
 
-function renderDocument(name: string, document: Document): string {
+function renderDocument(name: string, document: Document, server: string | null): string {
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     methods.flatMap((method) => {
       const operation = item[method] as Operation | undefined;
@@ -102,7 +102,8 @@ function renderDocument(name: string, document: Document): string {
       `<dt id="${name}-${id}"><code>${id}</code></dt><dd>${prose(schema.description ?? "")}<pre>${escaped(typeOf(schema))}</pre></dd>`,
   );
   const types = schemas.length === 0 ? "" : `<details><summary>Types</summary><dl>${schemas.join("")}</dl></details>`;
-  return `<section id="${name}"><h2>${escaped(document.info.title)}</h2><p>${prose(about)}</p>${sections.join("")}${types}</section>`;
+  const place = server === null ? "" : `<p>Address: <code>${escaped(server)}</code></p>`;
+  return `<section id="${name}"><h2>${escaped(document.info.title)}</h2><p>${prose(about)}</p>${place}${sections.join("")}${types}</section>`;
 }
 
 interface Shown {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { openApiLocation, openApiNames } from "@sluice/contract/openapi-names";
 import { ApiDocs } from "./api-docs.ts";
 
-const docs = new ApiDocs();
+const docs = new ApiDocs({ servers: { gateway: null, engine: null, oracle: null, resolver: null } });
 const at = (path: string, method = "GET") => new Request(`http://127.0.0.1:8899${path}`, { method });
 
 test("the gateway answers the page and the description of each endpoint, to any origin, and nothing else", async () => {
@@ -19,6 +19,22 @@ test("the gateway answers the page and the description of each endpoint, to any 
     });
   }
   for (const path of ["/", "/docs/errors", "/openapi", "/openapi/other.json"]) expect(docs.answer(at(path))).toBeNull();
+});
+
+test("a description names the server of its endpoint where one is known, and the page all that are", async () => {
+  const servers = { gateway: "https://rpc.example", engine: null, oracle: "https://prices.example", resolver: null };
+  const named = new ApiDocs({ servers });
+  const serversOf = async (path: string) => (await (await named.answer(at(path)))?.json())?.servers;
+  expect(await serversOf(openApiLocation("gateway"))).toEqual([{ url: "https://rpc.example" }]);
+  expect(await serversOf(openApiLocation("oracle"))).toEqual([{ url: "https://prices.example" }]);
+  expect(await serversOf(openApiLocation("engine"))).toEqual([{ url: "/" }]);
+  const own = await named.own("oracle", at("/openapi.json"));
+  expect(await own?.json()).toMatchObject({ servers: [{ url: "https://prices.example" }] });
+  const page = await (await named.answer(at("/docs")))?.text();
+  expect(page?.match(/Address: <code>[^<]*/g)).toEqual([
+    "Address: <code>https://rpc.example",
+    "Address: <code>https://prices.example",
+  ]);
 });
 
 test("a HEAD has no body, and any other method is refused with those that are allowed", async () => {

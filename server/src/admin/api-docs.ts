@@ -4,12 +4,22 @@ const contentSecurityPolicy = "default-src 'none'; style-src 'unsafe-inline'; ba
 /** Descriptions change with a release alone. */
 const cacheControl = "public, max-age=300";
 
+export interface ApiDocsOptions {
+  /** Where clients reach each endpoint; null leaves its description relative to the address that it is read from. */
+  readonly servers: Readonly<Record<OpenApiName, string | null>>;
+}
+
 /**
  * The OpenAPI descriptions and the page that is made of them. What writes them is loaded at the first request: a
  * quarter of a second of work that most processes never need.
  */
 export class ApiDocs {
   readonly #texts = new Map<string, Promise<string>>();
+  readonly #servers: ApiDocsOptions["servers"];
+
+  constructor({ servers }: ApiDocsOptions) {
+    this.#servers = servers;
+  }
 
   /** The gateway's answer: the page, or the description of any endpoint. Null for every other path. */
   answer(request: Request): Response | Promise<Response> | null {
@@ -29,7 +39,7 @@ export class ApiDocs {
   async #page(request: Request): Promise<Response> {
     const text = await this.#written(apiDocsPage, async () => {
       const { renderApiPage } = await import("@sluice/contract/openapi-page");
-      return renderApiPage();
+      return renderApiPage(this.#servers);
     });
     const headers = { "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": contentSecurityPolicy };
     return answerOf(request, text, headers);
@@ -38,7 +48,7 @@ export class ApiDocs {
   async #description(name: OpenApiName, request: Request): Promise<Response> {
     const text = await this.#written(name, async () => {
       const { createOpenApi } = await import("@sluice/contract/openapi");
-      return `${JSON.stringify(createOpenApi(name))}\n`;
+      return `${JSON.stringify(createOpenApi(name, this.#servers[name]))}\n`;
     });
     // Public, so that a generator or a viewer of another origin may read it.
     return answerOf(request, text, { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" });

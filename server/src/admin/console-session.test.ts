@@ -92,6 +92,28 @@ describe("a session", () => {
       expect(await cookieOf(proto, address)).not.toContain("Secure");
     }
   });
+
+  test("opens at the operator's address behind a proxy that puts another Host there, and at no third", async () => {
+    await using named = await openConsoleStand({ publicUrl: "https://rpc.example" });
+    const { key } = await named.key(await named.account(), ["read"]);
+    const signIn = (origin: string) => named.ask("session", { method: "POST", headers: { origin }, body: { key } });
+    const opened = await signIn("https://rpc.example");
+    expect([opened.status, opened.headers.get("set-cookie")]).toEqual([200, expect.stringMatching(/; Secure$/)]);
+    expect((await signIn(`http://${consoleHost}`)).headers.get("set-cookie")).toEndWith("; Secure");
+    for (const origin of [
+      "http://rpc.example",
+      "https://rpc.example.evil.example",
+      "https://rpc.example:444",
+      "null",
+    ]) {
+      expect((await signIn(origin)).status).toBe(403);
+    }
+    await using plain = await openConsoleStand({ publicUrl: "http://rpc.example" });
+    const other = await plain.key(await plain.account(), ["read"]);
+    const headers = { origin: "http://rpc.example" };
+    const cookie = await plain.ask("session", { method: "POST", headers, body: { key: other.key } });
+    expect([cookie.status, cookie.headers.get("set-cookie")?.includes("Secure")]).toEqual([200, false]);
+  });
 });
 
 describe("a key", () => {

@@ -49,9 +49,11 @@ const proxyHeaders = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host",
 
 /** Who looks at the console: by key, by cookie, and on a development server by being on this machine. */
 export class ConsoleSessions {
+  readonly #publicUrl: string | null;
   readonly #dependencies: ConsoleSessionDependencies;
 
-  constructor(dependencies: ConsoleSessionDependencies) {
+  constructor(options: { readonly publicUrl: string | null }, dependencies: ConsoleSessionDependencies) {
+    this.#publicUrl = options.publicUrl;
     this.#dependencies = dependencies;
   }
 
@@ -126,7 +128,7 @@ export class ConsoleSessions {
     key: string,
   ): Promise<{ accountId: string; expiresAt: number; cookie: string }> {
     const caller = callerOf(context);
-    requireSameOrigin(caller.request);
+    requireSameOrigin(caller.request, this.#publicUrl);
     const grant = await this.#identify(key, context);
     await takeRequest(this.#dependencies.access, context, grant);
     const { accountId, keyId } = grant;
@@ -138,14 +140,18 @@ export class ConsoleSessions {
   /** Ends the session, wherever else its cookie was copied to. */
   async signOut(context: Context<RestEnvironment>): Promise<{ cookie: string }> {
     const caller = callerOf(context);
-    requireSameOrigin(caller.request);
+    requireSameOrigin(caller.request, this.#publicUrl);
     const token = cookieOf(caller.request.headers.get("cookie"));
     if (token !== null) await this.#dependencies.state.sessions.delete(hashSessionToken(token));
     return { cookie: this.#cookie(caller, "", 0) };
   }
 
   #cookie({ request, socketAddress }: ConsoleCaller, token: string, maxAgeSeconds: number): string {
-    const secure = this.#dependencies.access.isOverTls(request.headers, socketAddress) ? "; Secure" : "";
+    // An address with https is the operator's word that browsers are on TLS, whatever the proxy says or leaves out.
+    const isSecure =
+      this.#publicUrl?.startsWith("https:") === true ||
+      this.#dependencies.access.isOverTls(request.headers, socketAddress);
+    const secure = isSecure ? "; Secure" : "";
     return `${cookieName}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}${secure}`;
   }
 }
@@ -167,10 +173,14 @@ function cookieOf(header: string | null): string | null {
   return token === "" || token.length > 200 ? null : token;
 }
 
-/** A change needs an Origin that is this very host, so that no other page can make it (decisions: All doors). */
-function requireSameOrigin(request: Request): void {
+/**
+ * A change needs an Origin that is this very host, so that no other page can make it (decisions: All doors), or the
+ * address that the operator names: a proxy may put a host of its own in the place of the browser's.
+ */
+function requireSameOrigin(request: Request, publicUrl: string | null): void {
   const origin = request.headers.get("origin");
   const host = request.headers.get("host");
+  if (origin !== null && origin === publicUrl) return;
   if (origin === null || host === null || origin.replace(/^https?:\/\//, "") !== host) {
     throw new SluiceError("PERMISSION_DENIED", { message: "The request comes from another origin" });
   }

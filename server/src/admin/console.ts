@@ -42,6 +42,8 @@ export interface ConsoleDependencies extends ConsoleSessionDependencies {
 
 export interface ConsoleOptions {
   readonly network: Network;
+  /** Where browsers open the console, without a trailing slash; null where the operator names no address. */
+  readonly publicUrl: string | null;
   readonly version: string;
   /** Aborted when the server drains: live streams end then, since they would never end by themselves. */
   readonly closing: AbortSignal;
@@ -57,7 +59,7 @@ const accountsKeptMax = 1_000;
 /** The console's own REST, under /api/v1/console; same origin only. */
 export function createConsole(options: ConsoleOptions, dependencies: ConsoleDependencies): Hono<RestEnvironment> {
   const app = createRestApp({ cors: "none" }, dependencies);
-  const sessions = new ConsoleSessions(dependencies);
+  const sessions = new ConsoleSessions(options, dependencies);
   const overviews = new Overviews(options, dependencies);
   const { clock, names, prices, bundles } = dependencies;
   const live = new LiveStreams({ clock, everyMs: options.liveEveryMs ?? 1_000, closing: options.closing });

@@ -4,6 +4,8 @@ import { table } from "./terminal.ts";
 
 export interface BannerFacts {
   readonly file: DevFile;
+  /** What people are told of the endpoints. */
+  readonly addresses: DevFile["doors"];
   readonly consoleUrl: string | null;
   readonly directory: string;
   readonly version: string;
@@ -27,16 +29,16 @@ const endpointTitles: Readonly<Record<string, string>> = {
 
 /** The output of `sluice dev` when it is ready: the endpoints, a key, and a first call that works unchanged. */
 export function renderBanner(facts: BannerFacts): string {
-  const { file } = facts;
+  const { file, addresses } = facts;
   const tier = platformTierLimits.enterprise.name;
-  const open = Object.entries(file.doors).flatMap(([name, url]) =>
+  const open = Object.entries(addresses).flatMap(([name, url]) =>
     url === null ? [] : [[endpointTitles[name] ?? name, url]],
   );
   const console: [string, string][] = facts.consoleUrl === null ? [] : [["console", facts.consoleUrl]];
   const rows: [string, string][] = [...console, ...(open as [string, string][])];
   const firstCall = [
     "A first call:",
-    `  curl ${file.doors.rpc} -H 'X-API-Key: ${file.key}' -H 'Content-Type: application/json' \\`,
+    `  curl ${addresses.rpc} -H 'X-API-Key: ${file.key}' -H 'Content-Type: application/json' \\`,
     `    -d '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'`,
     "",
   ];
@@ -51,7 +53,7 @@ export function renderBanner(facts: BannerFacts): string {
     `prices   ${facts.prices}`,
     `data     ${facts.directory}`,
     "",
-    ...(file.doors.rpc === null ? [] : firstCall),
+    ...(addresses.rpc === null ? [] : firstCall),
     "Ctrl-C ends it.",
     "",
   ].join("\n");

@@ -72,14 +72,22 @@ export async function runDev(
     state: sluice.state,
   });
   // A browser needs no session only where other machines cannot reach the endpoint; elsewhere it signs in with a key.
-  if (isLoopback(effective.bind)) sluice.openConsoleAs(consoleAccountId);
+  if (isForThisMachine(effective)) sluice.openConsoleAs(consoleAccountId);
   const marketAdmin = market?.ready().admin ?? null;
   const chainAdmin = chain?.ready().admin ?? null;
-  const file = { key: keys.enterprise, keys, doors: endpointUrls(sluice), chainAdmin, marketAdmin, pid: process.pid };
+  const file = {
+    key: keys.enterprise,
+    keys,
+    doors: endpointUrls(sluice, "listensAt"),
+    chainAdmin,
+    marketAdmin,
+    pid: process.pid,
+  };
   writeDevFile(directory, file);
   terminal.out(
     renderBanner({
       file,
+      addresses: endpointUrls(sluice, "url"),
       directory,
       version,
       consoleUrl: sluice.consoleUrl,
@@ -157,6 +165,12 @@ export function isLoopback(bind: string): boolean {
   return bind === "localhost" || bind === "::1" || /^127\.\d+\.\d+\.\d+$/.test(bind);
 }
 
+/** Whether nobody but this machine opens the console: it neither listens for others nor is told to them. */
+function isForThisMachine({ bind, publicUrls: { gateway } }: Config): boolean {
+  if (!isLoopback(bind)) return false;
+  return gateway === null || isLoopback(new URL(gateway).hostname.replace(/^\[|\]$/g, ""));
+}
+
 function readSlotMs(text: string | undefined): number {
   const slotMs = Number(text ?? "400");
   if (Number.isInteger(slotMs) && slotMs >= 10 && slotMs <= 60_000) return slotMs;
@@ -181,10 +195,11 @@ function describePrices({ oracle, roles }: Config, marketAdmin: string | null): 
   return `of a development market${faults} (--oracle live for real ones)`;
 }
 
-function endpointUrls(sluice: Sluice): Record<DevEndpoint, string | null> {
+/** Under each endpoint's name what people are told of it, or where programs of this machine reach it. */
+function endpointUrls(sluice: Sluice, form: "url" | "listensAt"): Record<DevEndpoint, string | null> {
   const urls = devEndpoints.map((name) => [
     name,
-    sluice.endpoints.find((endpoint) => endpoint.name === name)?.url ?? null,
+    sluice.endpoints.find((endpoint) => endpoint.name === name)?.[form] ?? null,
   ]);
   return Object.fromEntries(urls);
 }

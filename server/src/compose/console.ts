@@ -21,7 +21,7 @@ import type { Names } from "../names/index.ts";
 import type { AppMount } from "../net/index.ts";
 import type { Oracle } from "../oracle/index.ts";
 import { type Dependencies, version } from "./dependencies.ts";
-import { endpointsOf, engineRestUrl, oracleUrl } from "./endpoints.ts";
+import { describedServers, endpointsOf, engineRestUrl, oracleUrl } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Stores } from "./stores.ts";
 
@@ -49,7 +49,7 @@ export interface Console {
 export function openConsole(config: Config, dependencies: ConsoleDependencies): Console {
   const { clock, log, gateway, stores, openAccount, closing, names, oracle, engine } = dependencies;
   const rest = createConsole(
-    { network: config.networkDefault, version, closing },
+    { network: config.networkDefault, publicUrl: config.publicUrls.gateway, version, closing },
     {
       state: stores.state,
       clock,
@@ -92,23 +92,23 @@ function requireActive({ active }: EngineService): Engine {
   throw new SluiceError("OVERLOADED", { message: "The block engine stands by here; another process runs it." });
 }
 
-function openPages(
-  { stores }: Config,
-  { closing, events }: ConsoleDependencies,
-): Pick<Console, "pages" | "buildPages"> {
-  const docs = new ApiDocs();
+function openPages(config: Config, { closing, events }: ConsoleDependencies): Pick<Console, "pages" | "buildPages"> {
+  const docs = new ApiDocs({ servers: describedServers(config) });
   let pages: ConsolePages | null = null;
   const build = new SingleFlight(async () => {
-    pages = new ConsolePages({ directory: await buildConsoleFiles(stores.directory, closing), pages: pagePaths });
+    pages = new ConsolePages({
+      directory: await buildConsoleFiles(config.stores.directory, closing),
+      pages: pagePaths,
+    });
     return pages;
   });
   return {
     pages: {
       prefix: "/",
-      fetch: async (request, { requestId }) =>
+      fetch: async (request, { requestId, docsBase }) =>
         docs.answer(request) ??
         (pages ?? (await build.run())).answer(request) ??
-        problemResponse("NOT_FOUND", { requestId }),
+        problemResponse("NOT_FOUND", { requestId, docsBase }),
     },
     buildPages: () =>
       void build.run().catch((error: unknown) => closing.aborted || events.internalError("console", error)),

@@ -1,10 +1,15 @@
+import type { OpenApiName } from "@sluice/contract/openapi-names";
 import type { Config, Role } from "../config/index.ts";
+import type { GatewayPlace } from "../http/index.ts";
 import type { ReplicaGroup } from "../limits/index.ts";
 
 /** An address at which this server listens. */
 export interface Endpoint {
   readonly name: string;
+  /** What people and clients are told. */
   readonly url: string;
+  /** For programs of this machine. */
+  readonly listensAt: string;
   /** The protocol in a word or two, for people. */
   readonly protocol: string;
   /** Absent for an endpoint of customers. */
@@ -42,49 +47,114 @@ export const openedRoles = (config: Config): readonly Role[] => {
 const opensEngineTls = (config: Config): boolean => config.mode === "dev" || config.tls.engineGrpc !== null;
 
 /** A host that stands for all addresses is shown as the one that a person on this machine can open. */
-const shownHost = (host: string): string => (host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host);
+const openableHost = (host: string): string => (isEveryAddress(host) ? "127.0.0.1" : host);
+const isEveryAddress = (host: string): boolean => host === "0.0.0.0" || host === "::";
+
+type PortName = keyof Config["ports"];
 
 /** The certificate files of the ports that may have TLS before them. */
-const tlsOf: Readonly<Partial<Record<keyof Config["ports"], keyof Config["tls"]>>> = {
+const tlsOf: Readonly<Partial<Record<PortName, keyof Config["tls"]>>> = {
   gateway: "gateway",
   pubsub: "gateway",
   oracle: "oracle",
+  resolver: "resolver",
   engineRest: "engineRest",
 };
 
-const url = (config: Config, name: keyof Config["ports"], scheme: "http" | "ws" = "http"): string => {
+const hostOf = (config: Config, name: PortName): string => (name === "resolver" ? config.resolver.host : config.bind);
+
+/** An address of this port under a host, with the scheme that the port speaks. */
+function addressOf(config: Config, name: PortName, host: string): string {
   const tls = tlsOf[name];
   const isSecure = name === "engineGrpcTls" || (tls !== undefined && config.tls[tls] !== null);
-  return `${scheme}${isSecure ? "s" : ""}://${shownHost(config.bind)}:${config.ports[name]}`;
-};
+  const bracketed = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+  return `${name === "pubsub" ? "ws" : "http"}${isSecure ? "s" : ""}://${bracketed}:${config.ports[name]}`;
+}
+
+/** Where a program of this machine reaches a port. */
+const listeningUrl = (config: Config, name: PortName): string =>
+  addressOf(config, name, openableHost(hostOf(config, name)));
+
+/** The operator's word for a port, if there is one; PubSub is on the gateway's port too. */
+function namedUrl({ publicUrls }: Config, name: PortName): string | null {
+  if (name === "pubsub") return publicUrls.pubsub ?? publicUrls.gateway?.replace(/^http/, "ws") ?? null;
+  return name === "gateway" || name === "oracle" || name === "resolver" || name === "engineRest"
+    ? publicUrls[name]
+    : null;
+}
+
+/**
+ * What people and clients are told in the place of where a port listens: the operator's word, else this port at the
+ * host of PUBLIC_URL where it listens on every address. Null where it is told as it listens.
+ */
+function publicUrl(config: Config, name: PortName): string | null {
+  const { gateway } = config.publicUrls;
+  const named = namedUrl(config, name);
+  if (named !== null || gateway === null || !isEveryAddress(hostOf(config, name))) return named;
+  return addressOf(config, name, new URL(gateway).hostname);
+}
+
+const shownUrl = (config: Config, name: PortName): string => publicUrl(config, name) ?? listeningUrl(config, name);
+
+/** The gateway of the whole installation, as endpoints point at its console and its page of codes. */
+export const gatewayPlace = (config: Config): GatewayPlace => ({
+  port: config.ports.gateway,
+  url: config.publicUrls.gateway,
+});
+
+/** The servers that OpenAPI descriptions name; null where an address is relative to where the description is read. */
+export const describedServers = (config: Config): Readonly<Record<OpenApiName, string | null>> => ({
+  gateway: config.publicUrls.gateway,
+  engine: opensEngine(config) ? publicUrl(config, "engineRest") : config.publicUrls.engineRest,
+  oracle: opensOracle(config) ? publicUrl(config, "oracle") : config.publicUrls.oracle,
+  resolver: opensResolver(config) ? publicUrl(config, "resolver") : config.publicUrls.resolver,
+});
 
 /** Null where no gateway runs, which serves the console. */
 export const consoleUrl = (config: Config): string | null =>
-  opensGateway(config) ? `${url(config, "gateway")}/` : null;
-export const oracleUrl = (config: Config): string => url(config, "oracle");
-export const engineRestUrl = (config: Config): string => url(config, "engineRest");
+  opensGateway(config) ? `${shownUrl(config, "gateway")}/` : null;
+export const oracleUrl = (config: Config): string => shownUrl(config, "oracle");
+export const engineRestUrl = (config: Config): string => shownUrl(config, "engineRest");
 
-/** The address of the engine's gRPC endpoint: the operator's, or the one that validators of this machine find. */
-export const engineUrl = (config: Config): string => config.engine.url ?? url(config, "engineGrpc");
+/**
+ * The gRPC address that validators are told: the operator's for them, else what everybody is told. The validator of a
+ * development chain is on this machine.
+ */
+export function engineUrl(config: Config): string {
+  if (config.engine.url !== null) return config.engine.url;
+  return config.mode === "dev"
+    ? listeningUrl(config, "engineGrpc")
+    : (config.publicUrls.engineGrpc ?? shownUrl(config, "engineGrpc"));
+}
 
-export const resolverEndpoint = ({ resolver, tls }: Config): Endpoint => ({
-  name: "resolver",
-  url: `${tls.resolver === null ? "http" : "https"}://${shownHost(resolver.host)}:${resolver.port}`,
-  protocol: "names, HTTP",
-});
+function endpoint(config: Config, port: PortName, terms: { name?: string; path?: string; protocol: string }): Endpoint {
+  const { name = port, path = "", protocol } = terms;
+  return { name, url: shownUrl(config, port) + path, listensAt: listeningUrl(config, port) + path, protocol };
+}
 
-const engineEndpoints = (config: Config): Endpoint[] => {
-  const tls = {
-    name: "engineGrpcTls",
-    url: url(config, "engineGrpcTls"),
-    protocol: "bundles, gRPC over TLS",
-  };
+export const resolverEndpoint = (config: Config): Endpoint => endpoint(config, "resolver", { protocol: "names, HTTP" });
+
+/** The gRPC ports; where the operator names an address, it stands for one of them, and the other is the operator's. */
+function grpcEndpoints(config: Config): Endpoint[] {
+  const { engineGrpc: named } = config.publicUrls;
+  const plain = endpoint(config, "engineGrpc", { protocol: "bundles, gRPC" });
+  const secured = endpoint(config, "engineGrpcTls", { protocol: "bundles, gRPC over TLS" });
+  const open = opensEngineTls(config) ? [plain, secured] : [plain];
+  if (named === null) return open;
+  const isTls = named.startsWith("https:");
+  const told = isTls ? secured : plain;
+  const listensAt = open.includes(told) ? told.listensAt : plain.listensAt;
+  const others = open.filter((each) => each !== told);
   return [
-    { name: "engineRest", url: engineRestUrl(config), protocol: "bundles, REST and JSON-RPC" },
-    { name: "engineGrpc", url: url(config, "engineGrpc"), protocol: "bundles, gRPC" },
-    ...(opensEngineTls(config) ? [tls] : []),
+    ...others.map((each) => ({ ...each, url: each.listensAt, forOperators: true as const })),
+    { ...told, url: named, listensAt },
   ];
-};
+}
+
+const engineEndpoints = (config: Config): Endpoint[] => [
+  endpoint(config, "engineRest", { protocol: "bundles, REST and JSON-RPC" }),
+  ...grpcEndpoints(config),
+];
 
 /** Of which groups of processes that share rates a process is, by its roles. */
 export function replicaGroupsOf(config: Config): ReplicaGroup[] {
@@ -98,23 +168,20 @@ export function replicaGroupsOf(config: Config): ReplicaGroup[] {
 export const addressesOf = (endpoints: readonly Endpoint[]): Record<string, string> =>
   Object.fromEntries(endpoints.map(({ name, url }) => [name, url]));
 
-const metricsEndpoint = ({ metrics }: Pick<Config, "metrics">): Endpoint => ({
-  name: "metrics",
-  url: `http://${shownHost(metrics.host)}:${metrics.port}/metrics`,
-  protocol: "Prometheus",
-  forOperators: true,
-});
+function metricsEndpoint({ metrics }: Pick<Config, "metrics">): Endpoint {
+  const url = `http://${openableHost(metrics.host)}:${metrics.port}/metrics`;
+  return { name: "metrics", url, listensAt: url, protocol: "Prometheus", forOperators: true };
+}
 
 /** All endpoints that a server with this configuration opens. */
 export function endpointsOf(config: Config): Endpoint[] {
+  const rpc = { name: "rpc", path: "/rpc", protocol: "JSON-RPC" };
   return [
-    ...(opensGateway(config) ? [{ name: "rpc", url: `${url(config, "gateway")}/rpc`, protocol: "JSON-RPC" }] : []),
+    ...(opensGateway(config) ? [endpoint(config, "gateway", rpc)] : []),
     ...(opensResolver(config) ? [resolverEndpoint(config)] : []),
-    ...(opensOracle(config)
-      ? [{ name: "oracle", url: oracleUrl(config), protocol: "prices, HTTP and WebSocket" }]
-      : []),
+    ...(opensOracle(config) ? [endpoint(config, "oracle", { protocol: "prices, HTTP and WebSocket" })] : []),
     ...(opensEngine(config) ? engineEndpoints(config) : []),
-    ...(opensGateway(config) ? [{ name: "pubsub", url: url(config, "pubsub", "ws"), protocol: "Solana PubSub" }] : []),
+    ...(opensGateway(config) ? [endpoint(config, "pubsub", { protocol: "Solana PubSub" })] : []),
     metricsEndpoint(config),
   ];
 }

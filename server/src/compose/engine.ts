@@ -6,7 +6,7 @@ import type { RevocationFeed } from "../keys/index.ts";
 import { createLeaseEvents } from "../leases/index.ts";
 import { AppListener, type CertificateSource, devTls, fixedCertificate, GrpcServer } from "../net/index.ts";
 import { type Dependencies, version } from "./dependencies.ts";
-import { drainMsOf, engineUrl, opensEngine } from "./endpoints.ts";
+import { describedServers, drainMsOf, engineUrl, gatewayPlace, opensEngine } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Stores } from "./stores.ts";
 import { openPort } from "./tls.ts";
@@ -78,9 +78,9 @@ async function openEndpoints(config: Config, engine: EngineService, dependencies
   const opened: { stop(deadlineMs: number): Promise<void> }[] = [];
   const drainMs = drainMsOf(config);
   resources.defer(async () => void (await Promise.all(opened.map((each) => each.stop(drainMs)))));
-  const docs = new ApiDocs();
+  const docs = new ApiDocs({ servers: describedServers(config) });
   const probes = { source: dependencies.health, role: "engine" };
-  const page = { title: "block engine", version, gatewayPort: config.ports.gateway, probes };
+  const page = { title: "block engine", version, gateway: gatewayPlace(config), probes };
   const rest = await openPort(
     { endpoint: "engineRest", hostname, port: engineRest, tls: config.tls.engineRest },
     dependencies,

@@ -191,12 +191,13 @@ export async function openGatewayListener(
   const options = { endpoint: "gateway", hostname: config.bind, port, tls: config.tls.gateway, connectionsMax };
   const place = placeOf(options);
   const { peers, ...address } = place;
+  const publicUrl = config.publicUrls.gateway;
   const listener = listening(
     "gateway",
     port,
     () =>
       new GatewayServer(
-        { ...shared, ...address, pubsubPort: peers === undefined ? pubsubPort : 0 },
+        { ...shared, ...address, publicUrl, pubsubPort: peers === undefined ? pubsubPort : 0 },
         peers === undefined ? parts : { ...parts, peers },
       ),
   );

@@ -14,7 +14,7 @@ import {
   startExchanges,
 } from "../oracle/index.ts";
 import { type Dependencies, version } from "./dependencies.ts";
-import { drainMsOf, opensOracle } from "./endpoints.ts";
+import { describedServers, drainMsOf, gatewayPlace, opensOracle } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
 import { openMeter, type Stores } from "./stores.ts";
 import { openPort } from "./tls.ts";
@@ -68,9 +68,9 @@ export async function openOracle(config: Config, dependencies: OracleParts): Pro
   );
   revocations.subscribe(() => oracle.stream.recheck());
   const port = config.ports.oracle;
-  const docs = new ApiDocs();
+  const docs = new ApiDocs({ servers: describedServers(config) });
   const probes = { source: dependencies.health, role: "oracle" };
-  const page = { title: "price oracle", version, gatewayPort: config.ports.gateway, probes };
+  const page = { title: "price oracle", version, gateway: gatewayPlace(config), probes };
   const options = { endpoint: "oracle", hostname: config.bind, port, tls: config.tls.oracle };
   const listener = await openPort(
     options,

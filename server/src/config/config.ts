@@ -5,6 +5,7 @@ import type { Source } from "./faults.ts";
 import type { KeyName, LogLevel, Mode, Role } from "./keys.ts";
 import type { SocketAddress, SourceEndpoint } from "./parsers.ts";
 import type { PoolConfig } from "./pools.ts";
+import type { PublicUrls } from "./public-keys.ts";
 import type { TlsConfig } from "./tls-keys.ts";
 import type { UpstreamConfig } from "./upstreams.ts";
 
@@ -43,6 +44,8 @@ export interface Config {
   /** The port of each endpoint, the offset included. */
   readonly ports: Readonly<Record<EndpointName, number>>;
   readonly portOffset: number;
+  /** What clients are told in place of the addresses that endpoints listen on. */
+  readonly publicUrls: PublicUrls;
   readonly resolver: SocketAddress & {
     /** null reads names from the nodes of the default network. */
     readonly chainRpcUrl: string | null;

@@ -4,6 +4,12 @@ import { type KeyName, keyNames, keys } from "./keys.ts";
 export const examples: Readonly<Partial<Record<KeyName, string>>> = {
   TRUSTED_PROXIES: "10.0.0.0/8",
   MAX_CONNECTIONS: "20000",
+  PUBLIC_URL: "https://rpc.example",
+  PUBLIC_URL_PUBSUB: "wss://rpc.example",
+  PUBLIC_URL_ORACLE: "https://prices.example",
+  PUBLIC_URL_RESOLVER: "https://names.example",
+  PUBLIC_URL_ENGINE: "https://bundles.example",
+  PUBLIC_URL_ENGINE_GRPC: "https://engine.example:7441",
   // Nobody should run with the key of an example.
   MASTER_KEY: "",
   MASTER_KEY_PREVIOUS: "",

@@ -37,6 +37,49 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
   MAX_CONNECTIONS: { good: [["400", (c) => c.connectionsMax, 400]], bad: ["0", "1e3", "1000001"] },
   DRAIN_DELAY_MS: { good: [["15000", (c) => c.drain.delayMs, 15_000]], bad: ["-1", "5s", "300001"] },
   DRAIN_MS: { good: [["0", (c) => c.drain.deadlineMs, 0]], bad: ["-1", "5s", "300001"] },
+  PUBLIC_URL: {
+    good: [
+      ["https://RPC.example/", (c) => c.publicUrls.gateway, "https://rpc.example"],
+      ["http://10.0.0.1:80", (c) => c.publicUrls.gateway, "http://10.0.0.1"],
+      [" https://[2001:db8::1]:8443", (c) => c.publicUrls.gateway, "https://[2001:db8::1]:8443"],
+    ],
+    bad: [
+      "rpc.example",
+      "ftp://rpc.example",
+      "wss://rpc.example",
+      "https://rpc.example/rpc",
+      "https://rpc.example//",
+      "https://rpc.example?",
+      "https://rpc.example#a",
+      "https://user@rpc.example",
+      "https://@rpc.example",
+      "https://rpc.example\\x",
+      "https://rpc.ex\nample",
+      "https://0.0.0.0",
+      "http://[::]:8899",
+      "https://rpc.example:70000",
+    ],
+  },
+  PUBLIC_URL_PUBSUB: {
+    good: [["wss://rpc.example", (c) => c.publicUrls.pubsub, "wss://rpc.example"]],
+    bad: ["https://rpc.example", "wss://rpc.example/ws"],
+  },
+  PUBLIC_URL_ORACLE: {
+    good: [["https://prices.example", (c) => c.publicUrls.oracle, "https://prices.example"]],
+    bad: ["https://prices.example/v1"],
+  },
+  PUBLIC_URL_RESOLVER: {
+    good: [["https://names.example", (c) => c.publicUrls.resolver, "https://names.example"]],
+    bad: ["names.example"],
+  },
+  PUBLIC_URL_ENGINE: {
+    good: [["https://bundles.example", (c) => c.publicUrls.engineRest, "https://bundles.example"]],
+    bad: ["https://"],
+  },
+  PUBLIC_URL_ENGINE_GRPC: {
+    good: [["https://engine.example:7441", (c) => c.publicUrls.engineGrpc, "https://engine.example:7441"]],
+    bad: ["engine.example:7441"],
+  },
   MASTER_KEY: {
     good: [
       [masterKey.toUpperCase(), (c) => c.masterKey, masterKey],

@@ -23,6 +23,7 @@ import {
   urlOf,
 } from "./parsers.ts";
 import { poolList } from "./pools.ts";
+import { publicKeys } from "./public-keys.ts";
 import { clickhouseUrl, keyPrefix, postgresUrl, redisUrl } from "./store-parsers.ts";
 import { tlsKeys } from "./tls-keys.ts";
 import { upstreamList } from "./upstreams.ts";
@@ -79,6 +80,7 @@ export const keys = {
     "Client connections that the gateway's port and the PubSub port take together. One more ends the connection that waited longest for a request, or is answered 503. Unless set, three quarters of the process's limit of open files, at most 65,536.",
   ),
   ...drainKeys,
+  ...publicKeys,
   MASTER_KEY: optional(
     "Server",
     "server.master_key",

@@ -2,6 +2,7 @@ import type { Config, Setting } from "./config.ts";
 import type { ConfigFault } from "./faults.ts";
 import { type KeyName, type KeyValues, keyNames, keys, type Mode } from "./keys.ts";
 import { show } from "./masking.ts";
+import { publicUrlsOf } from "./public-keys.ts";
 import { checkRules, endpointPorts } from "./rules.ts";
 import {
   type FlagValues,
@@ -87,6 +88,18 @@ function databaseOf(values: KeyValues): Config["stores"]["database"] {
   };
 }
 
+function engineOf(values: KeyValues): Config["engine"] {
+  return {
+    builder: values.ENGINE_BUILDER,
+    commission: values.ENGINE_COMMISSION,
+    tickMs: values.ENGINE_TICK_MS,
+    simulators: values.ENGINE_SIMULATORS,
+    validators: values.ENGINE_VALIDATORS,
+    url: values.ENGINE_URL,
+    region: values.ENGINE_REGION,
+  };
+}
+
 function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): Config {
   const ports = endpointPorts(values);
   return {
@@ -95,6 +108,7 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
     bind: values.BIND,
     ports,
     portOffset: values.PORT_OFFSET,
+    publicUrls: publicUrlsOf(values),
     resolver: {
       host: values.API_BIND?.host ?? values.BIND,
       port: ports.resolver,
@@ -111,15 +125,7 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
       sunsetMs: values.ORACLE_SUNSET,
       successorUrl: values.ORACLE_SUCCESSOR,
     },
-    engine: {
-      builder: values.ENGINE_BUILDER,
-      commission: values.ENGINE_COMMISSION,
-      tickMs: values.ENGINE_TICK_MS,
-      simulators: values.ENGINE_SIMULATORS,
-      validators: values.ENGINE_VALIDATORS,
-      url: values.ENGINE_URL,
-      region: values.ENGINE_REGION,
-    },
+    engine: engineOf(values),
     tls: tlsOf(values),
     metrics: { host: values.METRICS_BIND.host, port: ports.metrics },
     upstreams: {

@@ -10,7 +10,6 @@ import {
   pathOf,
   preflightResponse,
   probeResponse,
-  problemResponse,
 } from "../http/index.ts";
 import type { RequestFact } from "../ledger/index.ts";
 import {
@@ -23,7 +22,6 @@ import {
   type HttpAnswer,
   type HttpRequest,
   HttpServer,
-  problemAnswer,
   type SocketMount,
   type SocketSession,
   WebSocketServer,
@@ -45,6 +43,8 @@ export interface GatewayOptions {
   /** The port on which Solana clients look for PubSub; null opens none. */
   readonly pubsubPort: number | null;
   readonly networkDefault: Network;
+  /** The address that clients know, without a trailing slash; null, or absent, where the operator names none. */
+  readonly publicUrl?: string | null;
   readonly trustedProxies: AddressSet;
   readonly bodyTimeoutMs?: number;
   /** Requests beyond this many in flight are refused with OVERLOADED. */
@@ -98,7 +98,7 @@ export class GatewayServer implements AsyncDisposable {
       { ...overloadDefaults, inFlightMax: options.inFlightMax ?? overloadDefaults.inFlightMax },
       { clock: dependencies.clock, inFlight: () => this.#server.pending },
     );
-    this.#web = new WebAnswers(dependencies);
+    this.#web = new WebAnswers({ docsBase: options.publicUrl ?? null }, dependencies);
     this.#pipeline = new Pipeline(options, {
       ...dependencies,
       bodies: this.#bodies,
@@ -149,7 +149,7 @@ export class GatewayServer implements AsyncDisposable {
     if (method === "GET" && isUpgrade(headers)) {
       const mount = this.#dependencies.sockets.find((candidate) => candidate.serves(path));
       if (mount !== undefined) return this.#upgrade(request, mount);
-      return this.#web.from((requestId) => problemResponse("NOT_FOUND", { requestId }));
+      return this.#web.from((requestId) => this.#web.response("NOT_FOUND", { requestId }));
     }
     if (method === "OPTIONS" && isRpcPath(path)) {
       const requested = headers.get("access-control-request-headers");
@@ -163,8 +163,12 @@ export class GatewayServer implements AsyncDisposable {
     return this.#web.from((requestId) => {
       const page = crawlerPage(method, path);
       if (page !== null) return page;
-      if (app === null) return problemResponse("NOT_FOUND", { requestId });
-      return app.fetch(webRequest(request), { requestId, socketAddress: request.socketAddress });
+      if (app === null) return this.#web.response("NOT_FOUND", { requestId });
+      return app.fetch(webRequest(request), {
+        requestId,
+        socketAddress: request.socketAddress,
+        docsBase: this.#web.docsBase,
+      });
     });
   }
 
@@ -192,7 +196,8 @@ export class GatewayServer implements AsyncDisposable {
     };
     return this.#web.from(
       (requestId) =>
-        probeResponse(request, { source, role: "gateway" }, requestId) ?? problemResponse("NOT_FOUND", { requestId }),
+        probeResponse(request, { source, role: "gateway", docsBase: this.#web.docsBase }, requestId) ??
+        this.#web.response("NOT_FOUND", { requestId }),
     );
   }
 
@@ -204,13 +209,13 @@ export class GatewayServer implements AsyncDisposable {
     if (path === "/health" || path === "/ready") return this.#probe(request);
     return this.#web.from(
       (requestId) =>
-        docsRedirect(webRequest(request), this.port) ??
-        problemResponse("NOT_FOUND", { requestId, message: "This port speaks WebSocket only" }),
+        docsRedirect(webRequest(request), { port: this.port, url: this.#web.docsBase }) ??
+        this.#web.response("NOT_FOUND", { requestId, message: "This port speaks WebSocket only" }),
     );
   }
 
   #upgrade(request: HttpRequest, mount: SocketMount): Handled | Promise<Handled> {
-    if (this.#draining) return this.#web.from((requestId) => problemResponse("OVERLOADED", { requestId }));
+    if (this.#draining) return this.#web.from((requestId) => this.#web.response("OVERLOADED", { requestId }));
     if (request.headers.get("sec-websocket-version") !== "13") return otherVersion;
     return this.#web.handle(() => {
       const session = mount.begin(webRequest(request), { requestIP: () => ({ address: request.socketAddress }) });
@@ -224,7 +229,7 @@ export class GatewayServer implements AsyncDisposable {
     const upgrade = this.#webSockets.upgrade(request, session);
     if (upgrade !== null) return upgrade;
     session.closed(closedAbnormally);
-    return problemAnswer("INVALID_REQUEST", { requestId: session.requestId });
+    return this.#web.problem("INVALID_REQUEST", { requestId: session.requestId });
   }
 
   #appOf(path: string): AppMount | null {

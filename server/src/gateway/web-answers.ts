@@ -1,4 +1,5 @@
-import { failureOf } from "../http/index.ts";
+import type { ErrorCode } from "@sluice/contract/errors";
+import { failureOf, type ProblemOptions, problemResponse } from "../http/index.ts";
 import { fieldLines, type Handled, type HeadFault, type HttpAnswer, problemAnswer, webAnswer } from "../net/index.ts";
 import type { GatewayEvents } from "./events.ts";
 
@@ -16,9 +17,22 @@ interface Dependencies {
  */
 export class WebAnswers {
   readonly #dependencies: Dependencies;
+  /** Put before the path of a code's page in problems; null leaves their `type` relative. */
+  readonly docsBase: string | null;
 
-  constructor(dependencies: Dependencies) {
+  constructor({ docsBase }: { readonly docsBase: string | null }, dependencies: Dependencies) {
     this.#dependencies = dependencies;
+    this.docsBase = docsBase;
+  }
+
+  /** A problem as an application answers it. */
+  response(code: ErrorCode, options: ProblemOptions): Response {
+    return problemResponse(code, { ...options, docsBase: this.docsBase });
+  }
+
+  /** A problem as the connection writes it. */
+  problem(code: ErrorCode, options: ProblemOptions): HttpAnswer {
+    return problemAnswer(code, { ...options, docsBase: this.docsBase });
   }
 
   /** Runs what gives a Response and takes its failures for answers; never rejects. */
@@ -31,7 +45,7 @@ export class WebAnswers {
     } catch (error) {
       const { code, message } = failureOf(error);
       if (code === "INTERNAL_ERROR") this.#dependencies.events.internalError("gateway", error, { requestId });
-      return problemAnswer(code, { requestId, message });
+      return this.problem(code, { requestId, message });
     }
   }
 
@@ -58,8 +72,8 @@ export class WebAnswers {
   /** The answer to bytes that are not a request; "fault" for a request that met an error of this server. */
   malformed(failure: HeadFault | "fault"): HttpAnswer {
     const requestId = this.#dependencies.requestId();
-    if (failure === "fault") return problemAnswer("INTERNAL_ERROR", { requestId });
-    if (failure.status === 503) return problemAnswer("OVERLOADED", { requestId, message: failure.message });
-    return problemAnswer("INVALID_REQUEST", { requestId, ...failure });
+    if (failure === "fault") return this.problem("INTERNAL_ERROR", { requestId });
+    if (failure.status === 503) return this.problem("OVERLOADED", { requestId, message: failure.message });
+    return this.problem("INVALID_REQUEST", { requestId, ...failure });
   }
 }

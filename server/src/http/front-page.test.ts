@@ -5,7 +5,7 @@ import { fixedProbes } from "./testing/fixed-probes.ts";
 let status: "ok" | "down" = "ok";
 
 const probes = { source: fixedProbes(() => status), role: "oracle" };
-const page = { title: "price oracle", version: "1.2.3", gatewayPort: 8899, probes };
+const page = { title: "price oracle", version: "1.2.3", gateway: { port: 8899, url: null }, probes };
 const open = (path: string, method = "GET"): Response | null =>
   frontPage(new Request(`http://oracle.example:7450${path}`, { method }), page, "req_1");
 
@@ -15,6 +15,18 @@ test("who opens an endpoint's address is told what it is, of which version, and 
   );
   expect(open("/docs/errors")?.headers.get("location")).toBe("http://oracle.example:8899/docs/errors");
   expect([open("/", "POST"), open("/api/v1/prices"), open("/health/")]).toEqual([null, null, null]);
+});
+
+test("the gateway is named as the operator names it, in the page, the redirect and the problems of probes", async () => {
+  const named = { ...page, gateway: { port: 8899, url: "https://rpc.example" } };
+  const request = (path: string, method = "GET") => new Request(`http://10.0.0.3:7450${path}`, { method });
+  expect(await frontPage(request("/"), named, "req_1")?.text()).toBe(
+    "Sluice 1.2.3, price oracle. Console: https://rpc.example/ Error codes: https://rpc.example/docs/errors\n",
+  );
+  const location = frontPage(request("/docs/errors"), named, "req_1")?.headers.get("location");
+  expect(location).toBe("https://rpc.example/docs/errors");
+  const refused = frontPage(request("/ready", "POST"), named, "req_1");
+  expect(await refused?.json()).toMatchObject({ type: "https://rpc.example/docs/errors#method-not-allowed" });
 });
 
 test("every port lives while it answers, and is ready while the role of the port, or the one that is named, serves", async () => {

@@ -1,5 +1,5 @@
 import { errorDocsPage } from "@sluice/contract/errors";
-import { docsRedirect } from "./docs-redirect.ts";
+import { docsRedirect, type GatewayPlace, gatewayUrl } from "./docs-redirect.ts";
 import { type PortProbes, probeResponse } from "./probes.ts";
 import { pathOf, targetOf } from "./request-head.ts";
 
@@ -8,8 +8,7 @@ export interface FrontPage {
   /** Such as "block engine". */
   readonly title: string;
   readonly version: string;
-  /** Where the gateway of this process listens: it has the console and the page of codes. */
-  readonly gatewayPort: number;
+  readonly gateway: GatewayPlace;
   readonly probes: PortProbes;
 }
 
@@ -29,18 +28,17 @@ export function crawlerPage(method: string, path: string): Response | null {
 export function frontPage(request: Request, page: FrontPage, requestId: string): Response | null {
   const { method } = request;
   const target = targetOf(request.url);
-  const probed = probeResponse({ method, target }, page.probes, requestId);
+  const probed = probeResponse({ method, target }, { ...page.probes, docsBase: page.gateway.url }, requestId);
   if (probed !== null) return probed;
   if (method !== "GET" && method !== "HEAD") return null;
   const path = pathOf(target);
   const headers = { ...plainText, "Cache-Control": "no-store", "X-Request-Id": requestId };
   if (path !== "/") {
-    const other = crawlerPage(method, path) ?? docsRedirect(request, page.gatewayPort);
+    const other = crawlerPage(method, path) ?? docsRedirect(request, page.gateway);
     other?.headers.set("X-Request-Id", requestId);
     return other;
   }
-  const gateway = new URL("/", request.url);
-  gateway.port = String(page.gatewayPort);
+  const gateway = gatewayUrl(request, page.gateway);
   const text = `Sluice ${page.version}, ${page.title}. Console: ${gateway.href} Error codes: ${new URL(errorDocsPage, gateway).href}\n`;
   return new Response(method === "HEAD" ? null : text, { headers });
 }

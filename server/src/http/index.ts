@@ -6,7 +6,7 @@
  */
 export { readBody, requireJson } from "./body.ts";
 export { clientAddress } from "./client-address.ts";
-export { docsRedirect } from "./docs-redirect.ts";
+export { docsRedirect, type GatewayPlace } from "./docs-redirect.ts";
 export { failureOf, type InputFault, writeFailureHeaders } from "./failure.ts";
 export { isForwardedTls } from "./forwarded-scheme.ts";
 export { crawlerPage, type FrontPage, frontPage } from "./front-page.ts";
@@ -35,4 +35,4 @@ export {
   targetOf,
 } from "./request-head.ts";
 export { createRequestIds } from "./request-id.ts";
-export { createRestApp, type RestEnvironment } from "./rest-app.ts";
+export { createRestApp, docsBaseOf, type RestEnvironment } from "./rest-app.ts";

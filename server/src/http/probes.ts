@@ -15,6 +15,8 @@ export interface ProbeSource {
 export interface PortProbes {
   readonly source: ProbeSource;
   readonly role: string | null;
+  /** Of the refusal of another method. */
+  readonly docsBase?: string | null;
 }
 
 export interface ProbedRequest {
@@ -29,13 +31,13 @@ export interface ProbedRequest {
  */
 export function probeResponse(
   { method, target }: ProbedRequest,
-  { source, role }: PortProbes,
+  { source, role, docsBase }: PortProbes,
   requestId: string,
 ): Response | null {
   const path = pathOf(target);
   if (path !== "/health" && path !== "/ready") return null;
   if (method !== "GET" && method !== "HEAD") {
-    return problemResponse("METHOD_NOT_ALLOWED", { requestId, details: { allow: ["GET", "HEAD"] } });
+    return problemResponse("METHOD_NOT_ALLOWED", { requestId, details: { allow: ["GET", "HEAD"] }, docsBase });
   }
   const headers = { "X-Request-Id": requestId, "Cache-Control": "no-store" };
   if (path === "/health") return Response.json(source.health(), { headers });
@@ -43,7 +45,7 @@ export function probeResponse(
   if (asked !== null && !source.roles.includes(asked)) {
     const message = `must be one of ${source.roles.join(", ")}`;
     const details = { errors: [{ path: "role", message }] };
-    return problemResponse("INVALID_INPUT", { requestId, message: `role ${message}`, details });
+    return problemResponse("INVALID_INPUT", { requestId, message: `role ${message}`, details, docsBase });
   }
   const record = source.ready(asked ?? role);
   if (record.status !== "down") return Response.json(record, { headers });

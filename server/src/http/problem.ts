@@ -5,8 +5,8 @@ import { extensionMembers, type FailureOptions, stringify, writeFailureHeaders }
 const statusOf = (code: ErrorCode): number => Math.max(errorTable[code].status, 400);
 
 export interface ProblemOptions extends FailureOptions {
-  /** Address of this server's documentation, put before the code's path; without it `type` is a relative reference. */
-  readonly docsBase?: string;
+  /** The gateway's address, put before the path of the code's page; without it `type` is a relative reference. */
+  readonly docsBase?: string | null | undefined;
   /** Headers that the answer carries beside those of the failure itself. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Where HTTP has a more specific status for the code. */

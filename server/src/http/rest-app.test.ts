@@ -44,6 +44,15 @@ test("a SluiceError is answered by the table", async () => {
   expect(logged).toEqual([]);
 });
 
+test("a problem names the page of its code where the server in front says that the gateway is", async () => {
+  const { app } = bootApp();
+  const request = () => new Request("http://localhost/none");
+  const typeOf = async (answer: Response | Promise<Response>) => (await (await answer).json()).type;
+  expect(await typeOf(app.fetch(request(), {}))).toBe("/docs/errors#not-found");
+  const docsBase = "https://rpc.example";
+  expect(await typeOf(app.fetch(request(), { docsBase }))).toBe("https://rpc.example/docs/errors#not-found");
+});
+
 test("an unknown fault is logged and shows nothing but its request id", async () => {
   const { app, logged } = bootApp();
   const response = await app.request("/things?api-key=sk_live_secret", { method: "POST" });

@@ -14,16 +14,17 @@ import { isJsonContentType } from "./request-head.ts";
  * `rateLimit`, and the answer states it, whatever it is.
  */
 export interface RestEnvironment {
-  /** The second argument of `fetch`, from a server in front: the id that the request has already. */
-  Bindings: { requestId?: string; socketAddress?: string };
+  /**
+   * The second argument of `fetch`, from a server in front: the id that the request has already, the socket's address,
+   * and what stands before the path of a code's page in `type`.
+   */
+  Bindings: { requestId?: string; socketAddress?: string; docsBase?: string | null };
   Variables: { requestId: string; rateLimit?: RateLimitState };
 }
 
 export interface RestAppOptions {
   /** "open": any origin, OPTIONS answered without a key; "none": same origin only, no CORS header at all. */
   readonly cors: "open" | "none";
-  /** Put before the path of a code's page in `type`; without it `type` is a relative reference. */
-  readonly docsBase?: string;
   /**
    * Writes a failure in another form than RFC 9457, where a specification has its own error body. Null leaves it to
    * the standard form.
@@ -85,7 +86,7 @@ export function createRestApp(options: RestAppOptions, dependencies: RestAppDepe
       requestId: context.get("requestId"),
       // What was said of an internal error was said for the log.
       ...(error.code === "INTERNAL_ERROR" ? {} : { message: error.message, details: error.details }),
-      ...(options.docsBase === undefined ? {} : { docsBase: options.docsBase }),
+      docsBase: docsBaseOf(context),
     });
 
   app.notFound((context) => {
@@ -115,6 +116,12 @@ export function createRestApp(options: RestAppOptions, dependencies: RestAppDepe
     return answer(error, context);
   });
   return app;
+}
+
+/** What stands before the path of a code's page; null where `type` is a relative reference. */
+export function docsBaseOf(context: Context<RestEnvironment>): string | null {
+  // Without a second argument to fetch there is no env at all, whatever its type says.
+  return (context.env as RestEnvironment["Bindings"] | undefined)?.docsBase ?? null;
 }
 
 /** Methods under which a path is known, for Allow; compiled when they are first asked for, as Hono's own routes are. */

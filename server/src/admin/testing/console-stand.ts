@@ -69,7 +69,9 @@ export interface ConsoleStand extends AsyncDisposable {
   signIn(key: string): Promise<string>;
 }
 
-export async function openConsoleStand(options: { trustedProxies?: readonly string[] } = {}): Promise<ConsoleStand> {
+export async function openConsoleStand(
+  options: { trustedProxies?: readonly string[]; publicUrl?: string } = {},
+): Promise<ConsoleStand> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-console-"));
   const clock = new ManualClock(Date.UTC(2026, 10, 20, 12));
   const random = seededRandom(7);
@@ -85,7 +87,7 @@ export async function openConsoleStand(options: { trustedProxies?: readonly stri
   const closing = new AbortController();
   const trustedProxies = compileAddressSet(options.trustedProxies ?? []);
   const app = createConsole(
-    { network: "mainnet", version: "1.2.3", closing: closing.signal },
+    { network: "mainnet", version: "1.2.3", publicUrl: options.publicUrl ?? null, closing: closing.signal },
     {
       state,
       clock,

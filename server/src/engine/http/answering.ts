@@ -2,7 +2,7 @@ import type { SluiceError } from "@sluice/contract/errors";
 import type { AddressSet } from "@sluice/lib";
 import { type JsonValue, stringifyJsonExact } from "@sluice/wire/json";
 import type { Context, Handler, MiddlewareHandler } from "hono";
-import { clientAddress, type RestEnvironment } from "../../http/index.ts";
+import { clientAddress, docsBaseOf, type RestEnvironment } from "../../http/index.ts";
 import type { Admit, Incoming } from "./admit.ts";
 import { engineFailure, failureResponse, shownFailure } from "./failure.ts";
 import { rpcFailureResponse } from "./jito-endpoint.ts";
@@ -75,7 +75,7 @@ export class Answering {
       if (context.req.method === "POST" && jitoPaths.includes(context.req.path)) {
         return rpcFailureResponse(shown, requestId, { headers });
       }
-      return failureResponse(shown, requestId, headers);
+      return failureResponse(shown, { requestId, docsBase: docsBaseOf(context), headers });
     }
   }
 
@@ -88,7 +88,8 @@ export class Answering {
 /** What the application refuses by itself. */
 export function writeFailure(error: SluiceError, context: RestContext): Response {
   const shown = shownFailure(error) ?? engineFailure("INTERNAL_ERROR");
-  return failureResponse(shown, context.get("requestId"), allowOf(error.details));
+  const [requestId, docsBase] = [context.get("requestId"), docsBaseOf(context)];
+  return failureResponse(shown, { requestId, docsBase, headers: allowOf(error.details) });
 }
 
 export function json({ headers }: Incoming, body: JsonValue, status = 200): Response {

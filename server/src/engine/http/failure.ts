@@ -112,11 +112,18 @@ export function headersOf({ code, retryAfterSeconds, acceptEncoding }: ShownFail
   };
 }
 
+interface FailureContext {
+  readonly requestId: string;
+  /** Put before the path of the code's page; null leaves `type` relative. */
+  readonly docsBase: string | null;
+  readonly headers: Record<string, string>;
+}
+
 /** The RFC 9457 form. `instance` is the request's id. */
-export function failureResponse(failure: ShownFailure, requestId: string, headers: Record<string, string>): Response {
+export function failureResponse(failure: ShownFailure, { requestId, docsBase, headers }: FailureContext): Response {
   const { code, status, title, detail, errors, logs } = failure;
   const body = {
-    type: engineErrorDocsPath(code),
+    type: `${docsBase ?? ""}${engineErrorDocsPath(code)}`,
     title,
     status,
     detail,

@@ -185,6 +185,10 @@ export class AppListener implements AsyncDisposable {
     return this.#listener.port;
   }
 
+  get #docsBase(): string | null {
+    return this.#page?.gateway.url ?? null;
+  }
+
   /** What happens to every socket each 30 seconds; tests do not wait for it. */
   tick(): void {
     this.#listener.tick();
@@ -196,7 +200,8 @@ export class AppListener implements AsyncDisposable {
   ): ReturnType<AppMount["fetch"]> | undefined | Promise<Response | undefined> {
     const requestId = this.#dependencies.requestId();
     const request = withHost(received);
-    if (request === null) return problemResponse("INVALID_REQUEST", { requestId, message: notOneHost });
+    if (request === null)
+      return problemResponse("INVALID_REQUEST", { requestId, docsBase: this.#docsBase, message: notOneHost });
     if (request.method === "GET" && isUpgrade(request.headers)) {
       const path = pathOf(targetOf(request.url));
       const mount = this.#dependencies.sockets.find((candidate) => candidate.serves(path));
@@ -207,6 +212,7 @@ export class AppListener implements AsyncDisposable {
     return this.#dependencies.fetch(request, {
       requestId,
       socketAddress: this.#addressOf(received, server),
+      docsBase: this.#docsBase,
     });
   }
 
@@ -222,13 +228,13 @@ export class AppListener implements AsyncDisposable {
     server: RuntimeServer,
     { mount, requestId }: { readonly mount: SocketMount; readonly requestId: string },
   ): Response | undefined | Promise<Response | undefined> {
-    if (this.#draining) return problemResponse("OVERLOADED", { requestId });
+    if (this.#draining) return problemResponse("OVERLOADED", { requestId, docsBase: this.#docsBase });
     const session = mount.begin(request, { requestIP: () => ({ address: this.#addressOf(request, server) }) });
     const upgrade = (ready: SocketSession): Response | undefined => {
       const headers = { "X-Request-Id": ready.requestId };
       if (server.upgrade(request, { data: { session: ready }, headers })) return undefined;
       ready.closed(1006);
-      return problemResponse("INVALID_REQUEST", { requestId: ready.requestId });
+      return problemResponse("INVALID_REQUEST", { requestId: ready.requestId, docsBase: this.#docsBase });
     };
     return session instanceof Promise ? session.then(upgrade) : upgrade(session);
   }

@@ -91,7 +91,11 @@ test("a fault of one socket's session is reported, and ends that connection alon
 async function ask(text: string): Promise<{ readonly answer: string; readonly urls: readonly string[] }> {
   const urls: string[] = [];
   await using listener = new AppListener(
-    { hostname: "127.0.0.1", port: 0, page: { title: "block engine", version: "1.2.3", gatewayPort: 8899, probes } },
+    {
+      hostname: "127.0.0.1",
+      port: 0,
+      page: { title: "block engine", version: "1.2.3", gateway: { port: 8899, url: null }, probes },
+    },
     {
       clock,
       events,

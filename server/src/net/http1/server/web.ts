@@ -17,6 +17,8 @@ export interface AppBindings {
   readonly requestId: string;
   /** The socket's address; what it says behind a trusted proxy is for http's clientAddress. */
   readonly socketAddress: string;
+  /** Put before the path of a code's page in problems; null leaves their `type` relative. */
+  readonly docsBase?: string | null;
 }
 
 /** A response of up to so many bytes that is there at once goes out whole, under its length. */
