@@ -124,10 +124,10 @@ export const startSteps = [
     ["stores"],
     async ({ stores }) => (await stores.state.accounts.list({ limit: 1 })).items.length > 0,
   ),
-  step("registration", ["stores"], async ({ stores: { state } }, shared) => {
-    await requireSameChains(shared.config, { store: state.chains });
-    await requireReadableSecrets(shared.config, { ...shared, store: state.secrets });
-    return await register(shared.config, { ...shared, state });
+  step("registration", ["stores"], async ({ stores }, shared) => {
+    await requireSameChains(shared.config, { store: stores.state.chains });
+    await requireReadableSecrets(shared.config, { ...shared, store: stores.state.secrets });
+    return await register(shared.config, { ...shared, stores });
   }),
   step("gateway", ["stores"], (parts, shared) => wireGateway(shared.config, { ...shared, ...parts })),
   step("revocations", ["stores", "gateway"], ({ stores, gateway }, shared) =>

@@ -199,6 +199,7 @@ test("the management socket does the same, in the name of the operator", async (
       requestsUsed: unused,
       reload: unused,
       migrations: unused,
+      contract: unused,
       server: null,
     },
   );

@@ -31,6 +31,8 @@ export interface ManagementDependencies extends Omit<SharedRouteDependencies, "a
   readonly requestsUsed: (accountId: string, product: OracleProduct) => Promise<{ month: string; used: bigint }>;
   /** The migrations of the stores and when each was applied. */
   readonly migrations: () => Promise<object>;
+  /** Applies those that wait for earlier versions to be gone. */
+  readonly contract: () => Promise<unknown>;
   /** Null for a command that opened the stores itself. */
   readonly server: RunningServer | null;
 }
@@ -57,6 +59,10 @@ export function createManagement(options: { actor: string }, dependencies: Manag
   }
   app.get("/health", (context) => context.json({ status: "ok" }));
   app.get("/migrations", async (context) => context.json(await dependencies.migrations()));
+  app.post("/migrations/contract", async (context) => {
+    await dependencies.contract();
+    return context.json(await dependencies.migrations());
+  });
   return app;
 }
 

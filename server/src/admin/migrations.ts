@@ -1,32 +1,37 @@
 import type { Ledger } from "../ledger/index.ts";
-import type { MigrationStatus, State } from "../state/index.ts";
+import type { State } from "../state/index.ts";
+
+interface StoreMigration {
+  readonly number: number;
+  readonly name: string;
+  /** Unix milliseconds; null when it is still to be applied. */
+  readonly appliedAt: number | null;
+  /** Whether it waits until no version runs that does not know it. */
+  readonly waits: boolean;
+}
 
 interface StoreMigrations {
   readonly store: string;
   readonly driver: string;
-  readonly migrations: readonly MigrationStatus[];
+  readonly migrations: readonly StoreMigration[];
 }
 
-interface LedgerRow {
-  readonly number: number;
-  readonly name: string;
-  readonly applied: string;
-}
-
-/** The migrations of state and ledger, with the time of each. Both stores apply missing ones when they are opened. */
+/**
+ * The migrations of state and ledger, with the time of each. Both stores apply missing ones when they are opened, but
+ * for those that wait for earlier versions to be gone.
+ */
 export async function listMigrations(state: State, ledger: Ledger): Promise<{ stores: StoreMigrations[] }> {
-  const rows = await ledger.query<LedgerRow>(
-    "SELECT number, name, toUnixTimestamp64Milli(applied_at) AS applied FROM migrations FINAL ORDER BY number",
-  );
-  const applied = rows.map(({ number, name, applied }) => ({
-    number: Number(number),
+  const ofState = (await state.migrations()).map(({ number, name, appliedAt, contracts }) => ({
+    number,
     name,
-    appliedAt: Number(applied),
+    appliedAt,
+    waits: contracts && appliedAt === null,
   }));
+  const ofLedger = (await ledger.migrations()).map((each) => ({ ...each, waits: false }));
   return {
     stores: [
-      { store: "state", driver: state.driver, migrations: await state.migrations() },
-      { store: "ledger", driver: ledger.driver, migrations: applied },
+      { store: "state", driver: state.driver, migrations: ofState },
+      { store: "ledger", driver: ledger.driver, migrations: ofLedger },
     ],
   };
 }

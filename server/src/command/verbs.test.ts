@@ -89,6 +89,7 @@ beforeAll(async () => {
       requestsUsed: async (_account, product) => ({ month: "2026-11", used: product === "oracle" ? 12n : 3n }),
       reload: async () => ({ kind: "unavailable" }),
       migrations: async () => ({ stores: [] }),
+      contract: async () => [],
       server: {
         upstreams: {
           list: () => [node],

@@ -132,6 +132,7 @@ export function wireManagement(dependencies: SocketDependencies, server: Running
       },
       requestsUsed: (...of) => requestsUsed(dependencies, of),
       migrations: () => listMigrations(state, ledger),
+      contract: () => state.contract(),
       server,
     },
   );

@@ -11,6 +11,8 @@ const process = (id: string, changes: Partial<NewProcess> = {}): NewProcess => (
   meters: true,
   sharesLedger: true,
   sharesHot: true,
+  ledgerId: null,
+  hotId: null,
   ...changes,
 });
 
@@ -27,7 +29,7 @@ class Registered implements ProcessStore {
   async join(joining: NewProcess, ttlMs: number): Promise<readonly ProcessRecord[]> {
     const others = await this.list();
     const endsAtMs = this.#clock.monotonic() + ttlMs;
-    this.#rows.set(joining.id, { ...joining, startedAt: this.#clock.now(), beats: 0, endsAtMs });
+    this.#rows.set(joining.id, { ...joining, schema: 19, startedAt: this.#clock.now(), beats: 0, endsAtMs });
     return others.filter(({ id }) => id !== joining.id);
   }
 
@@ -37,6 +39,11 @@ class Registered implements ProcessStore {
     if (row === undefined || row.endsAtMs <= this.#clock.monotonic()) return false;
     this.#rows.set(id, { ...row, beats: row.beats + 1, endsAtMs: this.#clock.monotonic() + ttlMs });
     return true;
+  }
+
+  async identify(id: string, { ledgerId, hotId }: Pick<NewProcess, "ledgerId" | "hotId">): Promise<void> {
+    const row = this.#rows.get(id);
+    if (row !== undefined) this.#rows.set(id, { ...row, ledgerId, hotId });
   }
 
   async leave(id: string): Promise<void> {
@@ -56,7 +63,10 @@ beforeEach(() => {
 });
 
 const log = { info: () => undefined, warn: () => undefined };
-const open = (own: NewProcess): Promise<Registration> => Registration.open(own, { clock, store, log });
+type Ids = Pick<NewProcess, "ledgerId" | "hotId">;
+const noIds = async (): Promise<Ids> => ({ ledgerId: null, hotId: null });
+const open = (own: NewProcess, readIds = noIds): Promise<Registration> =>
+  Registration.open(own, { clock, store, log, readIds });
 
 /** How opening ends, while time passes. */
 const ending = (opening: Promise<Registration>): Promise<unknown> =>
@@ -121,4 +131,36 @@ test("a process that was stopped finds that another one counts calls, until that
   await store.leave("second");
   await pass(3_000);
   expect(first.conflict).toBeNull();
+});
+
+test("a process whose stores are others than those of one that runs is refused, with the key and both ids", async () => {
+  for (const [name, key] of [
+    ["ledgerId", "CLICKHOUSE_URL"],
+    ["hotId", "REDIS_URL"],
+  ] as const) {
+    const shared = { ledgerId: "ledger", hotId: "hot" };
+    const first = await open(process("first"), async () => shared);
+    await using _beside = await open(process("beside"), async () => shared);
+    const refused = await ending(open(process("second"), async () => ({ ...shared, [name]: "another" })));
+    expect(refused).toMatchObject({ code: "NOT_SHARED" });
+    for (const part of [key, `id another here`, `id ${name === "hotId" ? "hot" : "ledger"} there`])
+      expect(String(refused)).toContain(part);
+    await first[Symbol.asyncDispose]();
+  }
+});
+
+test("a store that could not be reached at the start is compared once it answers", async () => {
+  const reached = { ledgerId: "ledger", hotId: "hot" };
+  let found: Ids = { ledgerId: "ledger", hotId: null };
+  await using _first = await open(process("first"), async () => reached);
+  await using second = await open(process("second"), async () => found);
+  await pass(3_000);
+  expect(second.conflict).toBeNull();
+  found = { ledgerId: "ledger", hotId: "another" };
+  await pass(3_000);
+  expect(second.conflict).toContain("REDIS_URL leads to a store with the id another here and with the id hot there");
+  expect((await store.list()).map(({ hotId }) => hotId)).toEqual(["hot", "another"]);
+  found = reached;
+  await pass(3_000);
+  expect(second.conflict).toBeNull();
 });

@@ -1,18 +1,26 @@
-import { BackgroundTask, type Clock, type Log, sleep } from "@sluice/lib";
+import { BackgroundTask, type Clock, type Log, sleep, within } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
-import type { NewProcess, ProcessRecord, ProcessStore, State } from "../state/index.ts";
+import type { Hot } from "../hot/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import type { NewProcess, ProcessRecord, ProcessStore } from "../state/index.ts";
 import { type Dependencies, version } from "./dependencies.ts";
 import { opensEngine, opensGateway, opensOracle } from "./endpoints.ts";
 import { StartRefusedError } from "./start-refused.ts";
+import type { Stores } from "./stores.ts";
 
 /** A process that does not beat is forgotten after this time; how often it beats. */
 const registeredMs = 6_000;
 const beatMs = 2_000;
+/** How long a store may take to tell its id. */
+const askMsMax = 1_000;
 
 /** This process as it registers. */
-const processOf = (config: Config, { id, version }: Pick<NewProcess, "id" | "version">): NewProcess => ({
-  id,
-  version,
+const processOf = (config: Config, known: Omit<NewProcess, keyof ReturnType<typeof ofConfig>>): NewProcess => ({
+  ...known,
+  ...ofConfig(config),
+});
+
+const ofConfig = (config: Config) => ({
   roles: config.roles,
   meters: opensGateway(config) || opensOracle(config) || opensEngine(config),
   sharesLedger: config.stores.clickhouseUrl !== null,
@@ -23,11 +31,29 @@ const processOf = (config: Config, { id, version }: Pick<NewProcess, "id" | "ver
 const unshared = ({ sharesLedger, sharesHot }: Pick<ProcessRecord, "sharesLedger" | "sharesHot">): string =>
   [...(sharesHot ? [] : ["REDIS_URL"]), ...(sharesLedger ? [] : ["CLICKHOUSE_URL"])].join(" and ");
 
+/**
+ * The stores of two processes that are not the same, each with both ids. What is compared is what the stores hold: one
+ * server has many addresses, and one address may lead to another server tomorrow. A store that has not been reached,
+ * and one of a version that did not tell, is not compared.
+ */
+function differing(own: StoreIds, other: StoreIds): readonly string[] {
+  const stores = [
+    { key: "REDIS_URL", here: own.hotId, there: other.hotId },
+    { key: "CLICKHOUSE_URL", here: own.ledgerId, there: other.ledgerId },
+  ];
+  return stores.flatMap(({ key, here, there }) =>
+    here === null || there === null || here === there
+      ? []
+      : [`${key} leads to a store with the id ${here} here and with the id ${there} there`],
+  );
+}
+
 /** The first of these processes that counts calls apart from this one; null when each one shares what it counts. */
 export function rivalOf<Other extends NewProcess>(own: NewProcess, others: readonly Other[]): Other | null {
   if (!own.meters) return null;
-  const isApart = ({ meters, ...other }: Other): boolean => meters && (unshared(own) !== "" || unshared(other) !== "");
-  return others.find(isApart) ?? null;
+  const isApart = (other: Other): boolean =>
+    unshared(own) !== "" || unshared(other) !== "" || differing(own, other).length > 0;
+  return others.find((other) => other.meters && isApart(other)) ?? null;
 }
 
 function describeRival(own: NewProcess, rival: ProcessRecord): string {
@@ -35,6 +61,7 @@ function describeRival(own: NewProcess, rival: ProcessRecord): string {
   const lacks = [
     ...(unshared(own) === "" ? [] : [`this process has no ${unshared(own)}`]),
     ...(unshared(rival) === "" ? [] : [`that one has no ${unshared(rival)}`]),
+    ...differing(own, rival),
   ];
   return (
     `another process counts calls on this database (roles ${rival.roles.join(", ")}, since ${since}), and ` +
@@ -43,9 +70,13 @@ function describeRival(own: NewProcess, rival: ProcessRecord): string {
   );
 }
 
+type StoreIds = Pick<NewProcess, "ledgerId" | "hotId">;
+
 interface RegistrationDependencies {
   readonly clock: Clock;
   readonly store: ProcessStore;
+  /** The ids that the stores of this process hold; those of a store that does not answer as they were known. */
+  readonly readIds: (known: StoreIds) => Promise<StoreIds>;
   readonly log: Pick<Log, "info" | "warn">;
 }
 
@@ -54,7 +85,7 @@ interface RegistrationDependencies {
  * them share: without them rates are given twice, and each usage report is a part.
  */
 export class Registration implements AsyncDisposable {
-  readonly #process: NewProcess;
+  #process: NewProcess;
   readonly #dependencies: RegistrationDependencies;
   readonly #beats: BackgroundTask;
   #rival: ProcessRecord | null = null;
@@ -95,6 +126,7 @@ export class Registration implements AsyncDisposable {
   /** Joins, and watches a rival for as long as a registration lasts: one that beats lives, one that does not ends. */
   async #joinAlone(): Promise<void> {
     const { clock, store, log } = this.#dependencies;
+    await this.#identify();
     const first = rivalOf(this.#process, await store.join(this.#process, registeredMs));
     if (first === null) return;
     log.info({ rival: first.id }, "another process is registered: this one waits to see whether it lives");
@@ -110,10 +142,20 @@ export class Registration implements AsyncDisposable {
     throw new StartRefusedError("NOT_SHARED", describeRival(this.#process, first));
   }
 
+  /** Looks which stores this process uses; whether that is others than before, or is known only now. */
+  async #identify(): Promise<boolean> {
+    const { ledgerId, hotId } = this.#process;
+    const now = await this.#dependencies.readIds({ ledgerId, hotId });
+    this.#process = { ...this.#process, ...now };
+    return now.ledgerId !== ledgerId || now.hotId !== hotId;
+  }
+
   async #beat(): Promise<void> {
     const { store, log } = this.#dependencies;
+    const isChanged = await this.#identify();
     const isRegistered = await store.beat(this.#process.id, registeredMs);
-    if (isRegistered && this.#rival === null) return;
+    if (isRegistered && isChanged) await store.identify(this.#process.id, this.#process);
+    if (isRegistered && !isChanged && this.#rival === null) return;
     // The database was away, or this process was stopped, for longer than a registration lasts.
     const others = isRegistered ? await store.list() : await store.join(this.#process, registeredMs);
     const known = this.#rival;
@@ -140,9 +182,29 @@ export class Registration implements AsyncDisposable {
  */
 export async function register(
   config: Config,
-  { processId: id, state, resources, ...dependencies }: Dependencies & { readonly state: State },
+  { processId: id, stores, resources, ...dependencies }: Dependencies & { readonly stores: Stores },
 ): Promise<Registration | null> {
+  const { state } = stores;
   if (state.driver === "sqlite" || config.mode === "dev") return null;
-  const store = state.processes;
-  return resources.use(await Registration.open(processOf(config, { id, version }), { ...dependencies, store }));
+  const process = processOf(config, { id, version, ledgerId: null, hotId: null });
+  const readIds = (known: StoreIds): Promise<StoreIds> => readStoreIds(stores, known, dependencies.clock);
+  return resources.use(await Registration.open(process, { ...dependencies, store: state.processes, readIds }));
+}
+
+/**
+ * The hot store is asked each time: it may lose its id, and is given the one that is known again. A ledger keeps its
+ * own, so it is asked until it has answered. Neither is waited for longer than a beat allows.
+ */
+async function readStoreIds(
+  { ledger, hot }: { readonly ledger: Pick<Ledger, "driver" | "id">; readonly hot: Pick<Hot, "identify"> },
+  known: StoreIds,
+  clock: Clock,
+): Promise<StoreIds> {
+  const asked = async (id: () => Promise<string | null>, otherwise: string | null): Promise<string | null> => {
+    const answer = await within(clock, askMsMax, id()).catch(() => ({ ok: false }) as const);
+    return answer.ok ? answer.value : otherwise;
+  };
+  const isOwn = ledger.driver === "chdb";
+  const ledgerId = isOwn || known.ledgerId !== null ? known.ledgerId : await asked(() => ledger.id(), null);
+  return { ledgerId, hotId: await asked(() => hot.identify(known.hotId), known.hotId) };
 }

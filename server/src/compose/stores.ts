@@ -82,6 +82,7 @@ export async function openStores(
         directory: ledgerDirectory(config),
         clickhouseUrl: config.stores.clickhouseUrl,
         cluster: config.stores.clickhouseCluster,
+        network: config.networkDefault,
         // A command that finds no ledger says so and ends; a server serves what needs none.
         mayBeAway: isServer,
         ...(isServer ? { factFiles: factFilesOf(config, dependencies.processId) } : {}),

@@ -37,6 +37,11 @@ export interface Hot extends AsyncDisposable {
   publish(channel: string, message: string): Promise<void>;
   /** Lasts until it is disposed of, across losses of the connection; see `onGap`. */
   subscribe(channel: string, handler: MessageHandler, options?: SubscribeOptions): Promise<AsyncDisposable>;
+  /**
+   * The random id that the store holds, by which processes know that they use the same one; null for one process's own
+   * memory. A store without one, as after a loss, is given `known`, or a new one where that is null.
+   */
+  identify(known: string | null): Promise<string | null>;
   /** Whether the store answers now. */
   ping(): Promise<boolean>;
   /** Resolves when the store answers; rejects with the reason why it does not. */

@@ -111,6 +111,10 @@ export class MemoryHot implements Hot {
     return { [Symbol.asyncDispose]: unsubscribe };
   }
 
+  async identify(): Promise<null> {
+    return null;
+  }
+
   async ping(): Promise<boolean> {
     return !this.#closed;
   }

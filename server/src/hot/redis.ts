@@ -1,3 +1,4 @@
+import type { Random } from "@sluice/lib";
 import type { RedisAddress } from "../config/index.ts";
 import {
   checkName,
@@ -34,10 +35,12 @@ export class RedisHot implements Hot {
   readonly #channelPrefix: string;
   readonly #commands: RedisCommands;
   readonly #subscriber: RedisSubscriber;
+  readonly #random: Random;
 
   constructor(options: RedisHotOptions, dependencies: RedisDependencies) {
     const { address, prefix, times, pingMs } = options;
     this.#prefix = prefix;
+    this.#random = dependencies.random;
     // Keys of one database are unknown to the others; channels are the whole server's.
     this.#channelPrefix = address.database === 0 ? `${prefix}p:` : `${prefix}p@${address.database}:`;
     const connection = connectionOf(address, times);
@@ -99,6 +102,16 @@ export class RedisHot implements Hot {
     return this.#subscriber.subscribe(this.#channelPrefix + checkName(channel), handler, options);
   }
 
+  async identify(known: string | null): Promise<string> {
+    // It has no end of life, and is in a key space of its own: no prefix of callers can be in its way.
+    const name = this.#name("i", "store");
+    const id = known ?? Buffer.from(this.#random.bytes(16)).toString("hex");
+    return this.#commands.run(async (client) => {
+      const isGiven = (await client.set(name, id, "NX")) === "OK";
+      return isGiven ? id : ((await client.get(name)) ?? id);
+    });
+  }
+
   ping(): Promise<boolean> {
     return this.reach().then(
       () => true,
@@ -117,7 +130,7 @@ export class RedisHot implements Hot {
     await this.#commands[Symbol.asyncDispose]();
   }
 
-  #name(kind: "v" | "t" | "a", key: string): string {
+  #name(kind: "v" | "t" | "a" | "i", key: string): string {
     return `${this.#prefix}${kind}:${checkName(key)}`;
   }
 }

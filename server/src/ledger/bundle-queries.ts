@@ -1,7 +1,12 @@
+import type { Network } from "@sluice/contract/tiers";
 import type { LedgerConnection } from "./connection.ts";
 
-/** Which ended bundles: by when they ended (Unix milliseconds, `untilMs` no longer counts) and whose they were. */
+/**
+ * Which ended bundles of a network: by when they ended (Unix milliseconds, `untilMs` no longer counts) and whose they
+ * were.
+ */
 export interface BundleQuestion {
+  readonly network: Network;
   readonly fromMs: number;
   readonly untilMs: number;
   /** Null is everyone. */
@@ -39,6 +44,10 @@ export interface BundleDay extends BundleFigures {
 }
 
 const daysMax = 10_000;
+/** Rows of versions that wrote none are of the network that was the default one when the ledger was given its id. */
+const ofNetwork =
+  "network IN ({network:String}, if({network:String} = " +
+  "(SELECT network FROM identity ORDER BY made_at, id LIMIT 1), '', {network:String}))";
 const landed = "state = 'finalized'";
 const figures =
   `count() AS ended, countIf(${landed}) AS landed_count, countIf(forwarded_times > 0) AS forwarded, ` +
@@ -77,14 +86,20 @@ export class BundleQueries {
     return rows.map((row) => ({ day: row.name, ...figuresOf(row) }));
   }
 
-  #read<Row>(group: string, end: string, { fromMs, untilMs, searcherId, mevType }: BundleQuestion): Promise<Row[]> {
+  #read<Row>(
+    group: string,
+    end: string,
+    { network, fromMs, untilMs, searcherId, mevType }: BundleQuestion,
+  ): Promise<Row[]> {
     const conditions = [
+      ofNetwork,
       "at >= fromUnixTimestamp64Milli({from:Int64})",
       "at < fromUnixTimestamp64Milli({until:Int64})",
       ...(searcherId === null ? [] : ["searcher_id = {searcher:String}"]),
       ...(mevType === null ? [] : ["mev_type = {mevType:String}"]),
     ];
     const parameters = {
+      network,
       from: fromMs,
       until: untilMs,
       ...(searcherId === null ? {} : { searcher: searcherId }),

@@ -1,4 +1,4 @@
-import type { TableDefinition } from "./table-definition.ts";
+import type { ColumnDefinition, TableDefinition } from "./table-definition.ts";
 
 /** The outcome of each bundle, written when it ends. Kept for ever; a bundle that was written twice is one row. */
 export const bundleOutcomesTable: TableDefinition = {
@@ -30,3 +30,13 @@ export const bundleOutcomesTable: TableDefinition = {
   shardBy: "cityHash64(id)",
   replacing: true,
 };
+
+/**
+ * Which chain a bundle was for, added to the columns above and to the key: two chains may end a bundle of one id. Empty
+ * in rows of versions that did not write them.
+ */
+export const bundleChainColumns: readonly ColumnDefinition[] = [
+  { name: "network", type: "LowCardinality(String)" },
+  /** The hash of the chain's genesis; empty where nodes do not tell it. */
+  { name: "chain", type: "LowCardinality(String)" },
+];

@@ -133,21 +133,47 @@ test("golden: the record of migrations is whole on every node of a cluster", () 
   checksum String,
   applied_at DateTime64(3, 'UTC')
 )`;
+  const identity = `(
+  id String,
+  network String,
+  made_at DateTime64(3, 'UTC')
+)`;
+  const durable = "SETTINGS fsync_after_insert = 1, fsync_part_directory = 1";
+  const one = (name: string, of: string, key: string): string =>
+    `CREATE TABLE IF NOT EXISTS sluice.${name}\n${of}\nENGINE = ReplacingMergeTree\nORDER BY ${key}\n${durable}`;
   expect(bookkeepingStatements(single)).toEqual([
     "CREATE DATABASE IF NOT EXISTS sluice",
-    `CREATE TABLE IF NOT EXISTS sluice.migrations
-${columns}
-ENGINE = ReplacingMergeTree
-ORDER BY number
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
+    one("migrations", columns, "number"),
+    one("expansions", columns, "number"),
+    one("identity", identity, "id"),
   ]);
+  const replicated = "ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/all', '{shard}-{replica}')";
   expect(bookkeepingStatements(cluster)).toEqual([
     "CREATE DATABASE IF NOT EXISTS sluice ON CLUSTER 'main'",
-    `CREATE TABLE IF NOT EXISTS sluice.migrations ON CLUSTER 'main'
-${columns}
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/all', '{shard}-{replica}')
-ORDER BY number
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
+    ...[
+      ["migrations", columns, "number"],
+      ["expansions", columns, "number"],
+      ["identity", identity, "id"],
+    ].map(
+      ([name, of, key]) =>
+        `CREATE TABLE IF NOT EXISTS sluice.${name} ON CLUSTER 'main'\n${of}\nENGINE = ${replicated}\nORDER BY ${key}\n${durable}`,
+    ),
+  ]);
+});
+
+test("golden: columns that extend a sorting key are added with it, and to the table over the shards alone without", () => {
+  const change = {
+    kind: "extend-key",
+    table: "bundle_outcomes",
+    columns: [{ name: "network", type: "LowCardinality(String)" }],
+    key: ["at", "id"],
+  } as const;
+  expect(statementsOf(change, single)).toEqual([
+    "ALTER TABLE sluice.bundle_outcomes\nADD COLUMN IF NOT EXISTS network LowCardinality(String),\nMODIFY ORDER BY (at, id, network)",
+  ]);
+  expect(statementsOf(change, cluster)).toEqual([
+    "ALTER TABLE sluice.bundle_outcomes_local ON CLUSTER 'main'\nADD COLUMN IF NOT EXISTS network LowCardinality(String),\nMODIFY ORDER BY (at, id, network)",
+    "ALTER TABLE sluice.bundle_outcomes ON CLUSTER 'main'\nADD COLUMN IF NOT EXISTS network LowCardinality(String)",
   ]);
 });
 

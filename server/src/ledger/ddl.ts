@@ -13,6 +13,14 @@ export type Change =
   | { readonly kind: "create-table"; readonly table: TableDefinition }
   | { readonly kind: "add-column"; readonly table: string; readonly column: ColumnDefinition; readonly after: string }
   | CopyRows
+  /** New columns at the end of the sorting key; rows that are there have them empty. */
+  | {
+      readonly kind: "extend-key";
+      readonly table: string;
+      readonly columns: readonly ColumnDefinition[];
+      /** The sorting key before. */
+      readonly key: readonly string[];
+    }
   | { readonly kind: "add-index"; readonly table: string; readonly index: IndexDefinition };
 
 /**
@@ -87,6 +95,16 @@ function addColumn(change: Extract<Change, { kind: "add-column" }>, form: Form):
   });
 }
 
+/** A key takes columns that the same statement adds. */
+function extendKey({ table, columns, key }: Extract<Change, { kind: "extend-key" }>, form: Form): string[] {
+  const order = `MODIFY ORDER BY (${[...key, ...columns.map(({ name }) => name)].join(", ")})`;
+  const added = columns.map((column) => `ADD COLUMN IF NOT EXISTS ${columnText(column)}`);
+  const head = `ALTER TABLE ${localName(form, table)}${onCluster(form)}`;
+  const local = `${head}\n${[...added, order].join(",\n")}`;
+  if (form.cluster === null) return [local];
+  return [local, `ALTER TABLE ${form.database}.${table}${onCluster(form)}\n${added.join(",\n")}`];
+}
+
 const indexText = ({ name, expression, type, granularity }: IndexDefinition): string =>
   `INDEX ${name} ${expression} TYPE ${type}${granularity === undefined ? "" : ` GRANULARITY ${granularity}`}`;
 
@@ -123,28 +141,35 @@ export function statementsOf(change: Change, form: Form): string[] {
       return copyRows(change, form);
     case "add-index":
       return addIndex(change, form);
+    case "extend-key":
+      return extendKey(change, form);
   }
 }
 
-/** What must exist before any migration can be recorded. In a cluster each node holds the whole record. */
-export function bookkeepingStatements(form: Form): string[] {
+const recordColumns = ["number UInt32", "name String", "checksum String", "applied_at DateTime64(3, 'UTC')"];
+const identityColumns = ["id String", "network String", "made_at DateTime64(3, 'UTC')"];
+
+/** A table of which each node of a cluster holds the whole. */
+function bookkeepingTable(form: Form, name: string, columns: readonly string[], key: string): string {
   const engine =
     form.cluster === null
       ? "ReplacingMergeTree"
       : `ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/all', '{shard}-{replica}')`;
   return [
-    `CREATE DATABASE IF NOT EXISTS ${form.database}${onCluster(form)}`,
-    [
-      `CREATE TABLE IF NOT EXISTS ${form.database}.migrations${onCluster(form)}`,
-      "(",
-      "  number UInt32,",
-      "  name String,",
-      "  checksum String,",
-      "  applied_at DateTime64(3, 'UTC')",
-      ")",
-      `ENGINE = ${engine}`,
-      "ORDER BY number",
-      `SETTINGS ${durable}`,
-    ].join("\n"),
-  ];
+    `CREATE TABLE IF NOT EXISTS ${form.database}.${name}${onCluster(form)}`,
+    "(",
+    columns.map((column) => `  ${column}`).join(",\n"),
+    ")",
+    `ENGINE = ${engine}`,
+    `ORDER BY ${key}`,
+    `SETTINGS ${durable}`,
+  ].join("\n");
 }
+
+/** What must exist before any migration can be recorded: the records of migrations, and which ledger this is. */
+export const bookkeepingStatements = (form: Form): string[] => [
+  `CREATE DATABASE IF NOT EXISTS ${form.database}${onCluster(form)}`,
+  bookkeepingTable(form, "migrations", recordColumns, "number"),
+  bookkeepingTable(form, "expansions", recordColumns, "number"),
+  bookkeepingTable(form, "identity", identityColumns, "id"),
+];

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { Network } from "@sluice/contract/tiers";
 import { type Clock, type Random, systemRandom } from "@sluice/lib";
 import { parseClickhouseUrl } from "../config/index.ts";
 import { BatchNumbers, BatchWriter, batchesOf } from "./batches.ts";
@@ -14,7 +15,7 @@ import { type LedgerEndpoint, type LedgerLog, remoteEndpoint } from "./endpoint.
 import { LedgerOpenError } from "./errors.ts";
 import type { LedgerEvents } from "./events.ts";
 import { FactFiles, type FactFilesDependencies, type FactFilesOptions } from "./fact-files.ts";
-import { migrate } from "./migrations.ts";
+import { ledgerId, migrate, readMigrations } from "./migrations.ts";
 import { LedgerReadiness } from "./readiness.ts";
 import type { RequestFact } from "./request-fact.ts";
 import { requestPaces } from "./request-limits.ts";
@@ -39,6 +40,8 @@ export interface LedgerOptions {
   readonly factFiles?: FactFilesOptions;
   /** Name of the cluster behind `clickhouseUrl`, or null when that is one server. */
   readonly cluster: string | null;
+  /** The network of rows that an earlier version wrote without one; mainnet unless given. */
+  readonly network?: Network;
 }
 
 export interface LedgerDependencies {
@@ -81,6 +84,10 @@ export interface Ledger extends AsyncDisposable {
   /** A statement without result. */
   command(sql: string): Promise<void>;
   ping(): Promise<boolean>;
+  /** The id that it holds, once it may be used, by which processes know that they use the same one. */
+  id(): Promise<string | null>;
+  /** The migrations that were applied, in order. */
+  migrations(): Promise<readonly { readonly number: number; readonly name: string; readonly appliedAt: number }[]>;
   /** Resolves when the ledger answers and may be used; rejects with the reason why not. */
   reach(): Promise<void>;
   /** Process id of the embedded engine, for memory reports; null with a cluster, or while it is being restarted. */
@@ -136,6 +143,17 @@ async function open(options: LedgerOptions, dependencies: LedgerDependencies, ra
   return { endpoint: remoteEndpoint(address), database: address.database };
 }
 
+async function migrateAll(
+  { endpoint, database }: Opened,
+  { cluster, network = "mainnet" }: LedgerOptions,
+  { clock, random, log, inTurn = (work) => work() }: LedgerDependencies & { readonly random: Random },
+): Promise<void> {
+  await using opening = new LedgerConnection({ database, isCluster: cluster !== null }, { endpoint, clock });
+  // First, so that no other process waits for its turn behind a server that does not answer.
+  if (endpoint.driver === "clickhouse") await opening.reach();
+  await inTurn(() => migrate(opening, { database, cluster }, { clock, random, log, network }));
+}
+
 /**
  * Opens the ledger: starts the embedded engine or reaches the server, and applies migrations.
  * Throws LedgerOpenError (directory in use, ledger newer than this version, bad URL) and, unless the ledger may be
@@ -146,14 +164,12 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
   const random = dependencies.random ?? systemRandom;
   const { endpoint, database } = await open(options, dependencies, random);
   const isCluster = options.cluster !== null;
-  const { inTurn = (work) => work() } = dependencies;
-  const migrateAll = async (): Promise<void> => {
-    await using opening = new LedgerConnection({ database, isCluster }, { endpoint, clock });
-    // First, so that no other process waits for its turn behind a server that does not answer.
-    if (endpoint.driver === "clickhouse") await opening.reach();
-    await inTurn(() => migrate(opening, { database, cluster: options.cluster }, { clock, log }));
-  };
-  const readiness = new LedgerReadiness({ clock, random, log, open: migrateAll });
+  const readiness = new LedgerReadiness({
+    clock,
+    random,
+    log,
+    open: () => migrateAll({ endpoint, database }, options, { ...dependencies, random }),
+  });
   const connection = new LedgerConnection(
     { database, isCluster },
     { endpoint, clock, admit: () => readiness.require() },
@@ -189,6 +205,8 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
     command: (sql) => connection.command(sql),
     ping: () => connection.ping(),
     reach: () => connection.reach(),
+    id: () => ledgerId(connection),
+    migrations: () => readMigrations(connection),
     childPid: () => endpoint.pid(),
     requests: {
       append: (fact) => requestLog.append(fact),

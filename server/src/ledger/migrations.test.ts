@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock, systemRandom } from "@sluice/lib";
 import { type Batch, BatchNumbers, BatchWriter, batchesOf, newBatch } from "./batches.ts";
+import { BundleQueries } from "./bundle-queries.ts";
 import { LedgerConnection } from "./connection.ts";
 import { bookkeepingStatements, statementsOf } from "./ddl.ts";
 import { LedgerUnavailableError } from "./errors.ts";
-import { type LedgerMigration, migrate, migrations } from "./migrations.ts";
+import { type LedgerMigration, ledgerId, migrate, migrations, readMigrations } from "./migrations.ts";
 import { RequestBlock } from "./request-block.ts";
 import { findRequest } from "./request-search.ts";
 import { ChildSupervisor } from "./supervisor.ts";
@@ -12,7 +13,7 @@ import { requestsTable, tables } from "./tables.ts";
 import { fact, ledgerDirectory, recordingLog } from "./testing/ledger-directory.ts";
 
 const directory = ledgerDirectory();
-const dependencies = { clock: systemClock, random: systemRandom, log: recordingLog() };
+const dependencies = { clock: systemClock, random: systemRandom, log: recordingLog(), network: "devnet" } as const;
 let supervisor: ChildSupervisor;
 const connections: LedgerConnection[] = [];
 
@@ -52,8 +53,10 @@ describe("migrations", () => {
     await up();
     await up();
     await up([...migrations, withRegion]);
-    const rows = await connection.query("SELECT number, name FROM migrations ORDER BY number");
-    expect(rows).toEqual([...migrations, withRegion].map(({ number, name }) => ({ number, name })));
+    const rows = await readMigrations(connection);
+    expect(rows.map(({ number, name }) => ({ number, name }))).toEqual(
+      [...migrations, withRegion].map(({ number, name }) => ({ number, name })),
+    );
     expect(await connection.query("SELECT region FROM requests")).toEqual([]);
   });
 
@@ -100,7 +103,7 @@ describe("migrations", () => {
       "three",
     );
     await up();
-    await connection.command("TRUNCATE TABLE migrations");
+    for (const record of ["migrations", "expansions"]) await connection.command(`TRUNCATE TABLE ${record}`);
     await up();
     const candles =
       "SELECT open, high, low, close, first_at, last_at, volume_24h FROM oracle_candles_by_minute FINAL ORDER BY at";
@@ -128,16 +131,50 @@ describe("migrations", () => {
   test("may be repeated where a process died before recording them", async () => {
     const { connection, up } = ledgerIn("b");
     await up([...migrations, withRegion]);
-    await connection.command("TRUNCATE TABLE migrations");
+    for (const table of ["migrations", "expansions"]) await connection.command(`TRUNCATE TABLE ${table}`);
     await up([...migrations, withRegion]);
-    const [row] = await connection.query<{ n: string }>("SELECT count() AS n FROM migrations FINAL");
-    expect(row?.n).toBe(String(withRegion.number));
+    expect(await readMigrations(connection)).toHaveLength(withRegion.number);
   });
 
-  test("of a newer version are refused by name, and so is one that was edited", async () => {
-    const { up } = ledgerIn("c");
+  test("give outcomes that were written before them the default network, and those of the version beside it", async () => {
+    const { connection, up } = ledgerIn("outcomes");
+    await up(migrations.slice(0, 5));
+    const at = Date.UTC(2026, 10, 5);
+    const row = { at, state: "finalized", tip: "1", tip_seen: "5", accepted_at: at };
+    const insert = (rows: readonly object[], token: string) =>
+      connection.insertRows("bundle_outcomes", { kind: "rows", rows }, token);
+    await insert([{ ...row, id: "before" }], "one");
+    await up();
+    // As a process of the version before writes it, and as this one does.
+    await insert([{ ...row, id: "beside" }], "two");
+    const labelled = (network: string) => ({ ...row, id: "same", network, chain: "genesis" });
+    await insert([labelled("devnet"), labelled("testnet")], "three");
+    const queries = new BundleQueries(connection);
+    const all = { fromMs: at, untilMs: at + 1, searcherId: null, mevType: null };
+    expect(await queries.figures({ ...all, network: "devnet" })).toMatchObject({ ended: 3, tips: 15n });
+    expect(await queries.figures({ ...all, network: "testnet" })).toMatchObject({ ended: 1, tips: 5n });
+    expect(await queries.figures({ ...all, network: "mainnet" })).toMatchObject({ ended: 0 });
+  });
+
+  test("of a newer version that add leave a ledger usable, and give it no other id", async () => {
+    const { connection, up } = ledgerIn("newer");
     await up([...migrations, withRegion]);
-    await expect(up()).rejects.toThrow(`it has migration ${withRegion.number} (region)`);
+    const id = await ledgerId(connection);
+    expect(id).toMatch(/^[0-9a-f]{32}$/);
+    await up();
+    expect(await ledgerId(connection)).toBe(id);
+    const other = ledgerIn("other");
+    await other.up();
+    expect(await ledgerId(other.connection)).not.toBe(id);
+  });
+
+  test("that a version does not know are refused by name, and so is one that was edited", async () => {
+    const { connection, up } = ledgerIn("c");
+    await up([...migrations, withRegion]);
+    const row = { number: withRegion.number, name: "changed", checksum: "x", applied_at: Date.now() };
+    await connection.insertRows("migrations", { kind: "rows", rows: [row] }, "newer");
+    await expect(up()).rejects.toThrow(`it has migration ${withRegion.number} (changed)`);
+    await connection.command("TRUNCATE TABLE migrations");
     const edited = { ...withRegion, changes: [] };
     await expect(up([...migrations, edited])).rejects.toThrow(
       `Migration ${withRegion.number} (region) of the ledger differs`,

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "@sluice/lib";
-import { bundleOutcomesTable } from "./bundle-tables.ts";
+import type { Network } from "@sluice/contract/tiers";
+import type { Clock, Random } from "@sluice/lib";
+import { bundleChainColumns, bundleOutcomesTable } from "./bundle-tables.ts";
 import type { LedgerConnection } from "./connection.ts";
 import { bookkeepingStatements, type Change, type Form, statementsOf } from "./ddl.ts";
 import type { LedgerLog } from "./endpoint.ts";
@@ -30,7 +31,30 @@ export const migrations: readonly LedgerMigration[] = [
     name: "prices and volumes by second and minute",
     changes: [...oracleKeyedTables.map((table) => ({ kind: "create-table", table }) as const), ...oracleCopies],
   },
+  {
+    number: 6,
+    name: "the chain of outcomes of bundles",
+    changes: [
+      {
+        kind: "extend-key",
+        table: bundleOutcomesTable.name,
+        columns: bundleChainColumns,
+        key: bundleOutcomesTable.orderBy,
+      },
+    ],
+  },
 ];
+
+/** A version refuses a ledger whose `migrations` has a number that it does not know. */
+type RecordTable = "migrations" | "expansions";
+
+/**
+ * Every kind of change adds, so that the version before goes on beside it (docs/decisions/0049). Up to this number they
+ * are recorded where versions refuse what they do not know.
+ */
+const lastOfOneRecord = 5;
+const recordOf = ({ number }: LedgerMigration): RecordTable =>
+  number <= lastOfOneRecord ? "migrations" : "expansions";
 
 /** Of the definition, not of the generated text: both forms of a ledger record the same. */
 function checksum(migration: LedgerMigration): string {
@@ -41,12 +65,25 @@ interface AppliedRow {
   readonly number: number;
   readonly name: string;
   readonly checksum: string;
+  readonly record: RecordTable;
+}
+
+/** All that is recorded, in order. */
+const appliedMigrations =
+  "SELECT number, name, checksum, toUnixTimestamp64Milli(applied_at) AS applied, record FROM (" +
+  "SELECT number, name, checksum, applied_at, 'migrations' AS record FROM migrations FINAL UNION ALL " +
+  "SELECT number, name, checksum, applied_at, 'expansions' AS record FROM expansions FINAL) ORDER BY number";
+
+/** The migrations that were applied, in order, with the time of each in Unix milliseconds. */
+export async function readMigrations(connection: Pick<LedgerConnection, "query">) {
+  const rows = await connection.query<AppliedRow & { readonly applied: string }>(appliedMigrations);
+  return rows.map(({ number, name, applied }) => ({ number: Number(number), name, appliedAt: Number(applied) }));
 }
 
 function refuseUnknown(applied: readonly AppliedRow[], known: readonly LedgerMigration[]): void {
   const newest = Math.max(0, ...known.map((migration) => migration.number));
   for (const row of applied) {
-    if (row.number > newest) {
+    if (row.number > newest && row.record === "migrations") {
       throw new LedgerOpenError(
         `The ledger was written by a newer version: it has migration ${row.number} (${row.name}), this version knows ` +
           `up to ${newest}. Start that version, or choose another data directory.`,
@@ -59,6 +96,31 @@ function refuseUnknown(applied: readonly AppliedRow[], known: readonly LedgerMig
   }
 }
 
+export interface LedgerMigrateDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: LedgerLog;
+  /** The network that rows without one speak of. */
+  readonly network: Network;
+}
+
+/** Gives a ledger its id, once, by which processes know that they use the same one. */
+async function identify(
+  connection: LedgerConnection,
+  { clock, random, network }: LedgerMigrateDependencies,
+): Promise<void> {
+  if ((await ledgerId(connection)) !== null) return;
+  const id = Buffer.from(random.bytes(16)).toString("hex");
+  const row = { id, network, made_at: clock.now() };
+  await connection.insertRows("identity", { kind: "rows", rows: [row] }, `identity-${id}`);
+}
+
+/** The id that the ledger holds: the first, where two installations gave it one at once. Null before it has one. */
+export async function ledgerId(connection: Pick<LedgerConnection, "query">): Promise<string | null> {
+  const [row] = await connection.query<{ id: string }>("SELECT id FROM identity ORDER BY made_at, id LIMIT 1");
+  return row?.id ?? null;
+}
+
 /**
  * Brings a ledger up to date. Each statement may be repeated and a migration is recorded after its last one, so that a
  * process killed half-way, or several starting together, do no harm. Throws LedgerOpenError when the ledger is newer
@@ -67,13 +129,14 @@ function refuseUnknown(applied: readonly AppliedRow[], known: readonly LedgerMig
 export async function migrate(
   connection: LedgerConnection,
   form: Form,
-  dependencies: { readonly clock: Clock; readonly log: LedgerLog },
+  dependencies: LedgerMigrateDependencies,
   known: readonly LedgerMigration[] = migrations,
 ): Promise<void> {
   const [createDatabase, ...rest] = bookkeepingStatements(form);
   if (createDatabase !== undefined) await connection.command(createDatabase, { database: "default" });
   for (const statement of rest) await connection.command(statement);
-  const applied = await connection.query<AppliedRow>("SELECT number, name, checksum FROM migrations FINAL");
+  await identify(connection, dependencies);
+  const applied = await connection.query<AppliedRow>(appliedMigrations);
   refuseUnknown(applied, known);
   const done = new Set(applied.map((row) => row.number));
   for (const migration of known) {
@@ -83,7 +146,7 @@ export async function migrate(
     }
     const { number, name } = migration;
     const row = { number, name, checksum: checksum(migration), applied_at: dependencies.clock.now() };
-    await connection.insertRows("migrations", { kind: "rows", rows: [row] }, `migration-${number}`);
+    await connection.insertRows(recordOf(migration), { kind: "rows", rows: [row] }, `migration-${number}`);
     dependencies.log.info({ number, name }, "ledger migration applied");
   }
 }

@@ -10,7 +10,7 @@ import { batchColumn, requestsTable } from "./tables.ts";
 import { fact, ledgerDirectory, recordingLog } from "./testing/ledger-directory.ts";
 
 const directory = ledgerDirectory();
-const dependencies = { clock: systemClock, random: systemRandom, log: recordingLog() };
+const dependencies = { clock: systemClock, random: systemRandom, log: recordingLog(), network: "devnet" } as const;
 let supervisor: ChildSupervisor;
 const connections: LedgerConnection[] = [];
 const monthMs = Date.UTC(2026, 10, 1);

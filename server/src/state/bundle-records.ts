@@ -67,6 +67,8 @@ export const followersMax = 64;
 
 /** A bundle and its status. */
 export interface BundleRecord extends NewBundle, BundleStatus {
+  /** The hash of the genesis of the chain that it was accepted for, in base58; null where nodes do not tell it. */
+  readonly chain: string | null;
   /** Searchers that submitted it when it was known already. */
   readonly followers: readonly string[];
 }
@@ -86,8 +88,10 @@ export type StepResult = { readonly applied: true } | { readonly applied: false;
 
 /** Every method throws SluiceError: INVALID_INPUT, or an error with a code of `stateErrorCodeOf`. */
 export interface BundleStore {
-  /** Takes a bundle in unless its id is there. Shares its commit with other acceptances. */
-  accept(bundle: NewBundle): Promise<AcceptResult>;
+  /**
+   * Takes a bundle in unless its id is there in this network. `chain` is its record's. Shares its commit with others.
+   */
+  accept(bundle: NewBundle, chain?: string | null): Promise<AcceptResult>;
   /**
    * Makes a step if the bundle still is in the state it starts from. The step that ends it takes its content away and
    * notes, in the same transaction, that its outcome has to be reported. Shares its commit with other steps.

@@ -30,6 +30,8 @@ export interface BundleRow {
   /** Ids with commas between; null for none. */
   followers: string | null;
   network: string;
+  /** The hash of the chain's genesis; null where it was not known. */
+  chain: string | null;
 }
 
 /** Apart from the bundle, so that a step does not write it anew, and gone when the bundle has ended. */
@@ -37,12 +39,15 @@ export interface BundleContentRow {
   bundle_id: string;
   transactions: Uint8Array;
   sealed: Uint8Array | null;
+  /** Null in rows of versions that did not write it, as below. */
+  network: string | null;
 }
 
 /** Outcomes that are not in the ledger yet. */
 export interface BundleOutcomeRow {
   bundle_id: string;
   ended_at: bigint;
+  network: string | null;
 }
 
 export interface SearcherRow {

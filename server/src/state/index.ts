@@ -48,7 +48,6 @@ export type {
   KeyChanges,
   KeyRecord,
   KeyRestrictions,
-  MigrationStatus,
   PageRequest,
   State,
 } from "./records.ts";

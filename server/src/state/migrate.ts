@@ -3,7 +3,7 @@ import type { Clock } from "@sluice/lib";
 import { sql } from "kysely";
 import { StateError } from "./errors.ts";
 import type { MigrationStatus, StateDriver } from "./records.ts";
-import { checksumOf, type Migration, renderStep } from "./schema.ts";
+import { checksumOf, expands, type Migration, renderStep } from "./schema.ts";
 import type { Db, MigrationRow, Tx } from "./tables.ts";
 
 interface Target {
@@ -12,26 +12,57 @@ interface Target {
 }
 
 /**
+ * Two records of what was applied. A version refuses a database whose `sluice_migrations` has a number that it does not
+ * know. What only adds is recorded in `sluice_expansions`, where a version looks for its own numbers alone: the release
+ * before goes on, and starts, on what this one has added.
+ */
+type RecordTable = "sluice_migrations" | "sluice_expansions";
+
+/** The last one of the time before there were two records. */
+const lastOfOneRecord = 16;
+
+/** Whether versions before a migration cannot go on after it, so that it waits until none runs. */
+const contracts = (migration: Migration): boolean => migration.number > lastOfOneRecord && !expands(migration);
+
+const recordOf = (migration: Migration): RecordTable =>
+  migration.number <= lastOfOneRecord || contracts(migration) ? "sluice_migrations" : "sluice_expansions";
+
+export interface MigrateDependencies {
+  readonly clock: Clock;
+  /** What rows of versions that stored no network speak of; mainnet unless given. */
+  readonly network?: Network;
+  /** Whether also what contracts is applied; unless given it waits in a shared database that has rows of a version. */
+  readonly contracting?: boolean;
+  /** First in the transaction; what it throws leaves the database as it is. */
+  readonly check?: (tx: Tx) => Promise<void>;
+}
+
+/**
  * Applies the missing migrations in one transaction: all or none. On PostgreSQL an advisory lock of the schema makes
  * replicas that start together take turns; the second finds nothing left to do. Throws StateError SCHEMA_NEWER or
- * SCHEMA_CHANGED, having changed nothing. Gives the numbers that it applied. `network` is what rows of versions that
- * stored none speak of.
+ * SCHEMA_CHANGED, having changed nothing. Gives the numbers that it applied.
  */
 export async function applyMigrations(
   target: Target,
   migrations: readonly Migration[],
-  { clock, network = "mainnet" }: { readonly clock: Clock; readonly network?: Network },
+  { clock, network = "mainnet", contracting = false, check }: MigrateDependencies,
 ): Promise<readonly number[]> {
   return target.db.transaction().execute(async (tx) => {
     if (target.driver === "postgres") await takeTurn(tx);
+    await check?.(tx);
     const int = sql.raw(target.driver === "sqlite" ? "integer" : "bigint");
-    await sql`create table if not exists sluice_migrations
-      (number ${int} not null primary key, name text not null, checksum text not null, applied_at ${int} not null)`.execute(
-      tx,
-    );
-    const applied = await readApplied(tx);
+    for (const table of ["sluice_migrations", "sluice_expansions"] as const) {
+      await sql`create table if not exists ${sql.table(table)}
+        (number ${int} not null primary key, name text not null, checksum text not null, applied_at ${int} not null)`.execute(
+        tx,
+      );
+    }
+    const applied = await readApplied(target.driver, tx);
     refuseUnknown(applied, migrations);
-    const pending = migrations.filter((migration) => !applied.has(migration.number));
+    const isAlone = target.driver === "sqlite" || applied.size === 0;
+    const pending = migrations.filter(
+      (migration) => !applied.has(migration.number) && (isAlone || contracting || !contracts(migration)),
+    );
     for (const migration of pending) {
       for (const statement of migration.steps.flatMap((step) => renderStep(target.driver, step, { network }))) {
         await sql.raw(statement).execute(tx);
@@ -42,7 +73,7 @@ export async function applyMigrations(
         checksum: checksumOf(migration),
         applied_at: BigInt(clock.now()),
       };
-      await tx.insertInto("sluice_migrations").values(row).execute();
+      await tx.insertInto(recordOf(migration)).values(row).execute();
     }
     return pending.map((migration) => migration.number);
   });
@@ -53,11 +84,13 @@ export async function readMigrationStatus(
   target: Target,
   migrations: readonly Migration[],
 ): Promise<readonly MigrationStatus[]> {
-  const applied = (await hasMigrationTable(target)) ? await readApplied(target.db) : new Map<number, MigrationRow>();
+  const applied = await readApplied(target.driver, target.db);
   refuseUnknown(applied, migrations);
-  return migrations.map(({ number, name }) => {
-    const row = applied.get(number);
-    return { number, name, appliedAt: row === undefined ? null : Number(row.applied_at) };
+  return migrations.map((migration) => {
+    const row = applied.get(migration.number);
+    const { number, name } = migration;
+    const appliedAt = row === undefined ? null : Number(row.applied_at);
+    return { number, name, appliedAt, contracts: contracts(migration) };
   });
 }
 
@@ -67,25 +100,35 @@ async function takeTurn(tx: Tx): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('sluice state ' || current_schema(), 0))`.execute(tx);
 }
 
-async function hasMigrationTable(target: Target): Promise<boolean> {
+async function hasTable(driver: StateDriver, db: Db, table: RecordTable): Promise<boolean> {
   const query =
-    target.driver === "sqlite"
-      ? sql<{ found: bigint }>`select count(*) as found from sqlite_schema where name = 'sluice_migrations'`
-      : sql<{ found: bigint }>`select count(to_regclass('sluice_migrations')) as found`;
-  const { rows } = await query.execute(target.db);
+    driver === "sqlite"
+      ? sql<{ found: bigint }>`select count(*) as found from sqlite_schema where name = ${table}`
+      : sql<{ found: bigint }>`select count(to_regclass(${table})) as found`;
+  const { rows } = await query.execute(db);
   return rows[0]?.found === 1n;
 }
 
-async function readApplied(db: Db): Promise<Map<number, MigrationRow>> {
-  const rows = await db.selectFrom("sluice_migrations").selectAll().orderBy("number").execute();
-  return new Map(rows.map((row) => [Number(row.number), row]));
+interface AppliedRow extends MigrationRow {
+  readonly record: RecordTable;
 }
 
-function refuseUnknown(applied: ReadonlyMap<number, MigrationRow>, migrations: readonly Migration[]): void {
+async function readApplied(driver: StateDriver, db: Db): Promise<ReadonlyMap<number, AppliedRow>> {
+  const applied = new Map<number, AppliedRow>();
+  for (const record of ["sluice_migrations", "sluice_expansions"] as const) {
+    if (!(await hasTable(driver, db, record))) continue;
+    const rows = await db.selectFrom(record).selectAll().orderBy("number").execute();
+    for (const row of rows) applied.set(Number(row.number), { ...row, record });
+  }
+  return applied;
+}
+
+function refuseUnknown(applied: ReadonlyMap<number, AppliedRow>, migrations: readonly Migration[]): void {
   const known = new Map(migrations.map((migration) => [migration.number, migration]));
   const newest = Math.max(0, ...known.keys());
   for (const [number, row] of applied) {
     const migration = known.get(number);
+    if (migration === undefined && row.record === "sluice_expansions") continue;
     if (migration === undefined) {
       const message = `The state database has migration ${number} (${row.name}); this version knows them up to ${newest}. Run the version that wrote it, or a newer one.`;
       throw new StateError("SCHEMA_NEWER", message);

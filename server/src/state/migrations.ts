@@ -1,4 +1,11 @@
-import { bundleFollowersSteps, engineLeaseSteps, engineNetworkSteps, engineSteps } from "./engine-migration.ts";
+import {
+  bundleChainSteps,
+  bundleFollowersSteps,
+  bundleKeySteps,
+  engineLeaseSteps,
+  engineNetworkSteps,
+  engineSteps,
+} from "./engine-migration.ts";
 import type { Migration } from "./schema.ts";
 
 /**
@@ -255,4 +262,15 @@ export const migrations: readonly Migration[] = [
       { index: "booked_advances_by_time", on: "booked_advances", columns: ["meter", "booked_at"] },
     ],
   },
+  {
+    number: 18,
+    name: "the schema and the stores of each process, the network and the chain of each part of a bundle",
+    steps: [
+      { addColumn: "schema", to: "processes", column: { type: "int", nullable: true } },
+      { addColumn: "ledger_id", to: "processes", column: { type: "id", nullable: true } },
+      { addColumn: "hot_id", to: "processes", column: { type: "id", nullable: true } },
+      ...bundleChainSteps,
+    ],
+  },
+  { number: 19, name: "bundles by id and network", steps: bundleKeySteps },
 ];

@@ -1,3 +1,4 @@
+import { SluiceError } from "@sluice/contract/errors";
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
 import { sql } from "kysely";
@@ -18,12 +19,12 @@ import { applyMigrations, readMigrationStatus } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import type { DatabasePools, PoolName } from "./pools.ts";
 import { openPostgres } from "./postgres.ts";
-import { Processes } from "./processes.ts";
+import { Processes, processesBefore } from "./processes.ts";
 import type { State, StateDriver, StateLog } from "./records.ts";
 import { Secrets } from "./secrets.ts";
 import { Sessions } from "./sessions.ts";
 import { hasSqlite, openSqlite } from "./sqlite.ts";
-import type { Db } from "./tables.ts";
+import type { Db, Tx } from "./tables.ts";
 import { runInTurn } from "./turns.ts";
 import { UpstreamNodes } from "./upstream-nodes.ts";
 import { UpstreamOrders } from "./upstream-orders.ts";
@@ -88,9 +89,12 @@ async function settleSchema(
   dependencies: StateDependencies,
 ): Promise<void> {
   const status = await readMigrationStatus(opened, migrations);
-  const pending = status.filter(({ appliedAt }) => appliedAt === null).map(({ number }) => number);
+  const missing = status.filter(({ appliedAt }) => appliedAt === null);
+  const isEmpty = missing.length === status.length;
+  const waits = opened.driver === "postgres" && !isEmpty;
+  const pending = missing.filter(({ contracts }) => !contracts || !waits).map(({ number }) => number);
   if (pending.length === 0) return;
-  if (!create && pending.length === status.length) throw newStateError("ABSENT");
+  if (!create && isEmpty) throw newStateError("ABSENT");
   if (!migrate) {
     throw new StateError(
       "SCHEMA_OLDER",
@@ -133,7 +137,7 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
     upstreamNodes: new UpstreamNodes(connection),
     chains: new Chains(connection),
     secrets: new Secrets(connection),
-    processes: new Processes(leases),
+    processes: new Processes(leases, newestMigration),
     leases: new Leases(leases),
     engine: engineState({ general: connection, engine }),
     change: (work) =>
@@ -151,6 +155,7 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
       }),
     inTurn: (name, work) => (opened.driver === "sqlite" ? work() : runInTurn(opened.db, { name, work }, dependencies)),
     migrations: () => readMigrationStatus(opened, migrations),
+    contract: () => contract(opened, dependencies),
     reach,
     ping: () =>
       reach().then(
@@ -162,6 +167,27 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
       return closing;
     },
   };
+}
+
+const newestMigration = Math.max(...migrations.map(({ number }) => number));
+
+/** Those that wait, once nobody is registered who does not know them. */
+async function contract(
+  opened: Pick<Opened, "db" | "driver">,
+  { clock }: { readonly clock: Clock },
+): Promise<readonly number[]> {
+  const waiting = (await readMigrationStatus(opened, migrations)).filter(({ appliedAt }) => appliedAt === null);
+  const first = waiting[0];
+  if (first === undefined || opened.driver === "sqlite") return [];
+  const check = async (tx: Tx): Promise<void> => {
+    const [before, ...more] = await processesBefore(tx, first.number);
+    if (before === undefined) return;
+    const which = `version ${before.version} (roles ${before.roles.join(", ")}${more.length > 0 ? `, and ${more.length} more` : ""})`;
+    throw new SluiceError("CONFLICT", {
+      message: `A process of an earlier version runs on this database and does not know migration ${first.number}: ${which}. Stop or upgrade it first; one that was killed is forgotten after some seconds.`,
+    });
+  };
+  return await applyMigrations(opened, migrations, { clock, contracting: true, check });
 }
 
 /** PgBouncer takes no settings of a session with the connection. */

@@ -8,6 +8,11 @@ export interface ProcessRecord {
   /** Whether other processes can share its ledger and its hot store. */
   readonly sharesLedger: boolean;
   readonly sharesHot: boolean;
+  /** The number of the newest migration that it knows; null for a version that did not tell. */
+  readonly schema: number | null;
+  /** The ids that its ledger and its hot store hold; null where they are not shared or not known. */
+  readonly ledgerId: string | null;
+  readonly hotId: string | null;
   /** Unix milliseconds. */
   readonly startedAt: number;
   /** Increases with each heartbeat. */
@@ -15,7 +20,7 @@ export interface ProcessRecord {
 }
 
 /** A process as it registers. */
-export type NewProcess = Omit<ProcessRecord, "startedAt" | "beats">;
+export type NewProcess = Omit<ProcessRecord, "startedAt" | "beats" | "schema">;
 
 /**
  * Who runs on this database. A registration is a lease that ends by the database's own clock unless its process beats,
@@ -29,6 +34,8 @@ export interface ProcessStore {
   join(process: NewProcess, ttlMs: number): Promise<readonly ProcessRecord[]>;
   /** Extends the registration; false when it has ended. */
   beat(id: string, ttlMs: number): Promise<boolean>;
+  /** Notes which ledger and which hot store a registered process uses. */
+  identify(id: string, stores: Pick<ProcessRecord, "ledgerId" | "hotId">): Promise<void>;
   leave(id: string): Promise<void>;
   /** The longest registered first. */
   list(): Promise<readonly ProcessRecord[]>;

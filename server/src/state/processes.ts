@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { StoreConnection } from "./connection.ts";
 import type { NewProcess, ProcessRecord, ProcessStore } from "./process-records.ts";
-import { numberOf } from "./rows.ts";
-import type { Db, ProcessRow } from "./tables.ts";
+import { numberOf, numberOrNull } from "./rows.ts";
+import type { Db, ProcessRow, Tx } from "./tables.ts";
 import { checkIdentifier, checkText, checkWhole } from "./values.ts";
 
 const listedMax = 1_000;
@@ -11,8 +11,12 @@ const textLengthMax = 200;
 export class Processes implements ProcessStore {
   readonly #connection: StoreConnection;
 
-  constructor(connection: StoreConnection) {
+  readonly #schema: number;
+
+  /** `schema` is the number of the newest migration that this process knows. */
+  constructor(connection: StoreConnection, schema: number) {
     this.#connection = connection;
+    this.#schema = schema;
   }
 
   async join(process: NewProcess, ttlMs: number): Promise<readonly ProcessRecord[]> {
@@ -23,6 +27,8 @@ export class Processes implements ProcessStore {
       meters: process.meters ? 1n : 0n,
       shares_ledger: process.sharesLedger ? 1n : 0n,
       shares_hot: process.sharesHot ? 1n : 0n,
+      schema: BigInt(this.#schema),
+      ...storesOf(process),
     };
     const expires_at = this.#inMs(ttlMs);
     return this.#connection.transaction(async (tx) => {
@@ -35,7 +41,7 @@ export class Processes implements ProcessStore {
       await tx
         .insertInto("processes")
         .values({ ...row, started_at: this.#now, beats: 0n, expires_at })
-        .onConflict((conflict) => conflict.column("id").doUpdateSet({ expires_at }))
+        .onConflict((conflict) => conflict.column("id").doUpdateSet({ expires_at, ...storesOf(process) }))
         .execute();
       return registered.map(toProcess).filter(({ id }) => id !== process.id);
     });
@@ -52,6 +58,12 @@ export class Processes implements ProcessStore {
         .executeTakeFirst();
       return result.numUpdatedRows > 0n;
     });
+  }
+
+  async identify(id: string, stores: Pick<ProcessRecord, "ledgerId" | "hotId">): Promise<void> {
+    await this.#connection.run((db) =>
+      db.updateTable("processes").set(storesOf(stores)).where("id", "=", id).execute(),
+    );
   }
 
   async leave(id: string): Promise<void> {
@@ -76,6 +88,26 @@ export class Processes implements ProcessStore {
   }
 }
 
+const idOrNull = (path: string, id: string | null): string | null => (id === null ? null : checkIdentifier(path, id));
+
+const storesOf = ({ ledgerId, hotId }: Pick<ProcessRecord, "ledgerId" | "hotId">) => ({
+  ledger_id: idOrNull("ledgerId", ledgerId),
+  hot_id: idOrNull("hotId", hotId),
+});
+
+/** Those registered now that do not know this migration; a version that did not tell knows none of its kind. */
+export async function processesBefore(tx: Tx, migration: number): Promise<readonly ProcessRecord[]> {
+  const nowMs = sql<bigint>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`;
+  const rows = await tx
+    .selectFrom("processes")
+    .selectAll()
+    .where("expires_at", ">", nowMs)
+    .where(({ eb, or }) => or([eb("schema", "is", null), eb("schema", "<", BigInt(migration))]))
+    .limit(listedMax)
+    .execute();
+  return rows.map(toProcess);
+}
+
 const readProcesses = (db: Db): Promise<ProcessRow[]> =>
   db.selectFrom("processes").selectAll().orderBy("started_at").orderBy("id").limit(listedMax).execute();
 
@@ -87,6 +119,9 @@ function toProcess(row: ProcessRow): ProcessRecord {
     meters: row.meters === 1n,
     sharesLedger: row.shares_ledger === 1n,
     sharesHot: row.shares_hot === 1n,
+    schema: numberOrNull(row.schema),
+    ledgerId: row.ledger_id,
+    hotId: row.hot_id,
     startedAt: numberOf(row.started_at),
     beats: numberOf(row.beats),
   };

@@ -222,6 +222,8 @@ export interface MigrationStatus {
   readonly name: string;
   /** Unix milliseconds; null when it is still to be applied. */
   readonly appliedAt: number | null;
+  /** Whether versions before it cannot go on after it, so that it may wait until none of them runs. */
+  readonly contracts: boolean;
 }
 
 /** The database behind the state store. */
@@ -262,6 +264,12 @@ export interface State extends AsyncDisposable {
   inTurn(name: string, work: () => Promise<void>): Promise<void>;
   /** Every migration that this version knows, and when it was applied. */
   migrations(): Promise<readonly MigrationStatus[]>;
+  /**
+   * Applies the migrations that wait for versions before this one to be gone, and gives their numbers.
+   *
+   * @throws {SluiceError} CONFLICT while a process of such a version is registered
+   */
+  contract(): Promise<readonly number[]>;
   /** Whether the database answers now. */
   ping(): Promise<boolean>;
   /** Resolves when the database answers, within seconds; rejects with the reason why it does not. */

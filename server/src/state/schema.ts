@@ -24,6 +24,7 @@ export type MigrationStep =
       readonly create: string;
       readonly columns: Readonly<Record<string, Column>>;
       readonly primaryKey: readonly string[];
+      readonly foreignKey?: ForeignKey;
     }
   | { readonly index: string; readonly on: string; readonly columns: readonly string[] }
   | { readonly addColumn: string; readonly to: string; readonly column: Column & { readonly nullable: true } }
@@ -37,7 +38,23 @@ export type MigrationStep =
   /** Copies these columns of all rows into another table. */
   | { readonly copy: string; readonly to: string; readonly columns: readonly string[] }
   | { readonly dropIndex: string }
-  | { readonly dropTable: string };
+  | { readonly dropTable: string }
+  | { readonly rename: string; readonly to: string }
+  /** Gives rows that have no network the one of the row that they refer to by its `id`. */
+  | { readonly fillNetwork: string; readonly from: string; readonly by: string }
+  /** PostgreSQL alone: another primary key, without the references to the one before. */
+  | { readonly rekey: string; readonly primaryKey: readonly string[] }
+  | { readonly require: string; readonly in: string }
+  | ({ readonly refer: string } & ForeignKey)
+  /** Where one driver cannot do what the other does. */
+  | { readonly sqlite: readonly MigrationStep[]; readonly postgres: readonly MigrationStep[] };
+
+/** Columns that refer to those of another table, in their order. */
+interface ForeignKey {
+  readonly columns: readonly string[];
+  readonly references: string;
+  readonly targets: readonly string[];
+}
 
 /** What a step takes from the process that applies it; the step itself, and so its checksum, is the same everywhere. */
 export interface MigrationContext {
@@ -105,13 +122,28 @@ function renderAddNetwork(driver: StateDriver, table: string, network: Network):
   return driver === "sqlite" ? [add] : [add, `alter table ${table} alter column network drop default`];
 }
 
+const list = (names: readonly string[]): string => `(${names.map(plain).join(", ")})`;
+
+const renderForeignKey = ({ columns, references, targets }: ForeignKey): string =>
+  `foreign key ${list(columns)} references ${plain(references)} ${list(targets)}`;
+
+/**
+ * Whether a version that does not know a migration can go on with what it leaves: tables, indexes and columns are
+ * added, and nothing that was there is taken away or means something else.
+ */
+export const expands = ({ steps }: Migration): boolean =>
+  steps.every((step) => "create" in step || "index" in step || "addColumn" in step);
+
 /** The statements of one step, in order. */
 export function renderStep(driver: StateDriver, step: MigrationStep, context: MigrationContext): string[] {
   if ("create" in step) {
     const columns = Object.entries(step.columns).map(([name, column]) => renderColumn(driver, name, column));
-    const key = `primary key (${step.primaryKey.map(plain).join(", ")})`;
+    const keys = [
+      `primary key ${list(step.primaryKey)}`,
+      ...(step.foreignKey === undefined ? [] : [renderForeignKey(step.foreignKey)]),
+    ];
     const ending = driver === "sqlite" ? ") strict" : ")";
-    return [`create table ${plain(step.create)} (${[...columns, key].join(", ")}${ending}`];
+    return [`create table ${plain(step.create)} (${[...columns, ...keys].join(", ")}${ending}`];
   }
   if ("index" in step) {
     return [`create index ${plain(step.index)} on ${plain(step.on)} (${step.columns.map(plain).join(", ")})`];
@@ -130,7 +162,24 @@ export function renderStep(driver: StateDriver, step: MigrationStep, context: Mi
     const columns = step.columns.map(plain).join(", ");
     return [`insert into ${plain(step.to)} (${columns}) select ${columns} from ${plain(step.copy)}`];
   }
-  return ["dropIndex" in step ? `drop index ${plain(step.dropIndex)}` : `drop table ${plain(step.dropTable)}`];
+  if ("dropIndex" in step) return [`drop index ${plain(step.dropIndex)}`];
+  if ("dropTable" in step) return [`drop table ${plain(step.dropTable)}`];
+  if ("rename" in step) return [`alter table ${plain(step.rename)} rename to ${plain(step.to)}`];
+  if ("fillNetwork" in step) {
+    const [table, from] = [plain(step.fillNetwork), plain(step.from)];
+    const network = `select ${from}.network from ${from} where ${from}.id = ${table}.${plain(step.by)}`;
+    return [`update ${table} set network = (${network}) where network is null`];
+  }
+  if ("rekey" in step) {
+    const table = plain(step.rekey);
+    return [
+      `alter table ${table} drop constraint ${table}_pkey cascade`,
+      `alter table ${table} add primary key ${list(step.primaryKey)}`,
+    ];
+  }
+  if ("require" in step) return [`alter table ${plain(step.in)} alter column ${plain(step.require)} set not null`];
+  if ("refer" in step) return [`alter table ${plain(step.refer)} add ${renderForeignKey(step)}`];
+  return step[driver].flatMap((each) => renderStep(driver, each, context));
 }
 
 /** Identifies a migration's content, the same on both drivers; an edited migration is found by it. */

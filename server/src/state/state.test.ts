@@ -13,9 +13,12 @@ import { openPostgres } from "./postgres.ts";
 import type { MigrationStatus, StateLog } from "./records.ts";
 import type { Migration } from "./schema.ts";
 import { openSqlite } from "./sqlite.ts";
+import { newBundle } from "./testing/conformance/bundles.ts";
 import { describeStateConformance } from "./testing/conformance.ts";
 import { newSchema } from "./testing/schema.ts";
 
+/** The number of the migration that contracts. */
+const bundleKeys = 19;
 const log: StateLog = { info: () => {}, warn: () => {} };
 const databaseUrl = Bun.env["DATABASE_URL"] ?? "";
 if (databaseUrl === "") console.warn("NOT RUN: state conformance on PostgreSQL (DATABASE_URL is not set)");
@@ -90,7 +93,7 @@ for (const [name, makePlace] of places) {
     const clock = new ManualClock(1_790_000_000_000);
     const dependencies = { clock: withRealTimers(clock), random: seededRandom(1), log };
     const added: Migration = {
-      number: migrations.length + 1,
+      number: Math.max(...migrations.map(({ number }) => number)) + 1,
       name: "one more",
       steps: [
         { create: "extra", primaryKey: ["id"], columns: { id: { type: "id" } } },
@@ -174,10 +177,19 @@ for (const [name, makePlace] of places) {
       expect(await state.engine.of("mainnet").bundles.live(null, 10)).toEqual([]);
     });
 
-    test("a database that a newer version wrote is refused and left as it is", async () => {
+    test("a version goes on with what a newer one has added, and both go on beside each other", async () => {
       await using place = await makePlace();
       const opened = await openDriver(place);
       await applyMigrations(opened, [...migrations, added], dependencies);
+      await opened[Symbol.asyncDispose]();
+      await using state = await openState(place.options, dependencies);
+      expect((await state.accounts.create({ name: "of the version before" })).name).toBe("of the version before");
+    });
+
+    test("a database in which a newer version changed what was there is refused and left as it is", async () => {
+      await using place = await makePlace();
+      const opened = await openDriver(place);
+      await applyMigrations(opened, [...migrations, { ...added, steps: [{ dropTable: "sessions" }] }], dependencies);
       await opened[Symbol.asyncDispose]();
       const attempts = [
         () => openState(place.options, dependencies),
@@ -200,6 +212,44 @@ for (const [name, makePlace] of places) {
       expect(stateErrorCodeOf(error)).toBe("SCHEMA_CHANGED");
     });
 
+    test("what contracts waits in a shared database that a version has used, and is applied when none runs", async () => {
+      await using place = await makePlace();
+      const earlier = await openDriver(place);
+      await applyMigrations(
+        earlier,
+        migrations.filter(({ number }) => number < 18),
+        dependencies,
+      );
+      await earlier[Symbol.asyncDispose]();
+      await using state = await openState(place.options, dependencies);
+      const waiting = async () =>
+        (await state.migrations()).filter(({ appliedAt }) => appliedAt === null).map(({ number }) => number);
+      const isShared = state.driver === "postgres";
+      expect(await waiting()).toEqual(isShared ? [bundleKeys] : []);
+      const [devnet, testnet] = (["devnet", "testnet"] as const).map((network) => state.engine.of(network).bundles);
+      const bundle = newBundle();
+      await devnet?.accept(bundle, "genesis");
+      // An id is in one network alone until then, and nothing of it is another network's to see or to change.
+      const twin = testnet?.accept(bundle).then(({ fresh }) => fresh, stateErrorCodeOf);
+      expect(await twin).toBe(isShared ? "OVERLOADED" : true);
+      if (!isShared) return;
+      await using opened = await openDriver(place);
+      const register = (schema: string) =>
+        sql.raw(`insert into processes (id, roles, version, meters, shares_ledger, shares_hot, started_at, beats,
+          expires_at, schema) values ('earlier', 'gateway', '0.0.9', 1, 1, 1, 1, 0, 4102444800000, ${schema})`);
+      for (const schema of ["null", "18"]) {
+        await register(schema).execute(opened.db);
+        const refused = await state.contract().catch((error: unknown) => error);
+        expect(refused).toMatchObject({ code: "CONFLICT" });
+        expect(String(refused)).toContain("version 0.0.9 (roles gateway)");
+        await sql`delete from processes`.execute(opened.db);
+      }
+      expect(await state.contract()).toEqual([bundleKeys]);
+      expect([await waiting(), await state.contract()]).toEqual([[], []]);
+      expect(await devnet?.get(bundle.id)).toEqual({ ...bundle, chain: "genesis" });
+      expect(await testnet?.accept(bundle)).toEqual({ fresh: true });
+    });
+
     test("a migration that fails half way leaves nothing behind", async () => {
       await using place = await makePlace();
       await using opened = await openDriver(place);
@@ -219,7 +269,10 @@ for (const [name, makePlace] of places) {
       await migrate(place, dependencies);
       await using state = await openState({ ...place.options, migrate: false }, dependencies);
       expect(await state.migrations()).toEqual(
-        migrations.map(({ number, name }) => ({ number, name, appliedAt: clock.now() })),
+        migrations.map(({ number, name }) => ({
+          ...{ number, name, appliedAt: clock.now() },
+          contracts: number === bundleKeys,
+        })),
       );
     });
 

@@ -69,6 +69,11 @@ export interface ProcessRow {
   meters: bigint;
   shares_ledger: bigint;
   shares_hot: bigint;
+  /** Null for a version that did not write it. */
+  schema: bigint | null;
+  /** Null where they are not shared, or not known. */
+  ledger_id: string | null;
+  hot_id: string | null;
   started_at: bigint;
   beats: bigint;
   expires_at: bigint;
@@ -150,6 +155,7 @@ export interface Tables extends EngineTables {
   upstream_nodes: UpstreamNodeRow;
   chains: ChainRow;
   sluice_migrations: MigrationRow;
+  sluice_expansions: MigrationRow;
 }
 
 /** What is counted by account and month, a table for each meter: all have the rows of `credits`. */

@@ -112,7 +112,8 @@ const fail = (): never => {
 function recordOf(bundle: NewBundle | undefined): BundleRecord | null {
   if (bundle === undefined) return null;
   const waiting = { state: "accepted", reason: null, detail: null, landed: null, forwarded: null } as const;
-  return { ...bundle, ...waiting, tipSeen: null, computeUnits: null, changedAt: bundle.receivedAt, followers: [] };
+  const rest = { tipSeen: null, computeUnits: null, followers: [], chain: null };
+  return { ...bundle, ...waiting, ...rest, changedAt: bundle.receivedAt };
 }
 
 async function reasonOf(sent: BundleSubmission, options: AdmissionOptions = {}): Promise<BundleReason | "accepted"> {

@@ -29,6 +29,7 @@ async function watched(bundles: readonly [string, readonly string[]][]) {
     send: async () => false,
     onSlot: () => ({ [Symbol.dispose]: () => {} }),
     newestSlot: () => 11n as Slot,
+    genesis: () => null,
   };
   const watch = new BundleWatch({ pool, chain, clock: new ManualClock(0) });
   const window = new ForkWindow(blockOf(10n, []));

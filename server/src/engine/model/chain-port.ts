@@ -21,6 +21,8 @@ export interface EngineChain {
   /** Calls the listener with the newest known slot of a commitment, whenever it moves. */
   onSlot(listener: (commitment: CommitmentName, slot: Slot) => void): Disposable;
   newestSlot(commitment: CommitmentName): Slot | null;
+  /** The hash of the chain's genesis, in base58; null while no node has told it. */
+  genesis(): string | null;
 }
 
 /** `CHAIN_REFUSED`: a node answered with an error. `CHAIN_UNAVAILABLE`: no node gave an answer that can be used. */

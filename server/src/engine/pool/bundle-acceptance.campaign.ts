@@ -6,7 +6,15 @@ import { openState } from "../../state/index.ts";
 import type { NewBundle } from "../model/bundle.ts";
 import { openBundlePool } from "./bundle-pool.ts";
 import { poolLimits } from "./pool-options.ts";
-import { bundleNamed, bytesOf, KeptLedger, SeenEvents, signatureOf, withoutTimers } from "./testing/bundles.ts";
+import {
+  anyChain,
+  bundleNamed,
+  bytesOf,
+  KeptLedger,
+  SeenEvents,
+  signatureOf,
+  withoutTimers,
+} from "./testing/bundles.ts";
 
 const writers = 256;
 const transactionsEach = 3;
@@ -26,6 +34,7 @@ export async function run({ n }: { n: number; seed: number }): Promise<{ passed:
     );
     const dependencies = {
       store: state.engine.of("mainnet").bundles,
+      ...anyChain,
       ledger: new KeptLedger(),
       clock: withoutTimers(systemClock),
       events: new SeenEvents(),

@@ -11,6 +11,7 @@ import { canBecome, isTerminal } from "../model/lifecycle.ts";
 import { type DurableBundlePool, openBundlePool } from "./bundle-pool.ts";
 import {
   addressOf,
+  anyChain,
   bundleNamed,
   KeptLedger,
   SeenEvents,
@@ -114,6 +115,7 @@ class Trial {
   async #open(): Promise<DurableBundlePool> {
     const dependencies = {
       store: this.store,
+      ...anyChain,
       ledger: this.#ledger,
       clock: withoutTimers(this.#clock),
       events: new SeenEvents(),

@@ -5,7 +5,7 @@ import { seededRandom, systemClock } from "@sluice/lib";
 import type { BundleRecord, BundleStore, State } from "../../state/index.ts";
 import { isTerminal } from "../model/lifecycle.ts";
 import { openBundlePool } from "./bundle-pool.ts";
-import { KeptLedger, SeenEvents, withoutTimers } from "./testing/bundles.ts";
+import { anyChain, KeptLedger, SeenEvents, withoutTimers } from "./testing/bundles.ts";
 import { openHere, writeForEver } from "./testing/killed-writer.ts";
 import { ReportedStory } from "./testing/reported-story.ts";
 
@@ -80,6 +80,7 @@ async function comparePool(story: ReportedStory, state: State, isLast: boolean):
   const ledger = new KeptLedger();
   const dependencies = {
     store: state.engine.of("mainnet").bundles,
+    ...anyChain,
     ledger,
     clock: withoutTimers(systemClock),
     events: new SeenEvents(),

@@ -12,6 +12,7 @@ import { type DurableBundlePool, openBundlePool } from "./bundle-pool.ts";
 import { type PoolOptions, poolLimits } from "./pool-options.ts";
 import {
   addressOf,
+  anyChain,
   bundleNamed,
   KeptLedger,
   SeenEvents,
@@ -49,7 +50,8 @@ function named(): string {
 const open = (
   options: PoolOptions = {},
   store: BundleStore = state.engine.of("mainnet").bundles,
-): Promise<DurableBundlePool> => openBundlePool(options, { store, ledger, clock: withoutTimers(clock), events });
+): Promise<DurableBundlePool> =>
+  openBundlePool(options, { store, ...anyChain, ledger, clock: withoutTimers(clock), events });
 
 /** Ends whatever an earlier test left in flight, so that each begins with an empty pool. */
 beforeEach(async () => {
@@ -170,7 +172,7 @@ describe("acceptance", () => {
     expect(first.liveCount).toBe(0);
     await using pool = await openBundlePool(
       {},
-      { store: storeWith({ live: async () => [] }), ledger, clock: withoutTimers(clock), events },
+      { store: storeWith({ live: async () => [] }), ...anyChain, ledger, clock: withoutTimers(clock), events },
     );
     const reported: (string | null)[] = [];
     using _ = pool.onChange((record) => reported.push(record.state));

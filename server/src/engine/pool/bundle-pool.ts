@@ -218,8 +218,9 @@ export class DurableBundlePool implements BundlePool {
   }
 
   async #take(bundle: NewBundle): Promise<Accepted> {
-    const result = await this.#dependencies.store.accept(bundle);
-    const record = result.fresh ? acceptedRecord(bundle) : result.found;
+    const chain = this.#dependencies.genesis();
+    const result = await this.#dependencies.store.accept(bundle, chain);
+    const record = result.fresh ? acceptedRecord(bundle, chain) : result.found;
     // An acceptance whose answer was lost is found here as well: it has not been reported.
     if (!isTerminal(record.state) && this.#live.get(record.id) === null) {
       this.#live.add(record);
@@ -308,7 +309,7 @@ export class DurableBundlePool implements BundlePool {
   }
 }
 
-function acceptedRecord(bundle: NewBundle): BundleRecord {
+function acceptedRecord(bundle: NewBundle, chain: string | null): BundleRecord {
   return {
     ...bundle,
     state: "accepted",
@@ -320,6 +321,7 @@ function acceptedRecord(bundle: NewBundle): BundleRecord {
     computeUnits: null,
     changedAt: bundle.receivedAt,
     followers: [],
+    chain,
   };
 }
 

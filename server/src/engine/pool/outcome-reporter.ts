@@ -1,3 +1,4 @@
+import type { Network } from "@sluice/contract/tiers";
 import { BackgroundTask } from "@sluice/lib";
 import { LedgerQueryError } from "../../ledger/index.ts";
 import type { BundleRecord } from "../model/bundle.ts";
@@ -59,9 +60,12 @@ export class OutcomeReporter implements AsyncDisposable {
 
   /** True when the marks of the batch are removed: reported, or refused for good. */
   async #reportBatch(bundles: readonly BundleRecord[]): Promise<boolean> {
-    const { store, ledger, events } = this.#dependencies;
+    const { store, network, ledger, events } = this.#dependencies;
     try {
-      await ledger.insert(table, bundles.map(outcomeRow));
+      await ledger.insert(
+        table,
+        bundles.map((bundle) => outcomeRow(network, bundle)),
+      );
       events.outcomesWritten(bundles.length);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -86,10 +90,12 @@ export class OutcomeReporter implements AsyncDisposable {
 const ofNoAccount = "pubkey:";
 
 /** A row of `bundle_outcomes`. It depends on the disk alone, so that reports of one bundle are equal. */
-export function outcomeRow(bundle: BundleRecord): Readonly<Record<string, unknown>> {
+export function outcomeRow(network: Network, bundle: BundleRecord): Readonly<Record<string, unknown>> {
   return {
     at: bundle.changedAt,
     id: bundle.id,
+    network,
+    chain: bundle.chain ?? "",
     searcher_id: bundle.searcherId,
     account_id: bundle.searcherId.startsWith(ofNoAccount) ? "" : bundle.searcherId,
     door: bundle.ingress,

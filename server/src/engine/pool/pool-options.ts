@@ -1,4 +1,5 @@
 import { engineLimits } from "@sluice/contract/engine";
+import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { BundleStore } from "../../state/index.ts";
 
@@ -48,6 +49,9 @@ export interface PoolEvents {
 
 export interface PoolDependencies {
   readonly store: BundleStore;
+  /** The network, and the hash of its chain's genesis as it is known now. */
+  readonly network: Network;
+  readonly genesis: () => string | null;
   readonly ledger: OutcomeLedger;
   readonly clock: Pick<Clock, "now" | "after" | "every">;
   readonly events: PoolEvents;

@@ -116,7 +116,8 @@ async function sealedRoom(options: { readonly refuse?: boolean } = {}) {
 
 function recordOf(bundle: NewBundle): BundleRecord {
   const waiting = { state: "accepted", reason: null, detail: null, landed: null, forwarded: null } as const;
-  return { ...bundle, ...waiting, tipSeen: null, computeUnits: null, changedAt: bundle.receivedAt, followers: [] };
+  const rest = { tipSeen: null, computeUnits: null, followers: [], chain: null };
+  return { ...bundle, ...waiting, ...rest, changedAt: bundle.receivedAt };
 }
 
 const message = Uint8Array.of(7, 1, 2, 3);

@@ -26,6 +26,7 @@ export function acceptedBundle(parts: Partial<BundleRecord> = {}): BundleRecord 
     computeUnits: null,
     changedAt: 0,
     followers: [],
+    chain: null,
     ...parts,
   };
 }

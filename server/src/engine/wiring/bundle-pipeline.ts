@@ -101,7 +101,7 @@ export async function openBundlePipeline(
   options: EngineOptions,
   dependencies: PipelineDependencies,
 ): Promise<BundlePipeline> {
-  const persistent = await openPersistentParts(opening, dependencies);
+  const persistent = await openPersistentParts(opening, options.network, dependencies);
   const chainParts = openChainParts(opening, options, { ...dependencies, ...persistent });
   const { pool, tips, reputation } = persistent;
   const { state, schedule, registry, blockhashes } = chainParts;
@@ -134,8 +134,12 @@ export async function openBundlePipeline(
 }
 
 /** Opens the parts whose state outlives a restart: bundles that were in flight are in flight again. */
-async function openPersistentParts(opening: AsyncDisposableStack, dependencies: PipelineDependencies) {
-  const { clock, random, stores, ledger, log, events } = dependencies;
+async function openPersistentParts(
+  opening: AsyncDisposableStack,
+  network: Network,
+  dependencies: PipelineDependencies,
+) {
+  const { clock, random, chain, stores, ledger, log, events } = dependencies;
   const { retryableError, internalError } = events;
   const switches = opening.use(new Switches({ store: stores.switches, clock, retryableError }));
   await switches.refresh();
@@ -145,6 +149,8 @@ async function openPersistentParts(opening: AsyncDisposableStack, dependencies: 
       {},
       {
         store: stores.bundles,
+        network,
+        genesis: () => chain.genesis(),
         ledger,
         clock,
         events: {

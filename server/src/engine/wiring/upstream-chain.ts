@@ -54,5 +54,6 @@ export function upstreamChain(network: Network, upstreams: Upstreams, notices: S
       }),
     newestSlot: (commitment: CommitmentName) =>
       (upstreams.pool(network)?.slotOf(commitment) as Slot | undefined) ?? null,
+    genesis: () => upstreams.pool(network)?.chain?.genesis ?? null,
   };
 }

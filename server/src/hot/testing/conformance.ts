@@ -92,7 +92,7 @@ function valueConformance({ hot, other, pass, newKey }: HotSubject): void {
   });
 }
 
-function boundsConformance({ hot, newKey }: HotSubject): void {
+function boundsConformance({ hot, other, newKey }: HotSubject): void {
   describe("bounds", () => {
     test("keys, lives and amounts out of bounds are refused with RangeError", async () => {
       const value = bytes("a");
@@ -100,6 +100,13 @@ function boundsConformance({ hot, newKey }: HotSubject): void {
       for (const ttlMs of [0, -1, 1.5, Number.NaN, 31 * 24 * 3_600_000]) {
         await expect(hot().set(newKey(), value, ttlMs)).rejects.toThrow(RangeError);
       }
+    });
+
+    test("those who use one store read one id of it, and those who use another one read another", async () => {
+      const id = await hot().identify(null);
+      expect([await other().identify(null), await other().identify("another")]).toEqual([id, id]);
+      if (hot().driver === "memory") expect(id).toBeNull();
+      else expect(id).toMatch(/^[0-9a-f]{32}$/);
     });
 
     test("an open store answers a ping", async () => {

@@ -394,7 +394,7 @@ function bundleFacts(ledger: () => Ledger): void {
     ...changes,
   });
   const lost = { state: "expired", reason: "not_landed", tip: largest / 4n, tip_seen: null, landed_slot: null };
-  const all = { fromMs: from, untilMs: from + 10 * day, searcherId: null, mevType: null } as const;
+  const all = { network: "mainnet", fromMs: from, untilMs: from + 10 * day, searcherId: null, mevType: null } as const;
 
   test("a bundle counts once, however often and in whatever company its outcome was reported", async () => {
     const rows = [
@@ -428,6 +428,23 @@ function bundleFacts(ledger: () => Ledger): void {
       ["2024-02-28", 1, 1_500n],
       ["2024-03-01", 2, 2n ** 62n],
     ]);
+  });
+
+  test("bundles of one id that end at one moment on two chains are two, and each network has its own", async () => {
+    const id = crypto.randomUUID();
+    const question = { ...all, fromMs: from - 5 * day, untilMs: from - 4 * day };
+    const at = question.fromMs + 7;
+    const chains = [
+      { network: "mainnet", chain: "genesis-1", tip_seen: 1n },
+      { network: "mainnet", chain: "genesis-2", tip_seen: 10n },
+      { network: "devnet", chain: "genesis-1", tip_seen: 100n },
+    ];
+    for (const row of [...chains, ...chains]) await ledger().insert("bundle_outcomes", [outcome(id, at, row)]);
+    expect(await ledger().bundles.figures(question)).toMatchObject({ ended: 2, tips: 11n });
+    const devnet = { ...question, network: "devnet" } as const;
+    expect(await ledger().bundles.figures(devnet)).toMatchObject({ ended: 1, tips: 100n });
+    const testnet = { ...question, network: "testnet" } as const;
+    expect(await ledger().bundles.figures(testnet)).toMatchObject({ ended: 0 });
   });
 
   test("of an unknown searcher's bundles, and of hostile names, the figures are zero", async () => {

@@ -4,7 +4,7 @@ export interface FakeClickhouse extends AsyncDisposable {
   readonly port: number;
   /** The statements that were sent to it, in their order, with their settings. */
   readonly statements: { readonly sql: string; readonly settings: URLSearchParams; readonly user: string | null }[];
-  /** Rows of the table of migrations, which servers of one cluster share. */
+  /** Rows of the tables of migrations, which servers of one cluster share. */
   readonly migrations: object[];
   /** Whether it takes connections and answers nothing. */
   isSilent: boolean;
@@ -30,7 +30,7 @@ export function startFakeClickhouse(
       const sql = settings.get("query") ?? body;
       const basic = request.headers.get("authorization")?.replace(/^Basic /, "");
       fake.statements.push({ sql, settings, user: basic === undefined ? null : atob(basic) });
-      if (sql.startsWith("INSERT INTO migrations")) migrations.push(JSON.parse(body.slice(body.indexOf("{"))));
+      if (/^INSERT INTO (migrations|expansions)/.test(sql)) migrations.push(JSON.parse(body.slice(body.indexOf("{"))));
       else if (sql.startsWith("INSERT") && fake.breaksInserts) {
         void server.stop(true);
         return new Promise<Response>(() => undefined);

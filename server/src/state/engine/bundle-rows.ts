@@ -55,7 +55,10 @@ const acceptedState: Omit<BundleStateRow, "changed_at"> = {
 };
 
 /** The row of a bundle that is accepted now. INVALID_INPUT where it has values that no column takes. */
-export function toBundleRow(network: Network, bundle: NewBundle): BundleRow {
+export function toBundleRow(
+  { network, chain }: { readonly network: Network; readonly chain: string | null },
+  bundle: NewBundle,
+): BundleRow {
   return {
     id: checkSha256Hex("id", bundle.id),
     searcher_id: checkIdentifier("searcherId", bundle.searcherId),
@@ -72,6 +75,7 @@ export function toBundleRow(network: Network, bundle: NewBundle): BundleRow {
     changed_at: checkWhole("receivedAt", bundle.receivedAt),
     followers: null,
     network,
+    chain: chain === null ? null : checkText("chain", chain, wordLengthMax),
   };
 }
 
@@ -81,12 +85,15 @@ export function followersText(followers: readonly string[]): string | null {
   return followers.length === 0 ? null : followers.join(",");
 }
 
-export function toContentRow(id: string, content: Pick<NewBundle, "transactions" | "sealed">): BundleContentRow {
+export function toContentRow(
+  network: Network,
+  content: Pick<NewBundle, "id" | "transactions" | "sealed">,
+): BundleContentRow {
   const { transactions, sealed } = content;
   checkCount("transactions", transactions.length, transactionsMax);
   for (const transaction of transactions) checkCount("transactions", transaction.length, transactionBytesMax);
   if (sealed !== null) checkCount("sealed", sealed.length, sealedBytesMax);
-  return { bundle_id: id, transactions: packed(transactions), sealed };
+  return { bundle_id: content.id, transactions: packed(transactions), sealed, network };
 }
 
 export function signaturesText(signatures: readonly string[]): string {
@@ -153,6 +160,7 @@ export function toBundle(row: JoinedBundleRow): BundleRecord {
     sealed: row.sealed === null ? null : plain(row.sealed),
     ...toBundleState(row),
     followers: row.followers === null ? [] : row.followers.split(","),
+    chain: row.chain,
   };
 }
 

@@ -114,9 +114,15 @@ const bundleColumns: Columns<BundleRow> = {
   ended_at: "bigint",
   followers: "text",
   network: "text",
+  chain: "text",
 };
-const contentColumns: Columns<BundleContentRow> = { bundle_id: "text", transactions: "bytea", sealed: "bytea" };
-const outcomeColumns: Columns<BundleOutcomeRow> = { bundle_id: "text", ended_at: "bigint" };
+const contentColumns: Columns<BundleContentRow> = {
+  bundle_id: "text",
+  transactions: "bytea",
+  sealed: "bytea",
+  network: "text",
+};
+const outcomeColumns: Columns<BundleOutcomeRow> = { bundle_id: "text", ended_at: "bigint", network: "text" };
 
 /** Of which bundle, in which state, and what becomes of it. */
 export type StepRow = BundleStateRow & { readonly id: string; readonly from: string };
@@ -194,8 +200,14 @@ export class BundleStatements {
         (rows) => `insert into ${table} (${namesOf(columns)}) ${rows}${rest === "" ? "" : ` ${rest}`}`,
       );
     const deleteFrom = (table: string): RowStatement<never> =>
-      new RowStatement(driver, ["text"], (rows) => `delete from ${table} where bundle_id in (${rows})`);
-    this.accept = insert("bundles", bundleColumns, "on conflict (id) do nothing returning id");
+      new RowStatement(
+        driver,
+        ["text"],
+        (rows) => `delete from ${table}
+        where bundle_id in (${rows}) and (network = '${network}' or network is null)`,
+      );
+    // Of whatever key: until what contracts is applied (docs/decisions/0049), an id is in one network alone.
+    this.accept = insert("bundles", bundleColumns, "on conflict do nothing returning id");
     this.insertContents = insert("bundle_contents", contentColumns);
     this.insertOutcomes = insert("bundle_outcomes", outcomeColumns);
     this.deleteContents = deleteFrom("bundle_contents");

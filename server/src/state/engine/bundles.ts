@@ -34,7 +34,14 @@ interface NetworkBundles {
 function bundleQuery(db: Db, network: Network) {
   return db
     .selectFrom("bundles")
-    .leftJoin("bundle_contents", "bundle_contents.bundle_id", "bundles.id")
+    .leftJoin("bundle_contents", (join) =>
+      join
+        .onRef("bundle_contents.bundle_id", "=", "bundles.id")
+        // A row without a network is of an earlier version, to which an id alone was the key.
+        .on(({ or, eb }) =>
+          or([eb("bundle_contents.network", "=", network), eb("bundle_contents.network", "is", null)]),
+        ),
+    )
     .where("bundles.network", "=", network)
     .selectAll("bundles")
     .select(["bundle_contents.transactions", "bundle_contents.sealed"]);
@@ -107,7 +114,7 @@ async function writeRound(
   const rows = [...(await statements.go.execute(tx, going)), ...(await statements.end.execute(tx, ending))];
   const created = new Set(rows.map(({ id }) => id));
   const outcomes = steps.flatMap(({ id, ended_at }) =>
-    ended_at !== null && created.has(id) ? [{ bundle_id: id, ended_at }] : [],
+    ended_at !== null && created.has(id) ? [{ bundle_id: id, ended_at, network }] : [],
   );
   await statements.insertOutcomes.execute(tx, outcomes.map(bundleCells.outcome));
   await statements.deleteContents.execute(
@@ -135,6 +142,7 @@ export class Bundles implements BundleStore {
   readonly #network: Network;
   readonly #statements: BundleStatements;
   readonly #acceptances: GroupKind<NewRows, AcceptResult, Tx>;
+  readonly #openings: GroupKind<Opening, boolean, Tx>;
   readonly #steps: GroupKind<StepRow, StepResult, Tx>;
 
   constructor(connection: StoreConnection, network: Network) {
@@ -143,11 +151,15 @@ export class Bundles implements BundleStore {
     this.#network = network;
     this.#statements = statements;
     this.#acceptances = { apply: (tx, items) => writeAcceptances(tx, { network, statements }, items) };
+    this.#openings = { apply: (tx, items) => writeOpenings(tx, network, items) };
     this.#steps = { apply: (tx, items) => writeSteps(tx, { network, statements }, items) };
   }
 
-  async accept(bundle: NewBundle): Promise<AcceptResult> {
-    const rows = { bundle: toBundleRow(this.#network, bundle), content: toContentRow(bundle.id, bundle) };
+  async accept(bundle: NewBundle, chain: string | null = null): Promise<AcceptResult> {
+    const rows = {
+      bundle: toBundleRow({ network: this.#network, chain }, bundle),
+      content: toContentRow(this.#network, bundle),
+    };
     return this.#connection.group(this.#acceptances, rows);
   }
 
@@ -157,14 +169,14 @@ export class Bundles implements BundleStore {
   }
 
   async open(id: string, opened: Parameters<BundleStore["open"]>[1]): Promise<boolean> {
-    const { transactions } = toContentRow(id, { transactions: opened.transactions, sealed: null });
+    const { transactions } = toContentRow(this.#network, { id, transactions: opened.transactions, sealed: null });
     const { lastValidBlockHeight } = opened;
     const changes = {
       signatures: signaturesText(opened.signatures),
       last_valid_block_height:
         lastValidBlockHeight === null ? null : checkAmount("lastValidBlockHeight", lastValidBlockHeight),
     };
-    return this.#connection.group(openings, { id: checkSha256Hex("id", id), transactions, changes });
+    return this.#connection.group(this.#openings, { id: checkSha256Hex("id", id), transactions, changes });
   }
 
   async noteForwarded(notes: Parameters<BundleStore["noteForwarded"]>[0]): Promise<void> {
@@ -227,7 +239,13 @@ export class Bundles implements BundleStore {
   async unreported(limit: number): Promise<readonly BundleRecord[]> {
     return this.#connection.run(async (db) => {
       const rows = await bundleQuery(db, this.#network)
-        .innerJoin("bundle_outcomes", "bundle_outcomes.bundle_id", "bundles.id")
+        .innerJoin("bundle_outcomes", (join) =>
+          join
+            .onRef("bundle_outcomes.bundle_id", "=", "bundles.id")
+            .on(({ or, eb }) =>
+              or([eb("bundle_outcomes.network", "=", this.#network), eb("bundle_outcomes.network", "is", null)]),
+            ),
+        )
         .orderBy("bundle_outcomes.ended_at")
         .orderBy("bundle_outcomes.bundle_id")
         .limit(checkLimit(limit))
@@ -256,13 +274,20 @@ export class Bundles implements BundleStore {
             exists(
               selectFrom("bundle_outcomes")
                 .select("bundle_id")
-                .whereRef("bundle_outcomes.bundle_id", "=", "bundles.id"),
+                .whereRef("bundle_outcomes.bundle_id", "=", "bundles.id")
+                .where((outcome) =>
+                  outcome.or([
+                    outcome("bundle_outcomes.network", "=", this.#network),
+                    outcome("bundle_outcomes.network", "is", null),
+                  ]),
+                ),
             ),
           ),
         )
         .orderBy("ended_at")
         .limit(forgottenInOneGo);
-      const result = await db.deleteFrom("bundles").where("id", "in", old).executeTakeFirst();
+      const ofNetwork = db.deleteFrom("bundles").where("network", "=", this.#network);
+      const result = await ofNetwork.where("id", "in", old).executeTakeFirst();
       return Number(result.numDeletedRows);
     });
   }
@@ -280,19 +305,21 @@ interface Opening {
 }
 
 /** Sealed bundles are few and opened once, so each costs its own two statements. */
-const openings: GroupKind<Opening, boolean, Tx> = {
-  apply: async (tx, items) => {
-    const results: boolean[] = [];
-    for (const { id, transactions, changes } of items) {
-      const opened = await tx
-        .updateTable("bundle_contents")
-        .set({ transactions, sealed: null })
-        .where("bundle_id", "=", id)
-        .where("sealed", "is not", null)
-        .executeTakeFirst();
-      if (opened.numUpdatedRows > 0n) await tx.updateTable("bundles").set(changes).where("id", "=", id).execute();
-      results.push(opened.numUpdatedRows > 0n);
+async function writeOpenings(tx: Tx, network: Network, items: readonly Opening[]): Promise<readonly boolean[]> {
+  const results: boolean[] = [];
+  for (const { id, transactions, changes } of items) {
+    const opened = await tx
+      .updateTable("bundle_contents")
+      .set({ transactions, sealed: null })
+      .where("bundle_id", "=", id)
+      .where(({ or, eb }) => or([eb("network", "=", network), eb("network", "is", null)]))
+      .where("sealed", "is not", null)
+      .executeTakeFirst();
+    const isOpened = opened.numUpdatedRows > 0n;
+    if (isOpened) {
+      await tx.updateTable("bundles").set(changes).where("id", "=", id).where("network", "=", network).execute();
     }
-    return results;
-  },
-};
+    results.push(isOpened);
+  }
+  return results;
+}

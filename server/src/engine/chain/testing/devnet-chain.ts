@@ -47,4 +47,8 @@ export class DevnetChain implements EngineChain {
   newestSlot(commitment: CommitmentName): Slot | null {
     return this.#newest.get(commitment) ?? null;
   }
+
+  genesis(): null {
+    return null;
+  }
 }

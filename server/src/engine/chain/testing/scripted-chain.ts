@@ -45,4 +45,8 @@ export class ScriptedChain implements EngineChain {
   newestSlot(commitment: CommitmentName): Slot | null {
     return this.#newest.get(commitment) ?? null;
   }
+
+  genesis(): null {
+    return null;
+  }
 }

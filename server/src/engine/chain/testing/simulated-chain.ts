@@ -109,6 +109,10 @@ export class SimulatedChain implements EngineChain {
     return this.heads[commitment].slot as Slot;
   }
 
+  genesis(): string {
+    return this.genesisHash;
+  }
+
   onSlot(listener: (commitment: CommitmentName, slot: Slot) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };

@@ -18,6 +18,9 @@ export const slotOf = (slot: number): Slot => BigInt(slot) as Slot;
 export const startMs = 1_790_000_000_000;
 
 /** A bundle that differs from others by its name alone. */
+/** A network whose nodes tell no genesis. */
+export const anyChain = { network: "mainnet", genesis: () => null } as const;
+
 export function bundleNamed(name: string, changes: Partial<NewBundle> = {}): NewBundle {
   return {
     id: createHash("sha256").update(name).digest("hex"),

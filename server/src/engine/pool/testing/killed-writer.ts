@@ -4,7 +4,7 @@ import { type Random, seededRandom, systemClock, systemRandom } from "@sluice/li
 import { openState, type State } from "../../../state/index.ts";
 import type { BundleChange } from "../../model/bundle.ts";
 import { type DurableBundlePool, openBundlePool } from "../bundle-pool.ts";
-import { addressOf, bundleNamed, KeptLedger, SeenEvents, slotOf } from "./bundles.ts";
+import { addressOf, anyChain, bundleNamed, KeptLedger, SeenEvents, slotOf } from "./bundles.ts";
 
 const writers = 8;
 const liveMax = 400;
@@ -45,6 +45,7 @@ class SayingLedger extends KeptLedger {
 export async function writeForEver(directory: string, run: number): Promise<void> {
   const state = await openHere(directory);
   const dependencies = {
+    ...anyChain,
     store: state.engine.of("mainnet").bundles,
     ledger: new SayingLedger(),
     clock: systemClock,

@@ -5,7 +5,7 @@ import { ManualClock, systemRandom } from "@sluice/lib";
 import { type BundleStore, openState, type State } from "../../../state/index.ts";
 import { type DurableBundlePool, openBundlePool } from "../bundle-pool.ts";
 import type { PoolOptions } from "../pool-options.ts";
-import { KeptLedger, SeenEvents, startMs } from "./bundles.ts";
+import { anyChain, KeptLedger, SeenEvents, startMs } from "./bundles.ts";
 import { changedStore } from "./changed-store.ts";
 
 /** Work that waits until the test lets it go on. */
@@ -60,7 +60,7 @@ export class PoolStand implements AsyncDisposable {
   /** A pool over the store in which some methods are others. */
   pool(changes: Partial<BundleStore> = {}, options: PoolOptions = {}): Promise<DurableBundlePool> {
     const { clock, ledger, events } = this;
-    return openBundlePool(options, { store: changedStore(this.store, changes), ledger, clock, events });
+    return openBundlePool(options, { store: changedStore(this.store, changes), ...anyChain, ledger, clock, events });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

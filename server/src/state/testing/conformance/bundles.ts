@@ -33,6 +33,7 @@ export function newBundle(changes: Partial<BundleRecord> = {}): BundleRecord {
     expiresAt: start + 300_000,
     ...accepted(start + created),
     followers: [],
+    chain: null,
     ...changes,
   };
 }

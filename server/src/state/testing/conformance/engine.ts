@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { State } from "../../records.ts";
 import { int64Max } from "../../values.ts";
-import { newBundle } from "./bundles.ts";
+import { addressOf, newBundle, slotOf } from "./bundles.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
 const newAccount = async (state: State): Promise<string> => (await state.accounts.create({ name: "searcher" })).id;
@@ -14,6 +14,7 @@ export function engineConformance(subject: ConformanceSubject): void {
     keys(subject);
     replays(subject);
     networks(subject);
+    twins(subject);
   });
 }
 
@@ -58,6 +59,34 @@ function networks({ state, clock }: ConformanceSubject): void {
     await mine.bundles.markReported([bundle.id]);
     await theirs.bundles.forget(Number.MAX_SAFE_INTEGER);
     expect(await mine.bundles.get(bundle.id)).not.toBeNull();
+  });
+}
+
+function twins({ state }: ConformanceSubject): void {
+  test("a bundle that two networks have is two: each has its content, its steps, its outcome and its end", async () => {
+    const [mine, theirs] = [state().engine.of("testnet").bundles, state().engine.of("mainnet").bundles];
+    const sealed = Uint8Array.of(9);
+    const [one, other] = [newBundle({ sealed }), newBundle({ sealed, tip: 7n })];
+    const twin = { ...other, id: one.id };
+    expect(await Promise.all([mine.accept(one, "genesis-a"), theirs.accept(twin, "genesis-b")])).toEqual([
+      { fresh: true },
+      { fresh: true },
+    ]);
+    const { transactions, signatures, lastValidBlockHeight } = one;
+    expect(await mine.open(one.id, { transactions, signatures, lastValidBlockHeight })).toBe(true);
+    await mine.noteForwarded([{ id: one.id, forwarded: { times: 3, slot: slotOf(4), leader: addressOf("a") } }]);
+    expect(await theirs.get(one.id)).toEqual({ ...twin, chain: "genesis-b" });
+    const end = { ...one, state: "expired", reason: "blockhash_expired", changedAt: 1 } as const;
+    const step = { id: one.id, from: "accepted", to: end, isEnd: true } as const;
+    expect(await mine.step(step)).toEqual({ applied: true });
+    expect(await theirs.get(one.id)).toEqual({ ...twin, chain: "genesis-b" });
+    expect((await theirs.unreported(1_000)).map(({ id }) => id)).not.toContain(one.id);
+    expect(await theirs.step(step)).toEqual({ applied: true });
+    await theirs.markReported([one.id]);
+    expect(await theirs.forget(2)).toBe(1);
+    expect((await mine.unreported(1_000)).filter(({ id }) => id === one.id)).toMatchObject([{ chain: "genesis-a" }]);
+    await mine.markReported([one.id]);
+    expect([await mine.forget(2), await mine.get(one.id)]).toEqual([1, null]);
   });
 }
 

@@ -13,6 +13,8 @@ const newProcess = (changes: Partial<NewProcess> = {}): NewProcess => ({
   meters: true,
   sharesLedger: true,
   sharesHot: false,
+  ledgerId: "ledger-1",
+  hotId: null,
   ...changes,
 });
 
@@ -22,11 +24,12 @@ export function processConformance({ state, replicas, clock }: ConformanceSubjec
       const [first, second] = [newProcess(), newProcess({ roles: ["engine"], meters: false })];
       expect(await state().processes.join(first, long)).toEqual([]);
       const seen = await (replicas().at(-1) ?? state()).processes.join(second, long);
-      expect(seen).toEqual([{ ...first, startedAt: expect.any(Number), beats: 0 }]);
+      expect(seen).toEqual([{ ...first, schema: expect.any(Number), startedAt: expect.any(Number), beats: 0 }]);
+      await state().processes.identify(first.id, { ledgerId: "ledger-2", hotId: "hot-1" });
       expect(await state().processes.beat(first.id, long)).toBe(true);
       for (const replica of replicas()) {
         const listed = await replica.processes.list();
-        expect(listed).toMatchObject([{ ...first, beats: 1 }, second]);
+        expect(listed).toMatchObject([{ ...first, ledgerId: "ledger-2", hotId: "hot-1", beats: 1 }, second]);
       }
       await state().processes.leave(first.id);
       expect(await state().processes.beat(first.id, long)).toBe(false);
