@@ -28,11 +28,23 @@ const architecture = "server/test/architecture.test.ts";
 /** The rooms whose tests start databases and child processes. */
 const stores = ["server/src/state", "server/src/hot", "server/src/ledger"];
 
+/** Stores' tests beside killed engines, full disks and servers of their own: too long for the fast part. */
+const longStores = [
+  "server/src/state/postgres-forms.test.ts",
+  "server/src/hot/redis-forms.test.ts",
+  "server/src/ledger/faults.test.ts",
+  "server/src/ledger/full-disk.test.ts",
+  "server/src/ledger/fact-files.test.ts",
+  "server/src/ledger/migrations.test.ts",
+  "server/src/ledger/readiness.test.ts",
+];
+
 /** Rooms' tests beside markets, proxies, killed processes and simulations: too long for the fast part. */
 const long = [
   "server/src/gateway/hostile-http.test.ts",
   "server/src/gateway/memory.test.ts",
   "server/src/gateway/large.test.ts",
+  "server/src/gateway/hostile-nodes.test.ts",
   "server/src/oracle/sources",
   "server/src/oracle/aggregate",
   "auction",
@@ -42,17 +54,20 @@ const long = [
   "server/src/engine/simulation",
   "server/src/upstreams/fault-proxy.test.ts",
   "server/src/upstreams/failover.test.ts",
+  "server/src/upstreams/pool.test.ts",
+  "server/src/upstreams/refusals.test.ts",
 ];
 
 /** Everything that needs no booted network and no browser, and is quick. */
 export const unitGroups: readonly TestGroup[] = [
   { name: "architecture", paths: [architecture, "scripts"] },
   { name: "contract and wire", paths: ["contract", "wire", "lib", "svm", "sdk"] },
-  { name: "stores", paths: stores },
+  { name: "stores", paths: stores, except: longStores },
   { name: "server rooms", paths: ["server/src"], except: [...stores, ...long] },
 ];
 
 export const systemGroups: readonly TestGroup[] = [
+  { name: "stores, at length", paths: longStores, timeoutMs: 60_000 },
   { name: "rooms, at length", paths: long, timeoutMs: 60_000 },
   { name: "devnet", paths: ["devnet"], timeoutMs: 60_000 },
   { name: "whole system", paths: ["server/test", "clients"], except: [architecture], timeoutMs: 120_000 },

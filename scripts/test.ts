@@ -26,7 +26,7 @@ function ensureBrowser(): void {
 /** Groups that leave half of two cores to each other run side by side; the others have the machine to themselves. */
 const pairs = [
   ["architecture", "contract and wire"],
-  ["stores", "rooms, at length"],
+  ["stores, at length", "rooms, at length"],
   ["devnet", "console"],
 ];
 
