@@ -16,7 +16,7 @@ const directory = process.argv[2];
 if (directory === undefined) throw new Error("usage: direct.ts <directory>");
 mkdirSync(directory, { recursive: true });
 const configuration = join(directory, "engine.xml");
-writeFileSync(configuration, engineConfiguration());
+writeFileSync(configuration, engineConfiguration({ archives: join(directory, "backups") }));
 const native = loadNative();
 const engine = new Engine(
   { directory: join(directory, "engine"), arguments: [`--config-file=${configuration}`] },

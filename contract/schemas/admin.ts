@@ -185,3 +185,9 @@ export type AdminKeyCreate = z.infer<typeof adminKeyCreate>;
 export type KeyChange = z.infer<typeof keyChange>;
 export type AuditEntry = z.infer<typeof auditEntry>;
 export type KeyRotated = z.infer<typeof keyRotated>;
+
+/** `directory` is an absolute path of the server's machine. */
+export const backupCreate = z.strictObject({
+  directory: z.string().min(1).max(4_096),
+  passphrase: z.string().min(12).max(1_024).nullable(),
+});

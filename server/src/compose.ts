@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { oraclePaths } from "@sluice/contract/oracle";
 import { type Clock, type Random, systemClock, systemRandom } from "@sluice/lib";
 import { administrationMethods, engineControl } from "./admin/index.ts";
+import { backupJob } from "./compose/backup.ts";
 import { requireSameChains } from "./compose/chains.ts";
 import { type Console, openConsole } from "./compose/console.ts";
 import { type Dependencies, newProcessId, version } from "./compose/dependencies.ts";
@@ -44,6 +45,7 @@ import { type SentQuery, subscribeToSent } from "./rpc/index.ts";
 import type { State } from "./state/index.ts";
 import { UpstreamAdmin } from "./upstreams/index.ts";
 
+export { restoreInto } from "./compose/backup.ts";
 export { version } from "./compose/dependencies.ts";
 export { type Endpoint, engineUrl } from "./compose/endpoints.ts";
 export { composeManagement } from "./compose/management.ts";
@@ -214,6 +216,7 @@ export const startSteps = [
           ...shared,
           ...parts,
           vault: vaultOf(config, shared.random),
+          backups: backupJob(config, { ...shared, ...parts }),
           credits: gateway.credits,
           engineControl: engineControl(engine),
           developmentKeys: acceptedKeys(config),

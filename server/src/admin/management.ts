@@ -7,6 +7,7 @@ import { createRestApp, type RestEnvironment } from "../http/index.ts";
 import type { AccountRecord } from "../state/index.ts";
 import { operatorAdmission } from "./admin-access.ts";
 import { addSharedRoutes, type SharedRouteDependencies } from "./administration.ts";
+import { addBackupRoutes, type BackupRouteDependencies } from "./backup-routes.ts";
 import { isoTime } from "./records.ts";
 import { addSecretRoutes, type SecretRouteDependencies } from "./secret-routes.ts";
 import { addUpstreamRoutes, type UpstreamRouteDependencies } from "./upstream-routes.ts";
@@ -25,6 +26,7 @@ export interface ManagementDependencies extends Omit<SharedRouteDependencies, "a
     UpstreamRouteDependencies["state"] &
     SecretRouteDependencies["state"];
   readonly vault: SecretRouteDependencies["vault"];
+  readonly backups: BackupRouteDependencies["backups"];
   /** Requests and credits of the last hour. */
   readonly lastHour: (accountId: string) => Promise<object>;
   /** The requests that an account has used of an oracle product's present month. */
@@ -50,6 +52,7 @@ export function createManagement(options: { actor: string }, dependencies: Manag
   addSharedRoutes(app, routed);
   addAccountReports(app, dependencies);
   addSecretRoutes(app, options, dependencies);
+  addBackupRoutes(app, options, dependencies);
   const { server } = dependencies;
   if (server === null) {
     for (const path of ["/status", "/api/v1/admin/upstreams", "/api/v1/admin/upstreams/*"]) app.all(path, noServer);

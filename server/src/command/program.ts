@@ -3,6 +3,7 @@ import { Command, Option } from "commander";
 import { version } from "../compose.ts";
 import { describeConfig, formatFaults } from "../config/index.ts";
 import { addAccountCommands } from "./accounts.ts";
+import { addBackupCommands } from "./backup.ts";
 import { addChainCommands } from "./chain.ts";
 import { CommandContext, type Environment } from "./context.ts";
 import { runDev } from "./dev.ts";
@@ -37,6 +38,7 @@ export function buildProgram(terminal: Terminal, environment: Environment = {}):
   addReportCommands(program, context);
   addRequestCommands(program, context);
   addMigrateCommand(program, context);
+  addBackupCommands(program, context);
   addOracleCommands(program, context);
   addEngineCommands(program, context);
   addSearcherCommands(program, context);

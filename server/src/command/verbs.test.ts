@@ -63,6 +63,7 @@ beforeAll(async () => {
       clock,
       random,
       vault: new SecretVault("a".repeat(64), random),
+      backups: { start: () => undefined, progress: () => ({ status: "none" }) },
       log,
       requestId: () => "req-1",
       developmentKeys: "refuse",

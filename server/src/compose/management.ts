@@ -12,6 +12,7 @@ import {
   type OracleProduct,
   type RunningServer,
 } from "../admin/index.ts";
+import type { BackupJob } from "../backup/index.ts";
 import type { Config, Reload } from "../config/index.ts";
 import { type Credits, createCredits, monthOf, tallyInMemory } from "../credits/index.ts";
 import { createRequestIds } from "../http/index.ts";
@@ -22,6 +23,7 @@ import { createLog, createMetrics, createServerEvents } from "../observe/index.t
 import type { Oracle } from "../oracle/index.ts";
 import type { SentQuery } from "../rpc/index.ts";
 import type { UpstreamAdmin } from "../upstreams/index.ts";
+import { backupJob } from "./backup.ts";
 import { type Dependencies, newProcessId } from "./dependencies.ts";
 import type { Gateway } from "./gateway.ts";
 import { vaultOf } from "./secrets.ts";
@@ -42,6 +44,7 @@ interface ManagementDependencies extends Dependencies {
 interface SocketDependencies extends ManagementDependencies {
   /** With the master keys of this process. */
   readonly vault: SecretVault;
+  readonly backups: BackupJob;
   /** The oracle that runs in this process, if one does. */
   readonly oracle: Pick<Oracle, "requestsUsed"> | null;
 }
@@ -125,6 +128,7 @@ export function wireManagement(dependencies: SocketDependencies, server: Running
     {
       ...shared(dependencies),
       vault: dependencies.vault,
+      backups: dependencies.backups,
       requestId: createRequestIds({ random }),
       lastHour: async (accountId) => {
         await ledger.requests.flush();
@@ -175,6 +179,7 @@ export async function composeManagement(
     stores,
     credits,
     vault: vaultOf(config, random),
+    backups: backupJob(config, { ...opened, stores }),
     engineControl: engineControl(null),
     oracle: null,
     reload: async () => ({ kind: "unavailable" }),

@@ -15,6 +15,7 @@ import {
   type State,
 } from "../state/index.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { settleRestore } from "./interrupted-restore.ts";
 
 export interface Stores {
   readonly state: State;
@@ -69,12 +70,15 @@ export async function openStores(
   { createsState = true, isServer = true }: { readonly createsState?: boolean; readonly isServer?: boolean } = {},
 ): Promise<Stores> {
   const { clock, random, log, resources } = dependencies;
+  const isDatabase = config.stores.databaseUrl !== null;
+  if (!isDatabase) await settleRestore(config, null);
   const state = resources.use(
     await openState(
       { ...stateOptions(config), create: createsState },
       { clock, random, log, events: createStateEvents(dependencies) },
     ),
   );
+  if (isDatabase) await settleRestore(config, state);
   resources.use(sweepSessions(state, dependencies));
   const [ledger, hot] = await Promise.allSettled([
     openLedger(

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Network } from "@sluice/contract/tiers";
 import { type Clock, type Random, systemRandom } from "@sluice/lib";
 import { parseClickhouseUrl } from "../config/index.ts";
+import { writeArchive } from "./archive.ts";
 import { BatchNumbers, BatchWriter, batchesOf } from "./batches.ts";
 import {
   type BundleDay,
@@ -90,6 +91,11 @@ export interface Ledger extends AsyncDisposable {
   migrations(): Promise<readonly { readonly number: number; readonly name: string; readonly appliedAt: number }[]>;
   /** Resolves when the ledger answers and may be used; rejects with the reason why not. */
   reach(): Promise<void>;
+  /**
+   * Writes a copy of everything, as it is when it begins, into a file that does not exist; null without the embedded
+   * engine, whose copies are the cluster's own. Throws LedgerQueryError, LedgerUnavailableError.
+   */
+  readonly archive: ((path: string) => Promise<void>) | null;
   /** Process id of the embedded engine, for memory reports; null with a cluster, or while it is being restarted. */
   childPid(): number | null;
   readonly requests: {
@@ -120,6 +126,11 @@ export interface Ledger extends AsyncDisposable {
     byDay(question: BundleQuestion): Promise<readonly BundleDay[]>;
   };
 }
+
+const archiverOf =
+  ({ directory }: LedgerOptions, terms: { readonly connection: LedgerConnection; readonly clock: Clock }) =>
+  (path: string): Promise<void> =>
+    writeArchive({ ...terms, directory: resolve(directory) }, path);
 
 interface Opened {
   readonly endpoint: LedgerEndpoint;
@@ -207,6 +218,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
     reach: () => connection.reach(),
     id: () => ledgerId(connection),
     migrations: () => readMigrations(connection),
+    archive: endpoint.driver === "chdb" ? archiverOf(options, { connection, clock }) : null,
     childPid: () => endpoint.pid(),
     requests: {
       append: (fact) => requestLog.append(fact),

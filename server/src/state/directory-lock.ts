@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newFileError, StateError } from "./errors.ts";
 import { FileLock } from "./file-lock.ts";
@@ -41,6 +41,15 @@ export class DirectoryLock implements Disposable {
  */
 export function requireUnusedState(directory: string): void {
   if (existsSync(directory)) DirectoryLock.take(directory)[Symbol.dispose]();
+}
+
+/**
+ * Holds the directory, which is made where it is missing, so that no process opens a database in it meanwhile.
+ * @throws {StateError} LOCKED
+ */
+export function holdState(directory: string): Disposable {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  return DirectoryLock.take(directory);
 }
 
 function holder(directory: string): string {

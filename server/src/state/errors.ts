@@ -14,6 +14,7 @@ export type StateErrorCode =
   | "UNAVAILABLE"
   | "OVERLOADED"
   | "FENCED"
+  | "NOT_EMPTY"
   | "FAULT";
 
 /** A failure of the database, with a sentence for operators. At run time it is the `cause` of a SluiceError. */
@@ -41,6 +42,7 @@ const sentences: Readonly<Record<StateErrorCode, string>> = {
   READ_ONLY: "The state database is read-only; nothing was written.",
   CORRUPT: "The state database is damaged.",
   UNAVAILABLE: "The state database cannot be reached.",
+  NOT_EMPTY: "There is a state already.",
   FENCED: "Another process has taken over what this one was writing; nothing was written.",
   OVERLOADED: "Too many writes are waiting for the state database.",
   FAULT: "The state database failed.",

@@ -14,7 +14,7 @@ export type {
 } from "./bundle-records.ts";
 export { followersMax } from "./bundle-records.ts";
 export type { ChainRecord, ChainStore } from "./chain-records.ts";
-export { requireUnusedState } from "./directory-lock.ts";
+export { holdState, requireUnusedState } from "./directory-lock.ts";
 export {
   type CursorStore,
   type EncryptionKeyRecord,
@@ -51,5 +51,6 @@ export type {
   PageRequest,
   State,
 } from "./records.ts";
+export { restoreState, unknownMigration } from "./restore.ts";
 export { nodeSecretId, type SecretStore, type StoredSecret } from "./secret-records.ts";
 export { hashSessionToken } from "./sessions.ts";

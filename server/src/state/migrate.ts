@@ -50,33 +50,43 @@ export async function applyMigrations(
   return target.db.transaction().execute(async (tx) => {
     if (target.driver === "postgres") await takeTurn(tx);
     await check?.(tx);
-    const int = sql.raw(target.driver === "sqlite" ? "integer" : "bigint");
-    for (const table of ["sluice_migrations", "sluice_expansions"] as const) {
-      await sql`create table if not exists ${sql.table(table)}
-        (number ${int} not null primary key, name text not null, checksum text not null, applied_at ${int} not null)`.execute(
-        tx,
-      );
-    }
-    const applied = await readApplied(target.driver, tx);
-    refuseUnknown(applied, migrations);
-    const isAlone = target.driver === "sqlite" || applied.size === 0;
-    const pending = migrations.filter(
-      (migration) => !applied.has(migration.number) && (isAlone || contracting || !contracts(migration)),
-    );
-    for (const migration of pending) {
-      for (const statement of migration.steps.flatMap((step) => renderStep(target.driver, step, { network }))) {
-        await sql.raw(statement).execute(tx);
-      }
-      const row = {
-        number: BigInt(migration.number),
-        name: migration.name,
-        checksum: checksumOf(migration),
-        applied_at: BigInt(clock.now()),
-      };
-      await tx.insertInto(recordOf(migration)).values(row).execute();
-    }
-    return pending.map((migration) => migration.number);
+    return await applyMigrationsWithin(tx, target, { clock, network, migrations, contracting });
   });
+}
+
+/** The same within a transaction of the caller's, who has taken the turn. */
+export async function applyMigrationsWithin(
+  tx: Tx,
+  { driver }: Pick<Target, "driver">,
+  terms: Pick<MigrateDependencies, "clock" | "network" | "contracting"> & { readonly migrations: readonly Migration[] },
+): Promise<readonly number[]> {
+  const { clock, network = "mainnet", contracting = false, migrations } = terms;
+  const int = sql.raw(driver === "sqlite" ? "integer" : "bigint");
+  for (const table of ["sluice_migrations", "sluice_expansions"] as const) {
+    await sql`create table if not exists ${sql.table(table)}
+      (number ${int} not null primary key, name text not null, checksum text not null, applied_at ${int} not null)`.execute(
+      tx,
+    );
+  }
+  const applied = await readApplied(driver, tx);
+  refuseUnknown(applied, migrations);
+  const isAlone = driver === "sqlite" || applied.size === 0;
+  const pending = migrations.filter(
+    (migration) => !applied.has(migration.number) && (isAlone || contracting || !contracts(migration)),
+  );
+  for (const migration of pending) {
+    for (const statement of migration.steps.flatMap((step) => renderStep(driver, step, { network }))) {
+      await sql.raw(statement).execute(tx);
+    }
+    const row = {
+      number: BigInt(migration.number),
+      name: migration.name,
+      checksum: checksumOf(migration),
+      applied_at: BigInt(clock.now()),
+    };
+    await tx.insertInto(recordOf(migration)).values(row).execute();
+  }
+  return pending.map((migration) => migration.number);
 }
 
 /** The applied and the pending migrations, in order. Changes nothing; throws as `applyMigrations` does. */
@@ -113,7 +123,8 @@ interface AppliedRow extends MigrationRow {
   readonly record: RecordTable;
 }
 
-async function readApplied(driver: StateDriver, db: Db): Promise<ReadonlyMap<number, AppliedRow>> {
+/** What was applied of either record, by number. */
+export async function readApplied(driver: StateDriver, db: Db): Promise<ReadonlyMap<number, AppliedRow>> {
   const applied = new Map<number, AppliedRow>();
   for (const record of ["sluice_migrations", "sluice_expansions"] as const) {
     if (!(await hasTable(driver, db, record))) continue;

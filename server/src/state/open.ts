@@ -23,6 +23,7 @@ import { Processes, processesBefore } from "./processes.ts";
 import type { State, StateDriver, StateLog } from "./records.ts";
 import { Secrets } from "./secrets.ts";
 import { Sessions } from "./sessions.ts";
+import { withSnapshot } from "./snapshot.ts";
 import { hasSqlite, openSqlite } from "./sqlite.ts";
 import type { Db, Tx } from "./tables.ts";
 import { runInTurn } from "./turns.ts";
@@ -154,6 +155,7 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
         });
       }),
     inTurn: (name, work) => (opened.driver === "sqlite" ? work() : runInTurn(opened.db, { name, work }, dependencies)),
+    snapshot: (scratch, work) => withSnapshot(opened, scratch, work),
     migrations: () => readMigrationStatus(opened, migrations),
     contract: () => contract(opened, dependencies),
     reach,

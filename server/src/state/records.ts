@@ -17,6 +17,7 @@ import type { UpstreamNodeStore, UpstreamOrderStore } from "./order-records.ts";
 import type { PageRequest, RecordPage } from "./page.ts";
 import type { ProcessStore } from "./process-records.ts";
 import type { SecretStore } from "./secret-records.ts";
+import type { StateSnapshot } from "./snapshot-record.ts";
 
 export type { PageRequest, RecordPage } from "./page.ts";
 
@@ -262,6 +263,11 @@ export interface State extends AsyncDisposable {
    * @throws {StateError} OVERLOADED when its turn does not come; the turn is over where the connection is lost
    */
   inTurn(name: string, work: () => Promise<void>): Promise<void>;
+  /**
+   * Calls `work` with the content at one moment; the store goes on meanwhile. `scratch` is a file that does not exist,
+   * beside which there is room for a second copy of an embedded database; it is removed.
+   */
+  snapshot<T>(scratch: string, work: (snapshot: StateSnapshot) => Promise<T>): Promise<T>;
   /** Every migration that this version knows, and when it was applied. */
   migrations(): Promise<readonly MigrationStatus[]>;
   /**

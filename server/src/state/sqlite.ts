@@ -133,6 +133,17 @@ export async function openSqlite(directory: string, beside: readonly string[] = 
   }
 }
 
+/** A database file that no process changes, to be read alone. */
+export function openCopy(path: string): { readonly db: Kysely<Tables> } & AsyncDisposable {
+  const database = new Database(path, { readonly: true, strict: true, safeIntegers: true });
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new BunSqliteAdapter(database) }) });
+  const dispose = async (): Promise<void> => {
+    await db.destroy();
+    database.close();
+  };
+  return { db, [Symbol.asyncDispose]: dispose };
+}
+
 function openDatabase(directory: string, beside: readonly string[]): Database {
   const path = fileIn(directory);
   refuseEmptied(path, beside);

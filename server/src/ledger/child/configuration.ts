@@ -4,8 +4,9 @@ import { childLimits } from "./limits.ts";
  * The engine's configuration file. Sizes are for a gateway's own machine: with these the idle process keeps about
  * 50 MB of its own beside the pages of the library, and its background threads use about 3 ms of CPU a second.
  * fsync is on for every table: an INSERT is answered when its part is on disk.
+ * `archives` is the one folder that copies are written to and read from.
  */
-export function engineConfiguration(): string {
+export function engineConfiguration({ archives }: { readonly archives: string }): string {
   const entries: ReadonlyArray<readonly [string, string | number]> = [
     ["timezone", "UTC"],
     ["max_server_memory_usage", childLimits.engineMemoryBytesMax],
@@ -28,8 +29,11 @@ export function engineConfiguration(): string {
     "  <logger><level>none</level></logger>",
     ...lines,
     "  <merge_tree><fsync_after_insert>1</fsync_after_insert><fsync_part_directory>1</fsync_part_directory></merge_tree>",
+    `  <backups><allowed_path>${escaped(archives)}</allowed_path></backups>`,
     "  <profiles><default><max_threads>2</max_threads></default></profiles>",
     "</clickhouse>",
     "",
   ].join("\n");
 }
+
+const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

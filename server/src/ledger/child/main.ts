@@ -26,7 +26,7 @@ function layOut(directory: string): { engine: string; spool: string; configurati
   const spool = join(directory, "spool");
   const configuration = join(directory, "engine.xml");
   for (const path of [directory, engine, spool]) mkdirSync(path, { recursive: true, mode: 0o700 });
-  writeFileSync(configuration, engineConfiguration(), { mode: 0o600 });
+  writeFileSync(configuration, engineConfiguration({ archives: join(directory, "backups") }), { mode: 0o600 });
   return { engine, spool, configuration };
 }
 
