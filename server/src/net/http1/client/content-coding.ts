@@ -11,12 +11,16 @@ import {
   zstdDecompress,
   zstdDecompressSync,
 } from "node:zlib";
+import { type ByteSource, through } from "@sluice/lib";
+import { ZstdFrames } from "./zstd-frames.ts";
 
 type Bound = { readonly maxOutputLength: number };
 interface Decoder {
   readonly now: (bytes: Uint8Array, bound: Bound) => Uint8Array;
   readonly aside: (bytes: Uint8Array, bound: Bound) => Promise<Uint8Array>;
   readonly onTheWay: () => Transform;
+  /** The source, with a check that it is not cut, where the transform has none. */
+  readonly checked?: (source: ByteSource) => ByteSource;
 }
 
 /** What a decoder on the way gives out at a time. */
@@ -28,6 +32,29 @@ const gzip: Decoder = {
   aside: promisify<Uint8Array, Bound, Buffer>(gunzip),
   onTheWay: () => createGunzip(pieces),
 };
+const zstdAside = promisify<Uint8Array, Bound, Buffer>(zstdDecompress);
+
+/** @throws {Error} for a body that does not end with a frame, which the runtime's decoder takes as it is. */
+function wholeZstd(bytes: Uint8Array): Uint8Array {
+  const frames = new ZstdFrames();
+  frames.feed(bytes);
+  if (!frames.isWhole) throw new Error("the zstd body is cut");
+  return bytes;
+}
+
+function wholeZstdSource(source: ByteSource): ByteSource {
+  const frames = new ZstdFrames();
+  return {
+    next: async () => {
+      const piece = await source.next();
+      if (piece === null && !frames.isWhole) throw new Error("the zstd body is cut");
+      if (piece !== null) frames.feed(piece);
+      return piece;
+    },
+    cancel: () => source.cancel(),
+  };
+}
+
 const decoders: ReadonlyMap<string, Decoder> = new Map([
   ["gzip", gzip],
   ["x-gzip", gzip],
@@ -42,9 +69,10 @@ const decoders: ReadonlyMap<string, Decoder> = new Map([
   [
     "zstd",
     {
-      now: zstdDecompressSync,
-      aside: promisify<Uint8Array, Bound, Buffer>(zstdDecompress),
+      now: (bytes, bound) => zstdDecompressSync(wholeZstd(bytes), bound),
+      aside: async (bytes, bound) => await zstdAside(wholeZstd(bytes), bound),
       onTheWay: () => createZstdDecompress(pieces),
+      checked: wholeZstdSource,
     },
   ],
 ]);
@@ -72,9 +100,11 @@ export function decodeBody(coding: string, bytes: Uint8Array, bytesMax: number):
   }
 }
 
-/** Unpacks a body that is handed on while it comes; null for an unknown coding. */
-export function decoderOf(coding: string): Transform | null {
-  return decoders.get(coding)?.onTheWay() ?? null;
+/** What a body unpacks to, handed on while it comes; null for an unknown coding. */
+export function unpacked(coding: string, source: ByteSource): ByteSource | null {
+  const decoder = decoders.get(coding);
+  if (decoder === undefined) return null;
+  return through(decoder.checked?.(source) ?? source, decoder.onTheWay());
 }
 
 const decoded = (bytes: Uint8Array): Decoded => ({ kind: "bytes", bytes });

@@ -1,8 +1,8 @@
-import { type ByteSource, through } from "@sluice/lib";
+import type { ByteSource } from "@sluice/lib";
 import { BodyBuffer } from "../body-buffer.ts";
 import { CutBody } from "./body-source.ts";
 import type { PooledOutcome } from "./connection.ts";
-import { decoderOf } from "./content-coding.ts";
+import { unpacked } from "./content-coding.ts";
 
 export interface LargeBodyOptions {
   /** Bytes from which on a body counts as large; at least as many have come then, unless it is whole. */
@@ -31,12 +31,11 @@ type Streaming = Extract<PooledOutcome, { kind: "streaming" }>;
  */
 export async function readLargeBody(streaming: Streaming, options: LargeBodyOptions): Promise<LargeBody> {
   const { status, retryAfter, coding, contentLength, source } = streaming;
-  const decoder = coding === null ? null : decoderOf(coding);
-  if (coding !== null && decoder === null) {
+  const bytes = coding === null ? source : unpacked(coding, source);
+  if (bytes === null) {
     source.cancel();
     return { kind: "malformed" };
   }
-  const bytes = decoder === null ? source : through(source, decoder);
   try {
     const body = new BodyBuffer();
     const isWhole = await gather(bytes, body, options.from);
