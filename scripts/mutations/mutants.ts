@@ -85,7 +85,8 @@ function mutate(node: SyntaxNode, text: string, add: Add): void {
       break;
     case "CatchClause": {
       const body = node["body"];
-      if (isSyntaxNode(body) && source(body).length > 2) add("catch emptied", body.start, body.end, "{}");
+      if (isSyntaxNode(body) && Array.isArray(body["body"]) && body["body"].length > 0)
+        add("catch emptied", body.start, body.end, "{}");
       break;
     }
     case "ReturnStatement": {

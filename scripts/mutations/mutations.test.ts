@@ -18,6 +18,11 @@ const source = `export async function f(a: number | 0, log: Log): Promise<boolea
   } catch {
     return false;
   }
+  try {
+    forget(a);
+  } catch {
+    // It was forgotten before.
+  }
   return a === 2;
 }
 `;
@@ -35,7 +40,8 @@ test("a file's mutants are its comparisons, conditions, calls, awaits, catches, 
     "6 call removed",
     "7 catch emptied",
     "8 returned boolean turned over",
-    "10 === to !==",
+    "11 call removed",
+    "15 === to !==",
   ]);
   const [negated, , , , removed] = mutants.map((mutant) => applied(source, mutant).split("\n")[2]?.trim());
   expect([negated, removed]).toEqual(["if (!(a > 1 && !log.quiet)) await save(name);", "if (a > 1 && !log.quiet) ;"]);
