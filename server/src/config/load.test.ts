@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { describeConfig } from "./describe.ts";
-import { formatFaults } from "./faults.ts";
+import { formatFaults, nearestName } from "./faults.ts";
 import { flagName, keyNames, modes, roles } from "./keys.ts";
 import { type ConfigInput, loadConfig } from "./load.ts";
 import { faultsOf, load, masterKey } from "./testing/loaded-config.ts";
@@ -73,6 +73,19 @@ describe("faults", () => {
     expect(faultsOf({ tomlText: "LOG_LEVEL = 'info'\n" })).toMatchObject([{ suggestion: "observe.log_level" }]);
     expect(faultsOf({ tomlText: "[mystery]\n" })).toMatchObject([{ key: "mystery" }]);
     expect(faultsOf({ flags: { portOfset: 1 } })).toMatchObject([{ key: "--port-ofset", suggestion: "--port-offset" }]);
+  });
+
+  test("a table of unknown keys is reported once, by its path of at most eight parts", () => {
+    const path = (levels: number): string => Array.from({ length: levels }, (_unused, at) => `t${at}`).join(".");
+    expect(faultsOf({ tomlText: `[${path(7)}]\nvalue = 1\n` })).toMatchObject([{ key: `${path(7)}.value` }]);
+    const deep = faultsOf({ tomlText: `[${path(40)}]\nvalue = 1\n` });
+    expect(deep.map(({ key }) => key)).toEqual([path(8)]);
+  });
+
+  test("letters swapped in one place of a short name are a slip, in two places another name", () => {
+    expect(nearestName("prot", ["port"])).toBe("port");
+    expect(nearestName("oprt", ["port"])).toBe("port");
+    expect(nearestName("optr", ["port"])).toBeNull();
   });
 
   test("variables of other programs and of the tests are left alone", () => {

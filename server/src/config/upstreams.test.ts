@@ -94,6 +94,7 @@ describe("lists of upstreams", () => {
     ["a=http://n;wieght=3;groups=read+writ", "a=http://n;wieght=3;groups=read+writ"],
     ["a=http://u:token@n/?k=token;rps=0;header=X-Key token", "a=http://…@n/…;rps=0;header=(hidden, 11 characters)"],
     ["a=http://n;ws=http://n/token;header=Host: token", "a=http://n;ws=http://n/…;header=host: (hidden)"],
+    ["a=http://n;weight=to-ken;header=token", "a=http://n;weight=(hidden, 6 characters);header=(hidden, 5 characters)"],
     ["http://n/?api-key=token", "(hidden, 23 characters)"],
   ])("a list with a fault shows where it is, without its secrets: %s", (text, shown) => {
     expect(upstreamList.parse(text).ok).toBe(false);

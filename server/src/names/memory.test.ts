@@ -94,6 +94,18 @@ test("memory is bounded, and absent names drive out no found ones", () => {
   expect(memory.get("n999.x1")).toBeDefined();
 });
 
+test("a name is stored once: what was read last stands, and a failure leaves nothing", () => {
+  const memory = new AnswerMemory({ entriesMax: 100 }, { now: () => 0 });
+  const absent: NameOutcome = { kind: "absent", of: "domain", programMissing: false };
+  const resolution = { name: "a.x1", namespace: "x1", owner: alice, ownerOnCurve: true } as const;
+  for (const outcome of [absent, { kind: "resolved", resolution } as const, absent]) {
+    memory.keep("a.x1", outcome, 0);
+    expect([memory.size, memory.get("a.x1")]).toEqual([1, outcome]);
+  }
+  memory.keep("a.x1", { kind: "failed", error: "rpc unreachable" }, 0);
+  expect(memory.size).toBe(0);
+});
+
 describe("bounded calls", () => {
   test("run so many at once, let so many wait, and refuse the rest", async () => {
     const calls = new BoundedCalls({ runningMax: 2, waitingMax: 1, waitMsMax: 1_000 }, { now: () => 0 });

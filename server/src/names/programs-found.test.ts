@@ -42,6 +42,12 @@ describe("which programs apply", () => {
     expect(await ownerOf(world, "alice.x1")).toBe(alice);
   });
 
+  test("are not asked for again while they are known", async () => {
+    await using world = new World({}, [devnet.nameProgram, handleProgram]);
+    expect([await world.names.start(), await world.names.start()]).toEqual([true, true]);
+    expect(world.node.calls.length).toBe(1);
+  });
+
   test("an address that merely holds money is no program", async () => {
     await using world = new World();
     world.node.put(mainnet.nameProgram, "11111111111111111111111111111111", new Uint8Array());

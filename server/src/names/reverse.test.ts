@@ -83,3 +83,17 @@ test("a node that lists accounts wrongly is a failure", async () => {
     expect(await world.names.reverse(alice)).toEqual({ kind: "failed" });
   }
 });
+
+test.each([
+  ["the shorter label stands before the first suffix", ["alice.x1", "al.xnt"], "al.xnt"],
+  ["the first suffix stands before the letters", ["al.xnt", "zo.x1"], "zo.x1"],
+  ["the letters come last", ["ed.x1", "bo.x1", "cy.x1", "al.x1", "di.x1"], "al.x1"],
+] as const)("of several domains %s", async (_what, held, shown) => {
+  await using world = new World();
+  for (const name of held) {
+    const [label = "", suffix = ""] = name.split(".");
+    world.domain([label], suffix, alice);
+    call(world, [label], suffix, label);
+  }
+  expect(await world.names.reverse(alice)).toEqual({ kind: "named", name: shown });
+});

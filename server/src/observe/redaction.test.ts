@@ -6,6 +6,7 @@ test("a text is cut at 8,192 characters, and what stands behind 65,536 is not se
   expect(redactText(shown)).toBe(shown);
   expect(redactText(`${shown}b`)).toBe(`${shown}…`);
   expect(redactText(`${"a".repeat(65_536)} sk_live_abcd`)).toBe(`${shown}…`);
+  expect(redactText(`z${"a".repeat(65_536)}`)).toBe(`z${"a".repeat(8_191)}…`);
   expect(redactText(`${"a".repeat(8_180)}sk_live_abcd`)).not.toContain("abcd");
 });
 

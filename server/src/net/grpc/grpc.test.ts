@@ -114,6 +114,18 @@ test("an end drains streams, and waits for what does not end by itself no longer
   expect(await late.call("GetTipFloor")).toMatchObject({ status: "UNAVAILABLE" });
 });
 
+test("an end is reported to who watches the health while calls in flight are waited for", async () => {
+  const endpoint = await GrpcServer.open(at, { clock: systemClock, services: [service()], isServing: () => true });
+  using client = new PlainClient(endpoint.port, { file: healthProto, service: "grpc.health.v1.Health" });
+  const watch = client.subscribe("Watch", { service: "" });
+  await watch.first(1);
+  const stopped = endpoint.stop(10_000);
+  await watch.first(2);
+  expect(watch.messages.map(({ status }) => status)).toEqual(["SERVING", "NOT_SERVING"]);
+  watch.cancel();
+  await stopped;
+});
+
 test("an end waits for the answer of a call in flight, and the call gets it", async () => {
   const release = Promise.withResolvers<void>();
   const called = Promise.withResolvers<void>();

@@ -143,3 +143,16 @@ test("one piece of a body is not copied, several are put together exactly", () =
   for (let at = 0; at < large.length; at += 70_001) reader.feed(large.slice(at, at + 70_001));
   expect(Buffer.compare(reader.body(), large)).toBe(0);
 });
+
+test("the head of a call holds nothing of the call before, until its own has come", () => {
+  const reader = new ResponseReader();
+  reader.begin(bytesMax);
+  reader.feed(
+    latin(
+      "HTTP/1.1 429 X\r\nConnection: close\r\nRetry-After: 7\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n",
+    ),
+  );
+  expect(reader.head).toMatchObject({ status: 429, retryAfter: "7", contentEncoding: "gzip", isLast: true });
+  reader.begin(bytesMax);
+  expect(reader.head).toMatchObject({ status: 0, retryAfter: null, contentEncoding: null, isLast: false });
+});

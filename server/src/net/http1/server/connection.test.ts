@@ -146,6 +146,23 @@ test("an upload stands still while its reader has enough of it, and goes on when
   expect(socket.written).toStartWith("HTTP/1.1 200 OK\r\n");
 });
 
+test("a client whose upload stood still is listened to again when it is answered before its end", async () => {
+  const { socket, say, owner } = open();
+  const ended = Promise.withResolvers<Handled>();
+  owner.handle = (received) => {
+    received.streamBody({ part: () => received.pauseBody(), end: () => undefined, fail: () => undefined });
+    return ended.promise;
+  };
+  await say("POST /rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\none");
+  expect(socket.isPaused).toBe(true);
+  owner.handle = () => ({ status: 204, fields: "", body: "" });
+  ended.resolve({ status: 413, fields: "", body: "" });
+  await say("");
+  expect(socket.isPaused).toBe(false);
+  await say(`two${post("")}`);
+  expect(socket.written.match(/HTTP\/1.1 \d+/g)).toEqual(["HTTP/1.1 413", "HTTP/1.1 204"]);
+});
+
 test("a client that sends far ahead of its turn is paused", async () => {
   const { socket, say, connection } = open();
   socket.takes = 0;
