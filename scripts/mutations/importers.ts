@@ -1,20 +1,19 @@
 /** Which test files can notice a change of a file: those that import it, directly or through others. */
 import { readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { dirname, join, normalize, relative } from "node:path";
 import { parseSync } from "oxc-parser";
 
 export class Importers {
   readonly #importedBy = new Map<string, Set<string>>();
 
-  /** `files` are paths from `root`. Imports of workspaces by name are not followed: their own tests are beside them. */
+  /** `files` are paths from `root`. */
   constructor(root: string, files: readonly string[]) {
     for (const path of files) {
       const { module } = parseSync(path, readFileSync(join(root, path), "utf8"), { sourceType: "module" });
       const named = [...module.staticImports, ...module.staticExports.flatMap(({ entries }) => entries)];
       for (const { moduleRequest } of named) {
-        const specifier = moduleRequest?.value ?? "";
-        if (!specifier.startsWith(".")) continue;
-        const target = normalize(join(dirname(path), specifier));
+        const target = targetOf(moduleRequest?.value ?? "", join(root, path), root);
+        if (target === null) continue;
         const importers = this.#importedBy.get(target) ?? new Set();
         this.#importedBy.set(target, importers.add(path));
       }
@@ -31,4 +30,10 @@ export class Importers {
     }
     return tests;
   }
+}
+
+/** The file from `root` that an import names, directly or by a workspace; null for a package of others. */
+function targetOf(specifier: string, importer: string, root: string): string | null {
+  if (specifier.startsWith(".")) return normalize(join(relative(root, dirname(importer)), specifier));
+  return specifier.startsWith("@sluice/") ? relative(root, Bun.resolveSync(specifier, dirname(importer))) : null;
 }

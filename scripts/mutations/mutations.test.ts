@@ -55,7 +55,9 @@ test("the tests that can notice a change are those that reach its file", () => {
   ];
   const importers = new Importers(new URL("../..", import.meta.url).pathname, files);
   expect(importers.testsOf("scripts/mutations/mutants.ts")).toEqual(["scripts/mutations/mutations.test.ts"]);
-  expect(importers.testsOf("lib/clock.ts")).toEqual([]);
+  expect(importers.testsOf("devnet/end-of-process.ts")).toEqual([]);
+  // By the name of its workspace.
+  expect(importers.testsOf("lib/index.ts")).toEqual(["scripts/mutations/mutations.test.ts"]);
 });
 
 test("each equivalent on record is one mutant of today's sources, with a reason", () => {

@@ -16,6 +16,7 @@ const folders = [
   "server",
   "console",
   "docs",
+  "deploy",
   "bin",
   "scripts",
   "clients",
