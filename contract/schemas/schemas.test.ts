@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { errorTable } from "../errors.ts";
 import * as schemas from "./index.ts";
+import { storedCount } from "./primitives.ts";
 
 const keyBody = { account_id: "acc_1", name: "Bot", environment: "live" };
 
@@ -103,6 +104,14 @@ describe("management bodies", () => {
     expect(isTaken({ platform: "ultra" })).toBe(false);
     expect(isTaken({ oracle: "ultra", "oracle-v2": "developer" })).toBe(true);
     expect(isTaken({ "oracle-v2": "ultra" })).toBe(false);
+  });
+
+  test("a count that is stored is at most 2^63-1, as a decimal without needless digits", () => {
+    const isTaken = (text: string): boolean => storedCount.safeParse(text).success;
+    const most = 2n ** 63n - 1n;
+    expect(["0", "1", "9".repeat(18), String(most - 1n), String(most)].filter((text) => !isTaken(text))).toEqual([]);
+    const others = [String(most + 1n), `1${"0".repeat(19)}`, "9".repeat(19), "01", "-1", "1.0", "", " 1"];
+    expect(others.filter(isTaken)).toEqual([]);
   });
 
   test("arbitrary bodies never make a schema throw", () => {

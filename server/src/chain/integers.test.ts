@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type ChainValue, parseChainJson } from "./integers.ts";
+import { type ChainValue, memberOf, parseChainJson } from "./integers.ts";
 
 /** What the same text means when each number is looked at by itself. */
 function reference(text: string): unknown {
@@ -68,4 +68,18 @@ test("text that is no JSON is refused, with large numbers and without", () => {
   ]) {
     expect(() => parseChainJson(text)).toThrow(SyntaxError);
   }
+});
+
+test("only an object has members: no text, list or null", () => {
+  expect(memberOf({ length: 5n, none: null }, "length")).toBe(5n);
+  expect(memberOf({ none: null }, "none")).toBeNull();
+  const others: readonly (readonly [ChainValue | undefined, string])[] = [
+    [{}, "a"],
+    ["text", "length"],
+    [[1n], "0"],
+    [[1n], "length"],
+    [null, "a"],
+    [undefined, "a"],
+  ];
+  expect(others.map(([value, name]) => memberOf(value, name))).toEqual(others.map(() => undefined));
 });
