@@ -161,7 +161,15 @@ export const startSteps = [
     }),
   ),
   step("sentBy", ["stores", "gateway"], ({ stores, gateway }, shared) =>
-    subscribeToSent({}, { ...shared, hot: stores.hot, sent: gateway.sent }),
+    subscribeToSent(
+      {},
+      {
+        ...shared,
+        hot: stores.hot,
+        sent: gateway.sent,
+        genesisOf: (network) => gateway.upstreams.pool(network)?.chain?.genesis ?? null,
+      },
+    ),
   ),
   step("names", ["gateway"], ({ gateway: { upstreams } }, shared) =>
     openResolver(shared.config, { ...shared, upstreams }),

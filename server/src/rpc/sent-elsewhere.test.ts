@@ -20,12 +20,17 @@ function world() {
   const resources = new AsyncDisposableStack();
   const state = { isAway: false, warnings: 0, answers: 0 };
   let seed = 0;
-  const join = (all: readonly SentTransaction[], driver: "redis" | "memory" = "redis") => {
+  const join = (
+    all: readonly SentTransaction[],
+    driver: "redis" | "memory" = "redis",
+    genesis: string | null = null,
+  ) => {
     seed += 1;
     return subscribeToSent(
       { waitMs: 5 },
       {
         resources,
+        genesisOf: () => genesis,
         clock: systemClock,
         random: seededRandom(seed),
         log: {
@@ -124,4 +129,15 @@ test("two questions at one time get an answer each, and a process that has nothi
   const found = await Promise.all(["key", "other", "nobody"].map((keyId) => one(keyId, 10, null)));
   expect(found.map((items) => items.map(({ signature }) => signature))).toEqual([["a"], ["b"], []]);
   expect(processes.state.answers).toBe(2);
+});
+
+test("what was sent on another chain of the network is left out, and what a process of unknown chain tells is not", async () => {
+  await using processes = world();
+  const one = await processes.join([transaction("own", 10)], "redis", "chain-1");
+  await processes.join([transaction("same", 20)], "redis", "chain-1");
+  await processes.join([transaction("unknown", 30)], "redis", null);
+  await processes.join([transaction("before", 40)], "redis", "chain-0");
+  const found = await one("key", 10, null);
+  expect(found.map(({ signature }) => signature)).toEqual(["unknown", "same", "own"]);
+  expect(Object.keys(found[0] ?? {})).not.toContain("chain");
 });

@@ -1,4 +1,4 @@
-import { networks } from "@sluice/contract/tiers";
+import { type Network, networks } from "@sluice/contract/tiers";
 import { type Clock, type Log, type Random, sleep } from "@sluice/lib";
 import { z } from "zod";
 import type { Hot } from "../hot/index.ts";
@@ -30,6 +30,8 @@ const item = place.extend({
     .regex(/^\d{1,20}$/)
     .nullable(),
   resends: count,
+  /** The hash of the chain's genesis; absent from a process of an earlier version, null where nodes do not tell it. */
+  chain: z.string().nullable().optional(),
 });
 const answer = z.object({ number: count, items: z.array(item).max(itemsMax) });
 
@@ -40,6 +42,8 @@ export interface SentElsewhereDependencies {
   readonly hot: Pick<Hot, "driver" | "publish" | "subscribe">;
   /** What went through this process. */
   readonly sent: Pick<SentTransactions, "of">;
+  /** The hash of the genesis of a network's chain as this process knows it; null where it does not. */
+  readonly genesisOf: (network: Network) => string | null;
   readonly clock: Pick<Clock, "after">;
   readonly random: Random;
   readonly log: Pick<Log, "warn">;
@@ -52,7 +56,7 @@ export interface SentElsewhereDependencies {
  */
 export async function subscribeToSent(
   { waitMs = waitMsDefault }: { readonly waitMs?: number },
-  { hot, sent, clock, random, log, resources }: SentElsewhereDependencies,
+  { hot, sent, genesisOf, clock, random, log, resources }: SentElsewhereDependencies,
 ): Promise<SentQuery> {
   if (hot.driver === "memory") return async (...query) => sent.of(...query);
   const self = Buffer.from(random.bytes(12)).toString("hex");
@@ -69,14 +73,24 @@ export async function subscribeToSent(
       const { asker, number, keyId, most, after } = question.parse(JSON.parse(message));
       if (asker === self) return;
       const found = sent.of(keyId, Math.min(most, itemsMax), after);
-      const items = found.map((one) => ({ ...one, slot: one.slot?.toString() ?? null }));
+      const items = found.map((one) => ({
+        ...one,
+        slot: one.slot?.toString() ?? null,
+        chain: genesisOf(one.network),
+      }));
       if (items.length > 0) publish(answerChannel(asker), { number, items });
     }),
   );
   resources.use(
     await hot.subscribe(answerChannel(self), (message) => {
       const { number, items } = answer.parse(JSON.parse(message));
-      pending.get(number)?.(items.map((one) => ({ ...one, slot: one.slot === null ? null : BigInt(one.slot) })));
+      // Where a network was given another chain, processes that do not know it yet tell of the one before.
+      const ofOwn = items.filter(({ network, chain = null }) => {
+        const own = genesisOf(network);
+        return chain === null || own === null || chain === own;
+      });
+      const found = ofOwn.map(({ chain: _, slot, ...one }) => ({ ...one, slot: slot === null ? null : BigInt(slot) }));
+      pending.get(number)?.(found);
     }),
   );
   return async (keyId, most, after) => {
