@@ -9,7 +9,7 @@ import { CommandFailure } from "./terminal.ts";
 /** Turns an error that an operator can correct into one message; any other error is rethrown unchanged. */
 export function explainStartFault(error: unknown): never {
   if (error instanceof BackupError) throw new CommandFailure(error.message);
-  if (error instanceof StartRefusedError) throw new CommandFailure(error.message);
+  if (error instanceof StartRefusedError) throw new CommandFailure(`${error.code}: ${error.message}`);
   if (error instanceof ListenError) throw new CommandFailure(explainListening(error));
   if (error instanceof CertificateFault) throw new CommandFailure(error.message);
   const store = storeFaultOf(error);
