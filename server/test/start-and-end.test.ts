@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "@sluice/lib/testing";
@@ -18,6 +18,22 @@ async function lastingChildren(network: Network): Promise<number[]> {
 const call = (method: string, params: unknown[] = []) => ({ jsonrpc: "2.0", id: 1, method, params });
 
 describe("starting", () => {
+  test("a host that does not resolve is told by its key before anything is made in the directory", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "sluice-host-"));
+    try {
+      const env = { MASTER_KEY: "0".repeat(64), UPSTREAMS_DEVNET: "a=http://127.0.0.1:1", NETWORK_DEFAULT: "devnet" };
+      const told = "BIND (environment): given no-such.invalid; expected an IP address, or a host name that resolves.";
+      for (const command of [["config", "check"], ["serve"], ["dev"], ["config", "check", "--mode", "dev"]]) {
+        const refused = await runSluice(command, { directory, env: { ...env, BIND: "no-such.invalid" } });
+        expect([command, refused.code, refused.err.includes(told)]).toEqual([command, 1, true]);
+        expect(refused.err).not.toContain("taken");
+      }
+      expect(readdirSync(directory)).toEqual([]);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }, 60_000);
+
   test("keys, accounts and what they cost outlive a restart; --fresh starts over", async () => {
     const directory = mkdtempSync(join(tmpdir(), "sluice-restart-"));
     try {

@@ -3,6 +3,7 @@ import {
   type Config,
   type ConfigOutcome,
   type FlagValues,
+  findHostFaults,
   formatFaults,
   loadConfigFromProcess,
   type Mode,
@@ -51,6 +52,17 @@ export class CommandContext {
     const outcome = this.readConfig(options, mode);
     if (!outcome.ok) throw new CommandFailure(formatFaults(outcome.faults));
     return outcome.config;
+  }
+
+  /**
+   * The configuration of a server that is about to open its endpoints, whose hosts were looked up.
+   * @throws {CommandFailure} with all faults
+   */
+  async serverConfig(options: Options, mode: Mode): Promise<Config> {
+    const config = this.config(options, mode);
+    const faults = await findHostFaults(config);
+    if (faults.length > 0) throw new CommandFailure(formatFaults(faults));
+    return config;
   }
 
   /** What the command's configuration says now. */

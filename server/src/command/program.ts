@@ -1,7 +1,7 @@
 import type { ReloadOutcome } from "@sluice/contract/schemas";
 import { Command, Option } from "commander";
 import { version } from "../compose.ts";
-import { describeConfig, formatFaults } from "../config/index.ts";
+import { describeConfig, findHostFaults, formatFaults } from "../config/index.ts";
 import { addAccountCommands } from "./accounts.ts";
 import { addBackupCommands } from "./backup.ts";
 import { addChainCommands } from "./chain.ts";
@@ -78,10 +78,14 @@ function addServerCommands(program: Command, context: CommandContext): void {
     .option("--account-dir <directory>", "a directory of such files; may be repeated", collect)
     .action(async (options) => {
       const read = () => context.readConfig(options);
-      await runDev(context.config(options), options, context.terminal, read).catch(explainStartFault);
+      await runDev(await context.serverConfig(options, "dev"), options, context.terminal, read).catch(
+        explainStartFault,
+      );
     });
   withServeFlags(context.command(program, "serve", "run the server in production")).action(async (options) => {
-    await runServe(context.config(options, "serve"), context.terminal, () => context.readConfig(options, "serve"));
+    await runServe(await context.serverConfig(options, "serve"), context.terminal, () =>
+      context.readConfig(options, "serve"),
+    );
   });
   context
     .command(
@@ -93,7 +97,9 @@ function addServerCommands(program: Command, context: CommandContext): void {
     .option("--log-level <level>", "debug, info, warn, error, silent")
     .action(async (options) => {
       const alone = { ...options, roles: "resolver" };
-      await runServe(context.config(alone, "serve"), context.terminal, () => context.readConfig(alone, "serve"));
+      await runServe(await context.serverConfig(alone, "serve"), context.terminal, () =>
+        context.readConfig(alone, "serve"),
+      );
     });
 }
 
@@ -136,6 +142,8 @@ function addConfigCommand(program: Command, context: CommandContext): void {
       const mode = options.mode === "dev" ? "dev" : "serve";
       const outcome = context.readConfig(options, mode);
       if (!outcome.ok) throw new CommandFailure(`for 'sluice ${mode}': ${formatFaults(outcome.faults)}`);
+      const hostFaults = await findHostFaults(outcome.config);
+      if (hostFaults.length > 0) throw new CommandFailure(`for 'sluice ${mode}': ${formatFaults(hostFaults)}`);
       const fault = await masterKeyFault(outcome.config, () => context.manage(options, { path: "/secrets" }));
       if (fault !== null) throw new CommandFailure(`for 'sluice ${mode}': MASTER_KEY: ${fault}`);
       context.print(options, outcome.config.settings, () => describeConfig(outcome.config).trimEnd());

@@ -35,19 +35,29 @@ export function isStoreAbsent(error: unknown): boolean {
   return (error instanceof StateError || error instanceof LedgerOpenError) && error.code === "ABSENT";
 }
 
+/** The system's code of a failed listen; gRPC's server has it in its text alone. */
+function systemCodeOf(cause: unknown): unknown {
+  if (!(cause instanceof Error)) return null;
+  if ("code" in cause && typeof cause.code === "string") return cause.code;
+  return /\b(EADDRINUSE|EADDRNOTAVAIL|EACCES|EINVAL)\b/.exec(cause.message)?.[1] ?? null;
+}
+
 function explainListening({ details: { endpoint, port }, cause }: ListenError): string {
-  const code = cause instanceof Error && "code" in cause ? cause.code : null;
-  switch (code) {
+  switch (systemCodeOf(cause)) {
     case "EINVAL":
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
       return `the ${endpoint} endpoint cannot listen: its address is none of this machine's. See BIND and --bind.`;
     case "EACCES":
       return `port ${port} (${endpoint}) needs more rights than this user has. Move all ports with --port-offset <n>.`;
-    default:
+    case "EADDRINUSE":
       return (
         `port ${port} (${endpoint}) is taken: another server runs there. ` +
         "Stop it, or move all ports with --port-offset <n>."
       );
+    default: {
+      const said = cause instanceof Error ? cause.message : String(cause);
+      return `the ${endpoint} endpoint cannot listen on port ${port}: ${said}. See BIND, --bind and --port-offset.`;
+    }
   }
 }

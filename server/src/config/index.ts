@@ -10,6 +10,7 @@ export { describeConfig, renderConfigurationReference } from "./describe.ts";
 export { loadConfigFromProcess } from "./environment.ts";
 export { renderConfigurationExample } from "./example.ts";
 export { formatFaults } from "./faults.ts";
+export { findHostFaults } from "./hosts.ts";
 export { type Mode, type Role, roles } from "./keys.ts";
 export { type ConfigOutcome, loadConfig } from "./load.ts";
 export { maskUrl } from "./masking.ts";
