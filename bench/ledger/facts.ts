@@ -47,6 +47,7 @@ function factOf(index: number, at: number): RequestFact {
     bytesIn: 100 + (index % 90),
     bytesOut: 300 + (index % 4_000),
     credits: 1,
+    code: "",
     cache: index % 3 === 0 ? "MISS" : "HIT",
     upstream: "node-1",
   };

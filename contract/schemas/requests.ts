@@ -21,10 +21,12 @@ export const requestsQuery = z
       .meta({ description: "The HTTP status, or the close code of a connection; 101 is a connection that goes on" }),
     code: z
       .string()
-      .regex(/^(?:-?[0-9]{1,9}|[A-Z][A-Z_]{1,40})$/, { error: "must be a JSON-RPC code or a code of the error table" })
+      .regex(/^(?:-?[0-9]{1,9}|[A-Za-z][A-Za-z_]{1,40})$/, {
+        error: "must be a JSON-RPC code or a code of the reference of errors",
+      })
       .optional()
       .meta({
-        description: "A JSON-RPC code, or the name of a code of the error table",
+        description: "A JSON-RPC code, a code of an error table, or the reason of a bundle",
         example: "RATE_LIMIT_EXCEEDED",
       }),
     method: z.string().min(1).max(128).optional().meta({ description: "A JSON-RPC method, or the path of a resource" }),
@@ -48,7 +50,10 @@ export const requestRecord = z
     method: z.string().meta({ description: "Empty for a request that was refused before its call was read" }),
     status: count.meta({ description: "The HTTP status, or the close code of a connection" }),
     code: z.int().nullable().meta({ description: "The JSON-RPC code of its error" }),
-    error: z.string().nullable().meta({ description: "The name of that code where the gateway itself refused" }),
+    error: z
+      .string()
+      .nullable()
+      .meta({ description: "The public code of a refusal, or the name of the JSON-RPC code" }),
     latency_ms: z.number(),
     bytes_in: count,
     bytes_out: count,

@@ -17,6 +17,7 @@ const fact: RequestFact = {
   bytesIn: 10,
   bytesOut: 20,
   credits: 0,
+  code: "",
   cache: "",
   upstream: "node-1",
 };
@@ -105,7 +106,7 @@ describe("GET /api/v1/requests", () => {
     const { status, body } = await list("");
     expect([status, body.items.length, body.next_cursor]).toEqual([200, 1, null]);
     await list("", operator);
-    const own = { accountId, keyId: null, network: null, method: null, status: null, rpcCode: null };
+    const own = { accountId, keyId: null, network: null, method: null, status: null, code: null, rpcCode: null };
     const range = { sinceMs: noon + 1 - dayMs, untilMs: noon + 1, after: null, limit: 50 };
     expect(searches).toEqual([
       { ...own, ...range },
@@ -123,13 +124,20 @@ describe("GET /api/v1/requests", () => {
       network: "mainnet",
       method: "getSlot",
       status: 402,
+      code: "INSUFFICIENT_CREDITS",
       rpcCode: -33402,
       sinceMs: Date.UTC(2026, 10, 1),
       untilMs: Date.UTC(2026, 10, 1, 23),
       after: null,
       limit: 7,
     });
-    expect(searches[1]?.rpcCode).toBe(-32602);
+    expect(searches[1]).toMatchObject({ code: null, rpcCode: -32602 });
+    // Codes of other endpoints, and reasons of bundles, have no number.
+    for (const code of ["INVALID_SYMBOL", "QUOTA_EXCEEDED", "BUNDLE_NOT_FOUND", "tip_not_paid"]) {
+      expect((await list(`code=${code}`)).status).toBe(200);
+      expect(searches.at(-1)).toMatchObject({ code, rpcCode: null });
+    }
+    expect((await list("code=NO_SUCH_CODE")).body.errors[0].path).toBe("code");
   });
 
   test("200: a cursor goes on where the page ended, in the same range however late it is sent", async () => {

@@ -1,4 +1,6 @@
+import { bundleReasons, engineErrorTable } from "@sluice/contract/engine";
 import { type ErrorCode, errorTable, SluiceError } from "@sluice/contract/errors";
+import { oracleErrorTable } from "@sluice/contract/oracle";
 import type { Page, RequestFoundBody, RequestRecordBody } from "@sluice/contract/schemas";
 import * as schemas from "@sluice/contract/schemas";
 import type { Clock } from "@sluice/lib";
@@ -53,8 +55,9 @@ async function showRequest(
 }
 
 const noRecord =
-  "There is no record of such a request: calls are recorded by account, so one without a valid key has none, nor have " +
-  "bundles, names, the console and the administration; a record may take two seconds to be written";
+  "There is no record of such a request: calls are recorded by account, so one without a valid key has none, nor " +
+  "have bundles that were taken, names, the console and the administration; a record may take two seconds to be " +
+  "written";
 
 async function listRequests(
   parameters: Record<string, string>,
@@ -86,7 +89,7 @@ function searchOf(parameters: Record<string, string>, viewer: Viewer, nowMs: num
     network: query.network ?? null,
     method: query.method ?? null,
     status: query.status ?? null,
-    rpcCode: query.code === undefined ? null : rpcCodeOf(query.code),
+    ...codeOf(query.code),
     sinceMs,
     untilMs,
     after: cursor,
@@ -98,16 +101,29 @@ function invalid(path: string, message: string): SluiceError {
   return new SluiceError("INVALID_INPUT", { message: `${path} ${message}`, details: { errors: [{ path, message }] } });
 }
 
+const nameOf = (rpcCode: number | null): string | null =>
+  rpcCode === null ? null : (namesByRpcCode.get(rpcCode) ?? null);
+
 const namesByRpcCode: ReadonlyMap<number, string> = new Map(
   Object.entries(errorTable).map(([name, { rpcCode }]) => [rpcCode, name]),
 );
 
-/** A code is given as its number or as its name in the error table. */
-function rpcCodeOf(code: string): number {
-  if (Object.hasOwn(errorTable, code)) return errorTable[code as ErrorCode].rpcCode;
+/** Every code that a record may have. */
+const publicCodes: ReadonlySet<string> = new Set([
+  ...Object.keys(errorTable),
+  ...Object.keys(engineErrorTable),
+  ...Object.keys(oracleErrorTable),
+  ...bundleReasons,
+]);
+
+/** A code is given as its number or as its name in one of the tables. */
+function codeOf(code: string | undefined): Pick<RequestSearch, "code" | "rpcCode"> {
+  if (code === undefined) return { code: null, rpcCode: null };
+  if (Object.hasOwn(errorTable, code)) return { code, rpcCode: errorTable[code as ErrorCode].rpcCode };
+  if (publicCodes.has(code)) return { code, rpcCode: null };
   const number = Number(code);
-  if (Number.isInteger(number)) return number;
-  throw invalid("code", "is no code of the error table");
+  if (Number.isInteger(number)) return { code: null, rpcCode: number };
+  throw invalid("code", "is no code of the reference of errors");
 }
 
 function recordOf(fact: RequestFact, viewer: Viewer): RequestRecordBody {
@@ -121,7 +137,7 @@ function recordOf(fact: RequestFact, viewer: Viewer): RequestRecordBody {
     method: fact.method,
     status: fact.status,
     code: fact.rpcCode,
-    error: fact.rpcCode === null ? null : (namesByRpcCode.get(fact.rpcCode) ?? null),
+    error: fact.code === "" ? nameOf(fact.rpcCode) : fact.code,
     latency_ms: Math.round(fact.latencyMs * 1_000) / 1_000,
     bytes_in: fact.bytesIn,
     bytes_out: fact.bytesOut,

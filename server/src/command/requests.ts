@@ -34,7 +34,7 @@ export function addRequestCommands(program: Command, context: CommandContext): v
     .option("--account <id>", "of this account only")
     .option("--key <id>", "with this key only")
     .option("--status <n>", "answered with this HTTP status, or closed with this code")
-    .option("--code <code>", "a JSON-RPC code, or its name such as RATE_LIMIT_EXCEEDED")
+    .option("--code <code>", "a JSON-RPC code, or a code such as RATE_LIMIT_EXCEEDED")
     .option("--method <method>", "calls of this method only")
     .option("--network <network>", "on this network only")
     .option("--since <when>", "from this moment on: a time, or how long ago such as 90m, 12h, 7d", moment)

@@ -22,9 +22,8 @@ test("an endpoint that cannot listen says why: a taken port, an address of anoth
   }
   expect(explained("EACCES")).toContain("rights");
   const ofGrpc = new Error("No address added out of total 1 resolved: [listen EADDRINUSE: address already in use]");
-  expect(() => explainStartFault(new ListenError("engineGrpc", 7440, ofGrpc))).toThrow(
-    "port 7440 (engineGrpc) is taken",
-  );
+  const taken = new ListenError("engineGrpc", 7440, ofGrpc);
+  expect(() => explainStartFault(taken)).toThrow("port 7440 (engineGrpc) is taken");
   // Whatever else it is, it is told as what it is.
   for (const code of ["EMFILE", "EPERM", ""]) {
     expect(explained(code)).not.toContain("taken");

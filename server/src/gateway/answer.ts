@@ -83,7 +83,7 @@ export function failureAnswer(context: RequestContext, failure: Failure): Answer
 /** What a fact states about one answered call, beside what its context knows. */
 type CallFact = Pick<
   RequestFact,
-  "method" | "status" | "rpcCode" | "latencyMs" | "bytesIn" | "bytesOut" | "credits" | "cache" | "upstream"
+  "method" | "status" | "rpcCode" | "latencyMs" | "bytesIn" | "bytesOut" | "credits" | "code" | "cache" | "upstream"
 >;
 
 /** The fact of one answered call. */
@@ -103,6 +103,7 @@ export function factOf(context: RequestContext, call: CallFact): RequestFact {
     bytesIn: call.bytesIn,
     bytesOut: call.bytesOut,
     credits: call.credits,
+    code: call.code,
     cache: call.cache,
     upstream: call.upstream,
   };

@@ -146,9 +146,9 @@ describe("the checks", () => {
         [8, "PERMISSION_DENIED"],
       ]);
       expect(node.calls).toEqual([]);
-      expect(booted.facts.map(({ status, rpcCode }) => [status, rpcCode])).toEqual([
-        [403, -33443],
-        [403, -33433],
+      expect(booted.facts.map(({ status, code, rpcCode }) => [status, code, rpcCode])).toEqual([
+        [403, "METHOD_NOT_PERMITTED", -33443],
+        [403, "PERMISSION_DENIED", -33433],
       ]);
       // A malformed call beside it pays for its garbage, and the rate is what refuses then.
       expect((await booted.post(`[${JSON.stringify(call("getBlockHeight", 1))},5]`)).status).toBe(429);
@@ -164,6 +164,7 @@ describe("the checks", () => {
       const limited = await (await booted.post(slotCall)).text();
       const sizes = booted.facts.map(({ bytesOut }) => bytesOut);
       const [first = 0, second = 0, third = 0, last] = sizes;
+      expect(booted.facts.at(-1)?.code).toBe("RATE_LIMIT_EXCEEDED");
       expect([first, last]).toEqual([Buffer.byteLength(single), Buffer.byteLength(limited)]);
       // Two brackets and a comma are the batch's own.
       expect(second + third + 3).toBe(Buffer.byteLength(batch));

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { bookkeepingStatements, statementsOf } from "./ddl.ts";
-import { requestIdIndex, requestsTable, tables } from "./tables.ts";
+import { firstRequestsTable, requestIdIndex, tables } from "./tables.ts";
 
 const single = { database: "sluice", cluster: null };
 const cluster = { database: "sluice", cluster: "main" };
@@ -25,7 +25,7 @@ const requestColumns = `(
 )`;
 
 test("golden: the requests table of one server", () => {
-  expect(statementsOf({ kind: "create-table", table: requestsTable }, single)).toEqual([
+  expect(statementsOf({ kind: "create-table", table: firstRequestsTable }, single)).toEqual([
     `CREATE TABLE IF NOT EXISTS sluice.requests
 ${requestColumns}
 ENGINE = MergeTree
@@ -36,7 +36,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_dedupl
 });
 
 test("golden: the requests table of a cluster is a replicated local table below a distributed one", () => {
-  expect(statementsOf({ kind: "create-table", table: requestsTable }, cluster)).toEqual([
+  expect(statementsOf({ kind: "create-table", table: firstRequestsTable }, cluster)).toEqual([
     `CREATE TABLE IF NOT EXISTS sluice.requests_local ON CLUSTER 'main'
 ${requestColumns}
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
@@ -50,12 +50,12 @@ ENGINE = Distributed('main', 'sluice', 'requests_local', cityHash64(account_id))
 });
 
 test("golden: a table that forgets says so before its settings", () => {
-  const [text] = statementsOf({ kind: "create-table", table: { ...requestsTable, keptDays: 8 } }, single);
+  const [text] = statementsOf({ kind: "create-table", table: { ...firstRequestsTable, keptDays: 8 } }, single);
   expect(text).toContain("ORDER BY (account_id, at)\nTTL toDateTime(at) + INTERVAL 8 DAY\nSETTINGS fsync_after_insert");
 });
 
 test("golden: a table whose rows may be written again keeps the last of each sorting key, in both forms", () => {
-  const table = { ...requestsTable, replacing: true } as const;
+  const table = { ...firstRequestsTable, replacing: true } as const;
   const [alone] = statementsOf({ kind: "create-table", table }, single);
   expect(alone).toContain("ENGINE = ReplacingMergeTree\nPARTITION BY");
   const [local] = statementsOf({ kind: "create-table", table }, cluster);
@@ -63,7 +63,7 @@ test("golden: a table whose rows may be written again keeps the last of each sor
 });
 
 test("golden: of rows that several processes write the one with the highest version stays, in both forms", () => {
-  const table = { ...requestsTable, replacing: { version: "latency_ms" } } as const;
+  const table = { ...firstRequestsTable, replacing: { version: "latency_ms" } } as const;
   const [alone] = statementsOf({ kind: "create-table", table }, single);
   expect(alone).toContain("ENGINE = ReplacingMergeTree(latency_ms)\nPARTITION BY");
   const [local] = statementsOf({ kind: "create-table", table }, cluster);
@@ -93,8 +93,8 @@ test("every table whose rows are versions has its time in its key, since rows of
 
 test("golden: an index is part of the local table", () => {
   const table = {
-    ...requestsTable,
-    columns: requestsTable.columns.slice(0, 2),
+    ...firstRequestsTable,
+    columns: firstRequestsTable.columns.slice(0, 2),
     indexes: [{ name: "by_request", expression: "request_id", type: "bloom_filter(0.01)" }],
   };
   expect(statementsOf({ kind: "create-table", table }, single)[0]).toContain(

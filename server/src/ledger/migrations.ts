@@ -7,7 +7,7 @@ import { bookkeepingStatements, type Change, type Form, statementsOf } from "./d
 import type { LedgerLog } from "./endpoint.ts";
 import { LedgerOpenError } from "./errors.ts";
 import { oracleCopies, oracleKeyedTables, oracleTables } from "./oracle-tables.ts";
-import { requestIdIndex, requestsTable } from "./tables.ts";
+import { firstRequestsTable, publicCodeColumn, requestIdIndex, requestsTable } from "./tables.ts";
 
 /** One numbered change of the schema; it never changes once released. */
 export interface LedgerMigration {
@@ -18,7 +18,7 @@ export interface LedgerMigration {
 
 /** Append-only and numbered from 1 without gaps. An entry that has been released is never edited. */
 export const migrations: readonly LedgerMigration[] = [
-  { number: 1, name: "requests", changes: [{ kind: "create-table", table: requestsTable }] },
+  { number: 1, name: "requests", changes: [{ kind: "create-table", table: firstRequestsTable }] },
   { number: 2, name: "prices", changes: oracleTables.map((table) => ({ kind: "create-table", table })) },
   { number: 3, name: "outcomes of bundles", changes: [{ kind: "create-table", table: bundleOutcomesTable }] },
   {
@@ -42,6 +42,11 @@ export const migrations: readonly LedgerMigration[] = [
         key: bundleOutcomesTable.orderBy,
       },
     ],
+  },
+  {
+    number: 7,
+    name: "public codes of refusals",
+    changes: [{ kind: "add-column", table: requestsTable.name, column: publicCodeColumn, after: "upstream" }],
   },
 ];
 

@@ -78,6 +78,7 @@ function expectedRow(one: RequestFact): Record<string, unknown> {
     bytes_in: count(one.bytesIn),
     bytes_out: count(one.bytesOut),
     credits: count(one.credits),
+    code: text(one.code),
     cache: text(one.cache),
     upstream: text(one.upstream),
     batch: "1",
@@ -119,6 +120,7 @@ const anyFact: fc.Arbitrary<RequestFact> = fc.record({
   bytesIn: anyNumber,
   bytesOut: anyNumber,
   credits: anyNumber,
+  code: anyText,
   cache: fc.constantFrom("HIT", "MISS", ""),
   upstream: anyText,
 });

@@ -11,7 +11,7 @@ import { batchColumn, requestsTable } from "./tables.ts";
 
 const capacityMin = 256;
 /** Bytes that a row of any fact takes, its strings not counted. */
-const fixedBytes = 5 * 8 + 2 + 1 + 4 + 8 + 7 * 2;
+const fixedBytes = 5 * 8 + 2 + 1 + 4 + 8 + 8 * 2;
 /** What a key of a dictionary costs beside its bytes. */
 const keyBytes = 100;
 const dictionaryType = "LowCardinality(String)";
@@ -43,6 +43,7 @@ export class RequestBlock {
   readonly #bytesIn: CountColumn;
   readonly #bytesOut: CountColumn;
   readonly #credits: CountColumn;
+  readonly #code: DictionaryColumn;
   readonly #cache: DictionaryColumn;
   readonly #upstream: DictionaryColumn;
 
@@ -67,6 +68,7 @@ export class RequestBlock {
     this.#bytesIn = new CountColumn(rows);
     this.#bytesOut = new CountColumn(rows);
     this.#credits = new CountColumn(rows);
+    this.#code = new DictionaryColumn(rows);
     this.#cache = new DictionaryColumn(rows);
     this.#upstream = new DictionaryColumn(rows);
   }
@@ -102,6 +104,7 @@ export class RequestBlock {
     keys += this.#network.put(row, fact.network);
     keys += this.#door.put(row, fact.door);
     keys += this.#method.put(row, fact.method);
+    keys += this.#code.put(row, fact.code);
     keys += this.#cache.put(row, fact.cache);
     keys += this.#upstream.put(row, fact.upstream);
     this.#status[row] = Math.min(Math.max(fact.status, 0), 65_535);
@@ -159,6 +162,7 @@ export class RequestBlock {
       count("bytes_in", this.#bytesIn),
       count("bytes_out", this.#bytesOut),
       count("credits", this.#credits),
+      dictionary("code", this.#code),
       dictionary("cache", this.#cache),
       dictionary("upstream", this.#upstream),
       { name: batchColumn.name, type: batchColumn.type, pieces: [bytesOf(new BigUint64Array(rows).fill(batch))] },
@@ -169,7 +173,7 @@ export class RequestBlock {
     const rows = this.#capacity * 2;
     for (const column of [this.#at, this.#bytesIn, this.#bytesOut, this.#credits]) column.resize(rows);
     for (const column of [this.#accountId, this.#keyId, this.#network, this.#door]) column.resize(rows);
-    for (const column of [this.#method, this.#cache, this.#upstream]) column.resize(rows);
+    for (const column of [this.#method, this.#code, this.#cache, this.#upstream]) column.resize(rows);
     this.#status = longer(new Uint16Array(rows), this.#status);
     this.#rpcCodeIsNull = longer(new Uint8Array(rows), this.#rpcCodeIsNull);
     this.#rpcCode = longer(new Int32Array(rows), this.#rpcCode);

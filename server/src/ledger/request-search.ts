@@ -18,6 +18,11 @@ export interface RequestSearch {
   readonly method: string | null;
   /** Null is every status but that of facts about a connection that goes on. */
   readonly status: number | null;
+  /**
+   * The public code of a refusal. With `rpcCode` beside it, records that have no public code are found by that: earlier
+   * versions wrote none.
+   */
+  readonly code: string | null;
   readonly rpcCode: number | null;
   /** Unix milliseconds; `untilMs` is the first moment that no longer counts. */
   readonly sinceMs: number;
@@ -36,7 +41,7 @@ export interface FoundRequests {
 
 const factsMax = 1_000;
 
-type TextColumn = "request_id" | "account_id" | "key_id" | "network" | "method" | "upstream";
+type TextColumn = "request_id" | "account_id" | "key_id" | "network" | "method" | "code" | "upstream";
 type CountColumn = "at_ms" | "bytes_in" | "bytes_out" | "credits";
 type RequestRow = Readonly<Record<TextColumn | CountColumn, string>> & {
   readonly door: RequestFact["door"];
@@ -51,7 +56,7 @@ const selected = "SELECT *, toUnixTimestamp64Milli(at) AS at_ms FROM requests";
  * Facts of the same time and id in an order of their own, so that pages over them meet; equal ones stand for each
  * other.
  */
-const ties = "method, status, latency_ms, bytes_in, bytes_out, credits, cache, upstream";
+const ties = "method, status, latency_ms, bytes_in, bytes_out, credits, cache, upstream, code";
 
 /**
  * The facts of one request, oldest first: one, or those of each item of a batch, or those of a connection. The first
@@ -72,7 +77,7 @@ export async function findRequest(
 
 /** One page of the facts that a search finds, newest first. */
 export async function searchRequests(connection: LedgerConnection, search: RequestSearch): Promise<FoundRequests> {
-  const { accountId, keyId, network, method, status, rpcCode, after } = search;
+  const { accountId, keyId, network, method, status, code, rpcCode, after } = search;
   const limit = Math.min(Math.max(Math.trunc(search.limit), 1), factsMax);
   const conditions = [
     "at >= fromUnixTimestamp64Milli({since:Int64})",
@@ -82,7 +87,7 @@ export async function searchRequests(connection: LedgerConnection, search: Reque
     ...(network === null ? [] : ["network = {network:String}"]),
     ...(method === null ? [] : ["method = {method:String}"]),
     status === null ? `status != ${statusStillOpen}` : "status = {status:UInt16}",
-    ...(rpcCode === null ? [] : ["rpc_code = {code:Int32}"]),
+    ...codeConditions(search),
     ...(after === null
       ? []
       : [
@@ -101,7 +106,8 @@ export async function searchRequests(connection: LedgerConnection, search: Reque
       network,
       method,
       status,
-      code: rpcCode,
+      code,
+      rpcCode,
       at: after?.atMs ?? 0,
       id: after?.requestId ?? "",
       limit: limit + 1,
@@ -111,6 +117,12 @@ export async function searchRequests(connection: LedgerConnection, search: Reque
   const facts = rows.slice(0, limit).map(factOfRow);
   const last = facts.at(-1);
   return { facts, next: rows.length > limit && last !== undefined ? placeAfter(facts, last, after) : null };
+}
+
+function codeConditions({ code, rpcCode }: Pick<RequestSearch, "code" | "rpcCode">): string[] {
+  if (code === null) return rpcCode === null ? [] : ["rpc_code = {rpcCode:Int32}"];
+  if (rpcCode === null) return ["code = {code:String}"];
+  return ["(code = {code:String} OR (code = '' AND rpc_code = {rpcCode:Int32}))"];
 }
 
 function placeAfter(facts: readonly RequestFact[], last: RequestFact, before: RequestPlace | null): RequestPlace {
@@ -135,6 +147,7 @@ function factOfRow(row: RequestRow): RequestFact {
     bytesIn: Number(row.bytes_in),
     bytesOut: Number(row.bytes_out),
     credits: Number(row.credits),
+    code: row.code,
     cache: row.cache,
     upstream: row.upstream,
   };

@@ -5,8 +5,8 @@ import type { ColumnDefinition, IndexDefinition, TableDefinition } from "./table
 /** Added to every table: the number of the INSERT that brought the row, by which a repeated INSERT finds itself. */
 export const batchColumn: ColumnDefinition = { name: "batch", type: "UInt64", codec: "Delta, ZSTD" };
 
-/** Requests that were served: one row each, for usage pages and analytics. Never deleted by itself. */
-export const requestsTable: TableDefinition = {
+/** The requests table as the first migration makes it. */
+export const firstRequestsTable: TableDefinition = {
   name: "requests",
   timeColumn: "at",
   columns: [
@@ -28,6 +28,15 @@ export const requestsTable: TableDefinition = {
   ],
   orderBy: ["account_id", "at"],
   shardBy: "cityHash64(account_id)",
+};
+
+/** The public code of a refusal, in the words of the endpoint that refused; empty for an answer. */
+export const publicCodeColumn: ColumnDefinition = { name: "code", type: "LowCardinality(String)" };
+
+/** Requests that were served: one row each, for usage pages and analytics. Never deleted by itself. */
+export const requestsTable: TableDefinition = {
+  ...firstRequestsTable,
+  columns: [...firstRequestsTable.columns, publicCodeColumn],
 };
 
 /**

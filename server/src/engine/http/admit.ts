@@ -20,6 +20,10 @@ export interface Incoming {
   readonly clientAddress: string;
   /** The headers that the answer will carry. */
   readonly headers: Record<string, string>;
+  /** The key's grant once it is known, also where it does not suffice. */
+  grant: Grant | null;
+  /** Whether a call of it has, or will have, a record of its own. */
+  isRecorded: boolean;
 }
 
 /**
@@ -78,12 +82,14 @@ export class Admit {
   }
 
   /** @throws {EngineRefusal} when the key is missing, grants nothing, or does not hold the permission */
-  async key({ request, clientAddress }: Incoming, permission: Permission): Promise<Grant> {
+  async key(incoming: Incoming, permission: Permission): Promise<Grant> {
+    const { request, clientAddress } = incoming;
     const presented = engineKey(request);
     if (presented === null) throw new EngineRefusal(engineFailure("MISSING_API_KEY"));
     const { headers } = request;
     const caller = { origin: headers.get("origin"), referer: headers.get("referer"), clientAddress };
     const grant = await this.#access.admit(presented, caller, [permission]);
+    incoming.grant = grant.ok ? grant : (grant.grant ?? null);
     if (!grant.ok) throw new EngineRefusal(failures[grant.code](grant, permission));
     return grant;
   }

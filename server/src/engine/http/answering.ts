@@ -1,8 +1,10 @@
 import type { SluiceError } from "@sluice/contract/errors";
-import type { AddressSet } from "@sluice/lib";
+import type { Network } from "@sluice/contract/tiers";
+import type { AddressSet, Clock } from "@sluice/lib";
 import { type JsonValue, stringifyJsonExact } from "@sluice/wire/json";
 import type { Context, Handler, MiddlewareHandler } from "hono";
 import { clientAddress, docsBaseOf, type RestEnvironment } from "../../http/index.ts";
+import type { RequestFact } from "../../ledger/index.ts";
 import type { Admit, Incoming } from "./admit.ts";
 import { engineFailure, failureResponse, shownFailure } from "./failure.ts";
 import { rpcFailureResponse } from "./jito-endpoint.ts";
@@ -11,8 +13,17 @@ import { jitoPaths } from "./paths.ts";
 export interface AnsweringDependencies {
   readonly admit: Pick<Admit, "address">;
   readonly trustedProxies: AddressSet;
+  /** Where what is refused is recorded; null where no key is looked at. */
+  readonly records: RefusalRecords | null;
   /** A request was answered; `route` is the pattern of its path. */
   readonly answered: (route: string, status: number) => void;
+}
+
+export interface RefusalRecords {
+  readonly network: Network;
+  readonly clock: Pick<Clock, "now" | "monotonic">;
+  /** Must not block or throw. */
+  readonly served: (fact: RequestFact) => void;
 }
 
 export type RestContext = Context<RestEnvironment>;
@@ -52,7 +63,9 @@ export class Answering {
     return async (context) => {
       const incoming = this.#incoming.get(context.req.raw) ?? this.#incomingOf(context);
       this.#incoming.delete(context.req.raw);
+      const startedMs = this.#dependencies.records?.clock.monotonic() ?? 0;
       const response = await this.#error(context, incoming, () => answer(incoming, context));
+      await this.#record(context, incoming, { response, startedMs });
       return this.#reported(context.req.routePath, response);
     };
   }
@@ -62,7 +75,7 @@ export class Answering {
     const env = context.env as RestEnvironment["Bindings"] | undefined;
     const forwarded = request.headers.get("x-forwarded-for");
     const address = clientAddress(env?.socketAddress ?? "", forwarded, this.#dependencies.trustedProxies);
-    return { request, clientAddress: address, headers: {} };
+    return { request, clientAddress: address, headers: {}, grant: null, isRecorded: false };
   }
 
   async #error<T>(context: RestContext, { headers }: Incoming, work: () => T | Promise<T>): Promise<T | Response> {
@@ -77,6 +90,38 @@ export class Answering {
       }
       return failureResponse(shown, { requestId, docsBase: docsBaseOf(context), headers });
     }
+  }
+
+  /** What was refused has a record where its account is known; bundles that were taken have their own. */
+  async #record(
+    context: RestContext,
+    { grant, isRecorded, request }: Incoming,
+    { response, startedMs }: { readonly response: Response; readonly startedMs: number },
+  ): Promise<void> {
+    const code = response.headers.get("x-error-code");
+    const { records } = this.#dependencies;
+    if (records === null || grant === null || isRecorded || code === null) return;
+    const { clock, network, served } = records;
+    const { byteLength } = await response.clone().arrayBuffer();
+    const latencyMs = clock.monotonic() - startedMs;
+    served({
+      at: clock.now() - latencyMs,
+      requestId: context.get("requestId"),
+      accountId: grant.accountId,
+      keyId: grant.keyId,
+      network,
+      door: "engine",
+      method: context.req.routePath,
+      status: response.status,
+      rpcCode: null,
+      latencyMs,
+      bytesIn: Number(request.headers.get("content-length") ?? 0) || 0,
+      bytesOut: byteLength,
+      credits: 0,
+      code,
+      cache: "",
+      upstream: "",
+    });
   }
 
   #reported(route: string, response: Response): Response {

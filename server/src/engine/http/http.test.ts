@@ -170,6 +170,38 @@ describe("submission over REST", () => {
     expect(stand.engine.submissions).toEqual([]);
   });
 
+  test("what is refused to a known key is recorded with its code, whatever refused it; what is taken is not", async () => {
+    const stand = new HttpStand();
+    const path = "/api/v1/bundles";
+    expect((await stand.ask(path, { body: bundle })).status).toBe(202);
+    expect((await stand.ask(path, { body: bundle, headers: { "x-api-key": "bad" } })).status).toBe(403);
+    expect(stand.facts).toEqual([]);
+    stand.engine.refusal = { reason: "tip_below_floor", detail: null };
+    const refused = await stand.ask(path, { body: bundle });
+    await stand.ask(path, { body: { ...bundle, tip: -1 } });
+    await stand.ask("/api/v1/bundles/none");
+    await stand.call("getFees", []);
+    stand.decision = { allowed: false };
+    await stand.ask(path, { body: bundle });
+    await stand.call("sendBundle", [[], { encoding: "base64" }]);
+    stand.permissions = [];
+    await stand.ask(path, { body: bundle });
+    await stand.ask(path, { body: bundle, address: "10.0.0.9" });
+    expect(stand.facts.map(({ method, status, code, credits }) => [method, status, code, credits])).toEqual([
+      ["/api/v1/bundles", 400, "tip_below_floor", 0],
+      ["/api/v1/bundles", 400, "INVALID_INPUT", 0],
+      ["/api/v1/bundles/:id", 404, "BUNDLE_NOT_FOUND", 0],
+      ["/api/v1/bundles", 400, "METHOD_NOT_FOUND", 0],
+      ["/api/v1/bundles", 429, "RATE_LIMIT_EXCEEDED", 0],
+      ["/api/v1/bundles", 429, "RATE_LIMIT_EXCEEDED", 0],
+      ["/api/v1/bundles", 403, "PERMISSION_DENIED", 0],
+      ["/api/v1/bundles", 403, "PERMISSION_DENIED", 0],
+    ]);
+    const [first] = stand.facts;
+    expect(first).toMatchObject({ accountId: "account", door: "engine", network: "devnet", requestId: "req_1" });
+    expect(first?.bytesOut).toBe(JSON.stringify(refused.body).length);
+  });
+
   test("a member that is not known is 400, since it may be the one that the sender counts on", async () => {
     const stand = new HttpStand();
     for (const more of [{ target_slot: 1_423 }, { mev_type: "jit" }, { encrypted_payload: "" }]) {

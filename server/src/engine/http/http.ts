@@ -46,7 +46,7 @@ export function createEngineHttp(dependencies: EngineHttpDependencies) {
   const admit = new Admit(dependencies);
   const jito = new JitoEndpoint(dependencies, { rpc: new JitoRpc(dependencies), admit, metering: dependencies });
   const app = createRestApp({ cors: "none", failure: writeFailure }, dependencies);
-  const answering = new Answering({ ...dependencies, admit });
+  const answering = new Answering({ ...dependencies, admit, records: dependencies });
   app.use("*", answering.first);
   const answer = (handler: EngineAnswer) => answering.handler(handler);
   const read = (handler: (incoming: Incoming, context: RestContext, grant: Grant) => Response | Promise<Response>) =>

@@ -90,6 +90,7 @@ export class JitoEndpoint {
     const { network } = this.#options;
     const { requestId } = asked;
     const bytesIn = Number(incoming.request.headers.get("content-length") ?? 0) || 0;
+    incoming.isRecorded = true;
     asked.metered = new MeteredCall({ requestId, network, grant, call, bytesIn }, metering);
     return asked.metered.answer(incoming.headers, () => rpc.answer(call));
   }

@@ -83,7 +83,7 @@ export class MeteredCall {
   }
 
   /** The call has been answered with this status, and with this JSON-RPC code where it failed. */
-  served({ status, rpcCode, bytesOut }: Pick<RequestFact, "status" | "rpcCode" | "bytesOut">): void {
+  served({ status, code, rpcCode, bytesOut }: Pick<RequestFact, "status" | "code" | "rpcCode" | "bytesOut">): void {
     const { clock, served } = this.#dependencies;
     const { requestId, network, grant, call, bytesIn } = this.#metered;
     const { accountId, keyId } = grant;
@@ -101,6 +101,7 @@ export class MeteredCall {
       bytesIn,
       bytesOut,
       credits: this.#paid,
+      code,
       cache: "",
       upstream: "",
     });

@@ -21,7 +21,7 @@ export const standbyText = "This process stands by while another one holds the b
 /** The REST endpoint of a process that stands by: it reports how it stands, and sends everything else away. */
 export function createStandbyHttp(dependencies: StandbyHttpDependencies) {
   const app = createRestApp({ cors: "none", failure: writeFailure }, dependencies);
-  const answering = new Answering({ ...dependencies, admit: new Admit(dependencies) });
+  const answering = new Answering({ ...dependencies, admit: new Admit(dependencies), records: null });
   app.use("*", answering.first);
   app.get(
     `${engineRoot}/status`,

@@ -59,7 +59,7 @@ export class TipStream implements SocketMount, Disposable {
     const { admit, trustedProxies, requestId, events } = this.#dependencies;
     const forwarded = request.headers.get("x-forwarded-for");
     const address = clientAddress(peer.requestIP(request)?.address ?? "", forwarded, trustedProxies);
-    const incoming: Incoming = { request, clientAddress: address, headers: {} };
+    const incoming: Incoming = { request, clientAddress: address, headers: {}, grant: null, isRecorded: false };
     const session = new TipSession(requestId(), {
       opened: () => session.offer(this.#text()),
       closed: () => this.#members.delete(session) && events.streamClosed(tipStreamPath),

@@ -101,6 +101,7 @@ export class ConnectionMeter {
       rpcCode: null,
       latencyMs: clock.monotonic() - startedMs,
       ...this.#passed,
+      code: "",
       cache: "",
       upstream,
     });

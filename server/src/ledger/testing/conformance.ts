@@ -195,7 +195,15 @@ function volume(ledger: () => Ledger): void {
   });
 }
 
-const anyRequest = { accountId: null, keyId: null, network: null, method: null, status: null, rpcCode: null };
+const anyRequest = {
+  accountId: null,
+  keyId: null,
+  network: null,
+  method: null,
+  status: null,
+  code: null,
+  rpcCode: null,
+};
 
 function requestSearch(ledger: () => Ledger): void {
   const at = Date.now() - 10_000;
@@ -208,7 +216,7 @@ function requestSearch(ledger: () => Ledger): void {
     made("a", 0, { method: "getSlot" }),
     made("b", 1, { method: "getBlock", status: 429, rpcCode: -33429, keyId: "key-2" }),
     ...Array.from({ length: 5 }, (_, index) => made("batch", 2, { method: `m${index}`, bytesOut: index })),
-    made("c", 3, { network: "mainnet", rpcCode: -32602 }),
+    made("c", 3, { network: "mainnet", rpcCode: -32602, code: "INVALID_PARAMS" }),
     made("socket", 4, { status: 101, door: "pubsub", method: "pubsub" }),
     made("socket", 5, { status: 1000, door: "pubsub", method: "pubsub" }),
     fact({ accountId: `${accountId}-other`, requestId: idOf("other"), at }),
@@ -247,6 +255,11 @@ function requestSearch(ledger: () => Ledger): void {
     expect(await idsBy({ status: 429 })).toEqual(["b"]);
     expect(await idsBy({ status: 101 })).toEqual(["socket"]);
     expect(await idsBy({ rpcCode: -32602 })).toEqual(["c"]);
+    expect(await idsBy({ code: "INVALID_PARAMS", rpcCode: null })).toEqual(["c"]);
+    // A record without a code, as earlier versions wrote them, is found by the number that the name has.
+    expect(await idsBy({ code: "RATE_LIMIT_EXCEEDED", rpcCode: -33429 })).toEqual(["b"]);
+    expect(await idsBy({ code: "RATE_LIMIT_EXCEEDED", rpcCode: null })).toEqual([]);
+    expect(await idsBy({ code: "QUOTA_EXCEEDED", rpcCode: -32602 })).toEqual([]);
     expect(await idsBy({ sinceMs: at + 3, untilMs: at + 4 })).toEqual(["c"]);
     expect(await idsBy({ accountId: "nobody" })).toEqual([]);
     expect(await idsBy({ accountId: null, sinceMs: at, untilMs: at + 1 })).toEqual(["other", "a"]);

@@ -49,6 +49,7 @@ export function fact(changes: Partial<RequestFact> = {}): RequestFact {
     bytesIn: 100,
     bytesOut: 200,
     credits: 1,
+    code: "",
     cache: "MISS",
     upstream: "node-1",
     ...changes,

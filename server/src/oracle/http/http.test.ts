@@ -244,7 +244,9 @@ describe("every answer", () => {
   test("is counted under the pattern of its path, never under what a caller made up", async () => {
     const { get, addKey, served } = await boot();
     await get("/api/v1/price/DOGE", addKey());
-    expect(served).toMatchObject([{ method: "/api/v1/price/:symbol", status: 404, accountId: "acct_1" }]);
+    expect(served).toMatchObject([
+      { method: "/api/v1/price/:symbol", status: 404, accountId: "acct_1", code: "INVALID_SYMBOL" },
+    ]);
   });
 });
 

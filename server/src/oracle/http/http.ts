@@ -200,6 +200,7 @@ export class OracleHttp {
         bytesIn: 0,
         bytesOut: Buffer.byteLength(body),
         credits: 0,
+        code: outcome instanceof OracleError ? outcome.code : "",
         cache: "",
         upstream: "",
       });

@@ -2,6 +2,7 @@ import type { Permission } from "@sluice/contract/tiers";
 import { compileAddressSet, systemClock } from "@sluice/lib";
 import { accessOfTests, grantOfTests } from "../../../access/testing/grants.ts";
 import type { Grant, KeyRefusal } from "../../../keys/index.ts";
+import type { RequestFact } from "../../../ledger/index.ts";
 import type { LimitDecision } from "../../../limits/index.ts";
 import type { EngineChainError } from "../../model/chain-port.ts";
 import { FakeBlockEngineService } from "../../testing/fake-service.ts";
@@ -54,6 +55,8 @@ export class HttpStand {
   readonly buckets: string[] = [];
   /** The transactions that were sent to a node. */
   readonly sent: Uint8Array[] = [];
+  /** What was recorded. */
+  readonly facts: RequestFact[] = [];
   /** Routes with the statuses that were answered. */
   readonly answered: [string, number][] = [];
   readonly #app = createEngineHttp({
@@ -88,7 +91,7 @@ export class HttpStand {
     nowMs: () => 1_000,
     network: "devnet",
     clock: systemClock,
-    served: () => {},
+    served: (fact) => this.facts.push(fact),
     answered: (route, status) => this.answered.push([route, status]),
   });
 
