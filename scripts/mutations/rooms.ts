@@ -36,7 +36,8 @@ export const rooms: readonly Room[] = [
   server("net", usual, "gateway"),
   server("gateway", usual, "compose"),
   server("admin", usual, "gateway"),
-  server("config", usual, "compose"),
+  // The example of a file of settings is compared with what the keys make of it.
+  { ...server("config", usual), neighbours: ["server/src/compose/", "scripts/"] },
   server("names", usual, "compose"),
   server("observe", usual, "compose"),
   { ...server("chain", usual, "upstreams"), name: "node-calls" },

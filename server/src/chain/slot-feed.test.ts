@@ -8,6 +8,8 @@ import { SlotFeed } from "./slot-feed.ts";
 class SlotNode implements Disposable {
   slot = 100;
   asked: string[] = [];
+  /** Questions are answered after it. */
+  gate: Promise<void> = Promise.resolve();
   socket: ServerWebSocket<undefined> | null = null;
   readonly server = Bun.serve<undefined>({
     port: 0,
@@ -16,6 +18,7 @@ class SlotNode implements Disposable {
       if (server.upgrade(request, { data: undefined })) return undefined;
       const call = (await request.json()) as { params: [{ commitment: string }] };
       this.asked.push(call.params[0].commitment);
+      await this.gate;
       return Response.json({ jsonrpc: "2.0", id: "sluice", result: this.slot });
     },
     websocket: {
@@ -95,4 +98,20 @@ test("a new slot has a commitment without notices asked for at once", async () =
   node.notify(102);
   await eventually("the answer", () => slots.includes("confirmed 101"));
   expect([node.asked, slots.slice(3)]).toEqual([["confirmed"], ["processed 102", "confirmed 101"]]);
+});
+
+test("a commitment is asked for once at a time however long its answer takes, and not at all after the end", async () => {
+  const { node, clock, feed, slots } = await follow();
+  node.asked = [];
+  node.slot = 101;
+  const answer = Promise.withResolvers<void>();
+  node.gate = answer.promise;
+  for (let count = 0; count < 3; count += 1) clock.advance(1_000_000);
+  await eventually("the questions", () => node.asked.length >= 3);
+  answer.resolve();
+  await eventually("the answers", () => slots.length === 6);
+  expect(node.asked.toSorted()).toEqual(["confirmed", "finalized", "processed"]);
+  await feed[Symbol.asyncDispose]();
+  clock.advance(1_000_000);
+  expect([node.asked.length, clock.pendingTimers]).toEqual([3, 0]);
 });
