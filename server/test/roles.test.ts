@@ -7,11 +7,15 @@ import { join } from "node:path";
 import { eventually } from "@sluice/lib/testing";
 import { newSchema } from "../src/state/testing/schema.ts";
 import { type Gateway, sluice, startGateway } from "./testing/gateway.ts";
+import { startLedgerServer } from "./testing/ledger-server.ts";
 import { freePortOffset, post, runSluice } from "./testing/network.ts";
 import { startStubNode } from "./testing/stub-node.ts";
 
 const databaseUrl = Bun.env["DATABASE_URL"] ?? "";
 if (databaseUrl === "") console.warn("NOT RUN: a second process on one PostgreSQL (DATABASE_URL is not set)");
+
+const redisUrl = Bun.env["REDIS_URL"] ?? "";
+if (redisUrl === "") console.warn("NOT RUN: processes on different stores (REDIS_URL is not set)");
 
 const exchanges = ["binance", "coinbase", "kraken", "okx", "bybit", "kucoin", "bitstamp", "gate"];
 const node = startStubNode();
@@ -116,5 +120,33 @@ if (databaseUrl !== "") {
     expect(await third.end()).toBe(0);
     const fourth = await start(env, ports.gateway, first.directory);
     expect(fourth.said()).not.toContain("waits to see");
+  }, 180_000);
+}
+
+if (databaseUrl !== "" && redisUrl !== "") {
+  test("a process on the database of another one, and on another Redis or ClickHouse, is refused by name", async () => {
+    await using schema = await newSchema(databaseUrl);
+    await using ledger = await startLedgerServer();
+    await using another = await startLedgerServer();
+    const redisOf = (database: number): string => Object.assign(new URL(redisUrl), { pathname: `/${database}` }).href;
+    const stores = { DATABASE_URL: schema.url, CLICKHOUSE_URL: ledger.url, REDIS_URL: redisOf(14) };
+    const env = { ...environment, ROLES: "gateway", ...stores };
+    const first = await start(env, ports.gateway);
+    const others = { REDIS_URL: redisOf(15), CLICKHOUSE_URL: another.url };
+    for (const [name, url] of Object.entries(others)) {
+      const offset = { PORT_OFFSET: String(await freePortOffset()) };
+      const refused = await runSluice(["serve"], {
+        directory: newDirectory(),
+        env: { ...env, ...offset, [name]: url },
+      });
+      expect(refused.code).toBe(1);
+      expect(refused.err).toContain("NOT_SHARED");
+      expect(refused.err).toMatch(
+        new RegExp(`${name} leads to a store with the id [0-9a-f]{32} here and with the id [0-9a-f]{32} there`),
+      );
+    }
+    expect((await fetch(`${first.url}/health`)).status).toBe(200);
+    const beside = await start(env, ports.gateway);
+    expect((await fetch(`${beside.url}/health`)).status).toBe(200);
   }, 180_000);
 }
