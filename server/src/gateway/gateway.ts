@@ -42,6 +42,8 @@ export interface GatewayOptions {
   readonly port: number;
   /** The port on which Solana clients look for PubSub; null opens none. */
   readonly pubsubPort: number | null;
+  /** Whether both ports are shared with other processes of this host. */
+  readonly sharesPorts?: boolean;
   readonly networkDefault: Network;
   /** The address that clients know, without a trailing slash; null, or absent, where the operator names none. */
   readonly publicUrl?: string | null;
@@ -88,6 +90,7 @@ export class GatewayServer implements AsyncDisposable {
   readonly #pubsubServer: HttpServer | null;
   readonly #webSockets: WebSocketServer;
   #draining = false;
+  #tellsEnd = false;
 
   /** Listens at once; throws when a port cannot be had. */
   constructor(options: GatewayOptions, dependencies: GatewayDependencies) {
@@ -108,7 +111,8 @@ export class GatewayServer implements AsyncDisposable {
     this.#webSockets = new WebSocketServer(dependencies);
     const listen = (port: number, answer: (request: HttpRequest) => Handled | Promise<Handled>): HttpServer => {
       const refusal = (failure: HeadFault | "fault"): HttpAnswer => this.#web.malformed(failure);
-      return new HttpServer({ hostname: options.hostname, port }, { ...dependencies, answer, refusal });
+      const { hostname, sharesPorts: sharesPort = false } = options;
+      return new HttpServer({ hostname, port, sharesPort }, { ...dependencies, answer, refusal });
     };
     this.#server = listen(options.port, (request) => this.#answer(request));
     try {
@@ -188,7 +192,7 @@ export class GatewayServer implements AsyncDisposable {
   #probe(request: HttpRequest): Promise<HttpAnswer> {
     const { probes } = this.#dependencies;
     const ofDraining = <Record extends HealthRecord>(record: Record): Record =>
-      this.#draining ? { ...record, status: "down" } : record;
+      this.#tellsEnd ? { ...record, status: "down" } : record;
     const source: ProbeSource = {
       roles: probes.roles,
       health: () => ofDraining(probes.health()),
@@ -237,8 +241,9 @@ export class GatewayServer implements AsyncDisposable {
   }
 
   /** Drains both ports: see HttpServer.stop. Balancers see /ready say 503 from now on. */
-  async stop(deadlineMs: number): Promise<void> {
+  async stop(deadlineMs: number, isReplaced = false): Promise<void> {
     this.#draining = true;
+    this.#tellsEnd = !isReplaced;
     this.#webSockets.drain();
     await Promise.all([this.#server.stop(deadlineMs), this.#pubsubServer?.stop(deadlineMs)]);
     this.#webSockets[Symbol.dispose]();

@@ -3,4 +3,4 @@
  * restarted with a bounded backoff, and ended with their parent. Fed by compose and by the rooms that own a child;
  * feeds observe with each restart.
  */
-export { type SupervisedChild, superviseChild } from "./supervise.ts";
+export { type ChildExit, type SupervisedChild, superviseChild } from "./supervise.ts";

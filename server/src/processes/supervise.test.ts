@@ -1,4 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { seededRandom, systemClock } from "@sluice/lib";
 import { type SupervisedChild, superviseChild } from "./supervise.ts";
 
@@ -45,7 +48,7 @@ test("a killed child is restarted and reported, and disposal leaves nothing", as
       lives.push(pid);
       onLife();
     },
-    onExit: (exit) => exits.push(exit),
+    onExit: ({ pid: _pid, ...exit }) => exits.push(exit),
   });
   for (let life = 0; life < 2; life++) {
     const again = new Promise<void>((resolve) => {
@@ -56,8 +59,8 @@ test("a killed child is restarted and reported, and disposal leaves nothing", as
   }
   expect(new Set(lives).size).toBe(3);
   expect(exits).toEqual([
-    { code: null, signal: "SIGKILL" },
-    { code: null, signal: "SIGKILL" },
+    { code: null, signal: "SIGKILL", wasAsked: false },
+    { code: null, signal: "SIGKILL", wasAsked: false },
   ]);
   await child[Symbol.asyncDispose]();
   expect(lives.filter(isAlive)).toEqual([]);
@@ -82,4 +85,74 @@ test("a child that ignores SIGTERM is killed", async () => {
   const pid = one.pid() ?? -1;
   await one[Symbol.asyncDispose]();
   expect(isAlive(pid)).toBe(false);
+});
+
+const talkative = `process.on("SIGTERM",()=>process.exit(0)); process.on("SIGUSR2",()=>process.exit(0));
+process.stdin.on("end",()=>process.exit(0)); process.stdin.resume();
+process.on("message",(m)=>process.send({echo:m})); console.log("first line");
+process.stdout.write(JSON.stringify({ready:true,pid:process.pid})+"\\n"); console.log("second line");`;
+
+test("a child with messages is heard and answered, and each line that is not the ready one is passed on", async () => {
+  const lines: string[] = [];
+  const heard = Promise.withResolvers<unknown>();
+  child = await superviseChild(
+    { ...options(talkative), hasMessages: true },
+    {
+      clock: systemClock,
+      random: seededRandom(1),
+      log: quiet,
+      onLine: (line) => void lines.push(line),
+      onMessage: (message, pid) => heard.resolve({ message, isOfChild: pid === child?.pid() }),
+    },
+  );
+  expect(child.send({ text: "hello" })).toBe(true);
+  expect(await heard.promise).toEqual({ message: { echo: { text: "hello" } }, isOfChild: true });
+  await child.end("SIGUSR2");
+  expect([lines, child.send({ text: "late" })]).toEqual([["first line", "second line"], false]);
+});
+
+test("a child that is asked to restart is back when that is said, and was not one that ended by itself", async () => {
+  const exits: unknown[] = [];
+  const warnings: string[] = [];
+  child = await superviseChild(options(talkative), {
+    clock: systemClock,
+    random: seededRandom(1),
+    log: { warn: (_fields, message) => void warnings.push(message) },
+    onExit: ({ pid: _pid, ...exit }) => void exits.push(exit),
+  });
+  const before = child.pid() ?? -1;
+  await child.restart("SIGUSR2");
+  expect(isAlive(before)).toBe(false);
+  expect([child.pid() !== null && child.pid() !== before, exits, warnings]).toEqual([
+    true,
+    [{ code: 0, signal: null, wasAsked: true }],
+    [],
+  ]);
+});
+
+test("a child that cannot be started again is tried with pauses, counted each time and told once", async () => {
+  const path = `${mkdtempSync(join(tmpdir(), "sluice-child-"))}/fails`;
+  const failing = `if (require("fs").existsSync(${JSON.stringify(path)})) process.exit(3); ${talkative}`;
+  const failed = Promise.withResolvers<void>();
+  const warnings: string[] = [];
+  let failures = 0;
+  child = await superviseChild(
+    { ...options(failing), settledAfterMs: 60_000 },
+    {
+      clock: systemClock,
+      random: seededRandom(1),
+      log: { warn: (_fields, message) => void warnings.push(message) },
+      onStartFailed: () => {
+        failures += 1;
+        if (failures === 3) failed.resolve();
+      },
+    },
+  );
+  writeFileSync(path, "");
+  process.kill(child.pid() ?? -1, "SIGKILL");
+  await failed.promise;
+  rmSync(path);
+  await child.settled();
+  expect(child.pid()).not.toBeNull();
+  expect(warnings).toEqual(["a child ended and is restarted", "a child could not be started; it is tried again"]);
 });

@@ -11,9 +11,22 @@ export interface ChildOptions<Ready> {
   readonly input?: () => string;
   /** Reads the line that the child prints when it is ready; null for any other line. */
   readonly readReady: (line: string) => Ready | null;
+  /** Whether the child and its parent send each other messages. */
+  readonly hasMessages?: boolean;
   readonly readyTimeoutMs: number;
+  /** A child that exits sooner than this counts as failing; an older one is restarted at once. A second by default. */
+  readonly settledAfterMs?: number;
   /** From SIGTERM to SIGKILL. */
   readonly stopTimeoutMs: number;
+}
+
+/** How a child ended. */
+export interface ChildExit {
+  readonly pid: number;
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** Whether `restart` asked it to end. */
+  readonly wasAsked: boolean;
 }
 
 export interface ChildDependencies<Ready> {
@@ -22,8 +35,14 @@ export interface ChildDependencies<Ready> {
   readonly log: Pick<Log, "warn">;
   /** Called each time the child becomes ready, the first time included. */
   readonly onReady?: (ready: Ready, pid: number) => void;
+  /** Receives each line of the child's standard output after the ready one, and before it those that are not. */
+  readonly onLine?: (line: string) => void;
+  /** Receives each message of the child with that id, as parsed from JSON. */
+  readonly onMessage?: (message: unknown, pid: number) => void;
   /** Called each time the child ends by itself; a restart follows. */
-  readonly onExit?: (exit: { code: number | null; signal: string | null }) => void;
+  readonly onExit?: (exit: ChildExit) => void;
+  /** Called each time such a restart fails. */
+  readonly onStartFailed?: () => void;
 }
 
 /** A child that is restarted until it is disposed of. */
@@ -32,6 +51,12 @@ export interface SupervisedChild<Ready> extends AsyncDisposable {
   pid(): number | null;
   /** The content of the last ready line. */
   ready(): Ready;
+  /** Sends a message to the child, as JSON; false while there is none, or it takes none. */
+  send(message: unknown): boolean;
+  /** Asks the child by this signal to end; resolves when the next one is ready, or disposal has ended it. */
+  restart(signal: NodeJS.Signals): Promise<void>;
+  /** Ends the child as disposal does, asking it by this signal. */
+  end(signal: NodeJS.Signals): Promise<void>;
   /** Resolves when a restart in progress has succeeded or was ended by disposal; at once without one. */
   settled(): Promise<void>;
 }
@@ -41,8 +66,7 @@ export interface SupervisedChild<Ready> extends AsyncDisposable {
  * attempt.
  */
 const restartBackoff = { baseMs: 100, maxMs: 5_000 } as const;
-/** A child that exits sooner than this counts as failing; an older one is restarted at once. */
-const settledAfterMs = 1_000;
+const settledAfterMsDefault = 1_000;
 const tailCharacters = 4_000;
 
 type Child = Bun.Subprocess<"pipe", "pipe", "pipe">;
@@ -67,6 +91,8 @@ class Supervisor<Ready> implements SupervisedChild<Ready> {
   readonly #dependencies: ChildDependencies<Ready>;
   #child: Child | null = null;
   #ready: Ready | null = null;
+  /** The child that `restart` ends. */
+  #asked: Child | null = null;
   #failures = 0;
   readonly #stopping = new AbortController();
   #restarting: Promise<void> = Promise.resolve();
@@ -89,8 +115,29 @@ class Supervisor<Ready> implements SupervisedChild<Ready> {
     return this.#restarting;
   }
 
+  send(message: unknown): boolean {
+    const child = this.#child;
+    if (child === null || this.#options.hasMessages !== true) return false;
+    try {
+      child.send(message);
+      return true;
+    } catch {
+      // The child has ended, or is about to.
+      return false;
+    }
+  }
+
+  async restart(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
+    if (child !== null) {
+      this.#asked = child;
+      await this.#endChild(child, signal);
+    }
+    await this.#restarting;
+  }
+
   async start(): Promise<void> {
-    const { name, command, env, directory, input } = this.#options;
+    const { name, command, env, directory, input, hasMessages } = this.#options;
     const child = Bun.spawn([...command], {
       ...(directory === undefined ? {} : { cwd: directory }),
       env: { ...env },
@@ -99,6 +146,13 @@ class Supervisor<Ready> implements SupervisedChild<Ready> {
       stdin: "pipe",
       stdout: "pipe",
       stderr: "pipe",
+      ...(hasMessages === true
+        ? {
+            ipc: (message: unknown, from: { readonly pid: number }) =>
+              this.#dependencies.onMessage?.(message, from.pid),
+            serialization: "json" as const,
+          }
+        : {}),
     });
     this.#child = child;
     if (input !== undefined) {
@@ -129,8 +183,9 @@ class Supervisor<Ready> implements SupervisedChild<Ready> {
     const { promise, resolve, reject } = Promise.withResolvers<Ready>();
     void drainLines(child.stdout, (line) => {
       const ready = readReady(line);
-      if (ready === null) tail.add(line);
-      else resolve(ready);
+      if (ready !== null) resolve(ready);
+      else if (this.#dependencies.onLine === undefined) tail.add(line);
+      else this.#dependencies.onLine(line);
     });
     void child.exited.then((code) =>
       reject(new Error(`${name} ended with ${child.signalCode ?? code} before it was ready: ${tail.text()}`)),
@@ -143,17 +198,21 @@ class Supervisor<Ready> implements SupervisedChild<Ready> {
   #onExit(child: Child, readyAt: number): void {
     if (this.#child === child) this.#child = null;
     if (this.#stopping.signal.aborted) return;
-    const exit = { code: child.exitCode, signal: child.signalCode === null ? null : String(child.signalCode) };
-    const fields = { child: this.#options.name, pid: child.pid, exitCode: exit.code, signal: exit.signal };
-    this.#dependencies.log.warn(fields, "a child ended and is restarted");
+    const { name, settledAfterMs = settledAfterMsDefault } = this.#options;
+    const wasAsked = this.#asked === child;
+    const signal = child.signalCode === null ? null : String(child.signalCode);
+    const exit = { pid: child.pid, code: child.exitCode, signal, wasAsked };
+    const fields = { child: name, pid: child.pid, exitCode: exit.code, signal };
+    if (!wasAsked) this.#dependencies.log.warn(fields, "a child ended and is restarted");
     this.#dependencies.onExit?.(exit);
-    if (this.#dependencies.clock.monotonic() - readyAt > settledAfterMs) this.#failures = 0;
+    if (wasAsked || this.#dependencies.clock.monotonic() - readyAt > settledAfterMs) this.#failures = 0;
     this.#restarting = this.#restart();
   }
 
   async #restart(): Promise<void> {
     const { clock, random, log } = this.#dependencies;
     const { signal } = this.#stopping;
+    let hasFailed = false;
     while (!signal.aborted) {
       const waitMs = this.#failures === 0 ? 0 : backoffDelayMs(this.#failures - 1, restartBackoff, random);
       this.#failures += 1;
@@ -163,26 +222,39 @@ class Supervisor<Ready> implements SupervisedChild<Ready> {
         await this.start();
         return;
       } catch (error) {
-        log.warn({ child: this.#options.name, error: String(error) }, "a child could not be started");
+        this.#dependencies.onStartFailed?.();
+        // Told once for as long as it lasts.
+        if (hasFailed) continue;
+        hasFailed = true;
+        log.warn(
+          { child: this.#options.name, error: String(error) },
+          "a child could not be started; it is tried again",
+        );
       }
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.end("SIGTERM");
+  }
+
+  async end(signal: NodeJS.Signals): Promise<void> {
     this.#stopping.abort();
     const stop = async (): Promise<void> => {
-      const child = this.#child;
-      if (child === null) return;
-      child.kill("SIGTERM");
-      const timed = await within(this.#dependencies.clock, this.#options.stopTimeoutMs, child.exited);
-      if (timed.ok) return;
-      child.kill("SIGKILL");
-      await child.exited;
+      if (this.#child !== null) await this.#endChild(this.#child, signal);
     };
     // A start in progress is awaited and then stopped, so that no child is left.
     await stop();
     await this.#restarting;
     await stop();
+  }
+
+  async #endChild(child: Child, signal: NodeJS.Signals): Promise<void> {
+    child.kill(signal);
+    const timed = await within(this.#dependencies.clock, this.#options.stopTimeoutMs, child.exited);
+    if (timed.ok) return;
+    child.kill("SIGKILL");
+    await child.exited;
   }
 }
 

@@ -8,6 +8,7 @@ import type { LimitDecision } from "../../limits/index.ts";
 import { RefusedSession, type SocketMount, type SocketPeer, type SocketSession } from "../../net/index.ts";
 import { isRpcPath, RequestContext, type RequestHead } from "../request-context.ts";
 import { MessagePacer } from "./message-pacer.ts";
+import type { PubSubTarget } from "./node-link.ts";
 import { PubSubSession } from "./pubsub-session.ts";
 import {
   type CheckedSession,
@@ -58,7 +59,7 @@ export class PubSubEndpoint implements SocketMount {
     this.#options = options;
     this.#dependencies = {
       ...dependencies,
-      connections: new ConnectionCounts(),
+      connections: dependencies.places ?? new ConnectionCounts(),
       pacer: new MessagePacer(dependencies),
       allowUnknownMethods: options.allowUnknownMethods ?? false,
       reportEveryMs: options.reportEveryMs ?? reportEveryMsDefault,
@@ -113,20 +114,38 @@ export class PubSubEndpoint implements SocketMount {
     return taken.then((decision) => this.#metered(context, presented, grant, decision));
   }
 
-  #metered(context: RequestContext, presented: string | null, grant: Grant, decision: LimitDecision): SocketSession {
+  #metered(
+    context: RequestContext,
+    presented: string | null,
+    grant: Grant,
+    decision: LimitDecision,
+  ): SocketSession | Promise<SocketSession> {
     if (!decision.allowed) return refused(context, "RATE_LIMIT_EXCEEDED");
     const { network } = context;
     const target = this.#dependencies.target(network);
     if (target === null) return refused(context, "NETWORK_UNAVAILABLE");
-    if (!this.#dependencies.connections.enter(grant.accountId, platformTierLimits[grant.tier].webSocketConnections)) {
-      return refused(context, "RATE_LIMIT_EXCEEDED");
-    }
+    const { webSocketConnections } = platformTierLimits[grant.tier];
+    const begin = (hasPlace: boolean): SocketSession =>
+      hasPlace ? this.#begun({ context, presented, target }, grant) : refused(context, "RATE_LIMIT_EXCEEDED");
+    const entered = this.#dependencies.connections.enter(grant.accountId, webSocketConnections);
+    return entered instanceof Promise ? entered.then(begin) : begin(entered);
+  }
+
+  #begun({ context, presented, target }: Entered, grant: Grant): SocketSession {
+    const { network } = context;
     const { requestId, startedMs, origin, referer, clientAddress } = context;
     const request = { network, origin, referer, clientAddress };
     const session = new PubSubSession({ requestId, startedMs, request, presented, target }, grant, this.#dependencies);
     this.#sessions.add(session);
     return session;
   }
+}
+
+/** A client that has its place. */
+interface Entered {
+  readonly context: RequestContext;
+  readonly presented: string | null;
+  readonly target: PubSubTarget;
 }
 
 function headOf(request: Request, peer: SocketPeer): RequestHead {

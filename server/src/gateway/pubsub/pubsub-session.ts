@@ -112,7 +112,7 @@ export class PubSubSession extends ClientSession implements PacedConnection {
    * since it was narrowed, or a tier that allows fewer connections than its account holds.
    */
   async recheck(): Promise<void> {
-    const { access, connections, events } = this.#dependencies;
+    const { access, events } = this.#dependencies;
     try {
       const outcome = await access.identify(this.#client.presented);
       if (!this.isLive) return;
@@ -126,12 +126,25 @@ export class PubSubSession extends ClientSession implements PacedConnection {
       const { request } = this.#client;
       const restricted = access.restrict(outcome, request) ?? access.permit(outcome, readPermission);
       if (restricted !== null) this.#end(closeCodes.notAllowed, restricted.code);
-      else if (connections.of(outcome.accountId) > platformTierLimits[outcome.tier].webSocketConnections) {
-        this.#end(closeCodes.rateLimited, "RATE_LIMIT_EXCEEDED");
-      }
+      else await this.#leaveBeyond(platformTierLimits[outcome.tier].webSocketConnections);
     } catch (error) {
       events.internalError("pubsub", error, { requestId: this.requestId });
     }
+  }
+
+  /** Ends the connection where its account holds more than `max`. */
+  async #leaveBeyond(max: number): Promise<void> {
+    const { connections } = this.#dependencies;
+    const { accountId } = this.#grant;
+    if (this.#hasLeft || !(await connections.leaveBeyond(accountId, max))) return;
+    if (this.#hasLeft) {
+      // It ended meanwhile and gave its place back itself: the other one is another connection's.
+      await connections.enter(accountId, Number.MAX_SAFE_INTEGER);
+      return;
+    }
+    this.#hasLeft = true;
+    this.#dependencies.pacer.leave(this);
+    this.#end(closeCodes.rateLimited, "RATE_LIMIT_EXCEEDED");
   }
 
   get #upstream(): string {

@@ -19,6 +19,8 @@ export interface PubSubDependencies {
   readonly target: (network: Network, lost?: ReadonlySet<string>) => PubSubTarget | null;
   /** Whether a node still gets calls: one that has fallen behind goes on speaking, of slots long past. */
   readonly isServing: (network: Network, label: string) => boolean;
+  /** Shared with other processes; the endpoint's own when absent. */
+  readonly places?: ConnectionPlaces;
 }
 
 /** A connection whose key can be checked again. */
@@ -28,7 +30,7 @@ export interface CheckedSession {
 
 /** What a session works with. */
 export interface SessionDependencies extends PubSubDependencies {
-  readonly connections: ConnectionCounts;
+  readonly connections: ConnectionPlaces;
   readonly pacer: MessagePacer;
   /** Whether methods that no table knows are passed to the node. */
   readonly allowUnknownMethods: boolean;
@@ -38,11 +40,23 @@ export interface SessionDependencies extends PubSubDependencies {
   readonly left: (session: CheckedSession) => void;
 }
 
-/** How many connections each account holds, so that a tier's limit can be kept. Accounts without any take no memory. */
-export class ConnectionCounts {
+/**
+ * The places of accounts for connections, so that a tier's limit can be kept. An answer is a promise where other
+ * processes share the places.
+ */
+export interface ConnectionPlaces {
+  /** Takes a place; false, and none taken, when the account holds `max` already. */
+  enter(accountId: string, max: number): boolean | Promise<boolean>;
+  /** Gives a place back that `enter` gave. */
+  leave(accountId: string): void;
+  /** Gives one place back where the account holds more than `max`: true, and its connection must end. */
+  leaveBeyond(accountId: string, max: number): boolean | Promise<boolean>;
+}
+
+/** The places of one process. Accounts without any take no memory. */
+export class ConnectionCounts implements ConnectionPlaces {
   readonly #counts = new Map<string, number>();
 
-  /** False, and nothing counted, when the account holds `max` already. */
   enter(accountId: string, max: number): boolean {
     const count = this.#counts.get(accountId) ?? 0;
     if (count >= max) return false;
@@ -56,7 +70,9 @@ export class ConnectionCounts {
     else this.#counts.delete(accountId);
   }
 
-  of(accountId: string): number {
-    return this.#counts.get(accountId) ?? 0;
+  leaveBeyond(accountId: string, max: number): boolean {
+    if ((this.#counts.get(accountId) ?? 0) <= max) return false;
+    this.leave(accountId);
+    return true;
   }
 }

@@ -11,6 +11,8 @@ export interface TlsFrontOptions {
   readonly hostname: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** Whether other processes of this user may listen on the port as well. */
+  readonly sharesPort?: boolean;
   /** Where what listens behind the front listens on loopback. */
   readonly innerPort: number;
   /** Connections at a time; one more is closed. */
@@ -72,10 +74,10 @@ export class TlsFront implements AsyncDisposable {
 
 const contextOf = ({ certificateChain, privateKey }: TlsCertificate) => ({ cert: certificateChain, key: privateKey });
 
-function listen(server: NetServer, { endpoint, hostname, port }: TlsFrontOptions): Promise<number> {
+function listen(server: NetServer, { endpoint, hostname, port, sharesPort = false }: TlsFrontOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", (error) => reject(new ListenError(endpoint, port, error)));
-    server.listen({ port, host: hostname, exclusive: true }, () => {
+    server.listen({ port, host: hostname, exclusive: true, reusePort: sharesPort }, () => {
       const address = server.address();
       resolve(typeof address === "object" && address !== null ? address.port : port);
     });

@@ -10,6 +10,11 @@ export interface HttpServerOptions {
   readonly hostname: string;
   /** 0 takes any free port. */
   readonly port: number;
+  /**
+   * Whether other processes of this user may listen on the port as well; the system spreads connections over them.
+   * Otherwise the port is this server's alone, since two servers on one port would split the calls.
+   */
+  readonly sharesPort?: boolean;
   readonly times?: Partial<ConnectionTimes>;
 }
 
@@ -53,8 +58,7 @@ export class HttpServer implements ConnectionOwner, AsyncDisposable {
     this.#listener = Bun.listen<Connection | undefined>({
       hostname: options.hostname,
       port: options.port,
-      // Two servers on one port would split the calls.
-      exclusive: true,
+      ...(options.sharesPort === true ? { reusePort: true } : { exclusive: true }),
       // A client that has sent its requests may say that these were all.
       allowHalfOpen: true,
       data: undefined,
