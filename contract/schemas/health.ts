@@ -55,4 +55,28 @@ export interface ServerStatus {
   readonly endpoints: readonly { readonly name: string; readonly url: string }[];
   /** Of each network that has nodes. */
   readonly nodes: readonly { readonly network: string; readonly serving: number; readonly of: number }[];
+  /** Absent where one process serves alone. */
+  readonly workers?: WorkersReport["workers"];
+}
+
+/** The workers of a host, answered on its socket for commands alone. */
+export interface WorkersReport {
+  readonly workers: readonly {
+    /** 0 runs the roles other than the gateway. */
+    readonly worker: number;
+    /** Null while it is being started again. */
+    readonly pid: number | null;
+    /** `open` listens and does not serve. */
+    readonly state: "starting" | "open" | "serving";
+    readonly uptime_seconds: number;
+    /** How often it ended by itself, or could not be started again. */
+    readonly failures: number;
+  }[];
+  /** The last restart of all of them, one at a time; null when there was none. */
+  readonly restart: {
+    readonly state: "running" | "done" | "stopped";
+    readonly restarted: readonly number[];
+    /** Why it stopped before its end. */
+    readonly reason: string | null;
+  } | null;
 }

@@ -33,6 +33,8 @@ const goodDay: Readonly<Record<string, string>> = {
   'sluice_credits_advances_open{meter="credits",instance="a"}': "0x120",
   'sluice_database_pool_waiting{pool="general",instance="a"}': "0x120",
   'sluice_database_connections_lost_total{pool="general"}': "4x120",
+  sluice_workers: "4x120",
+  sluice_workers_serving: "4x120",
   sluice_sharing_up: "1x120",
   'sluice_store_up{store="state",driver="postgres"}': "1x120",
   sluice_sharing_lost_total: "1x120",

@@ -61,6 +61,14 @@ const processAlerts: readonly Alert[] = [
     summary: "The child process {{ $labels.child }} of {{ $labels.instance }} ends again and again",
     firesOn: { 'sluice_child_restarts_total{child="ledger"}': "0+1x40" },
   }),
+  alert("SluiceWorkersMissing", "ticket")("sluice_workers - sluice_workers_serving > 0", {
+    for: "2m",
+    summary: "{{ $value }} workers of {{ $labels.instance }} do not serve",
+    firesOn: {
+      'sluice_workers{worker="parent"}': "4x20",
+      'sluice_workers_serving{worker="parent"}': "3x20",
+    },
+  }),
   alert("SluiceFilesScarce", "page")("process_open_fds / process_max_fds > 0.9", {
     for: "5m",
     summary: "{{ $labels.instance }} has nine tenths of its files and sockets open",
@@ -171,7 +179,7 @@ const storeAlerts: readonly Alert[] = [
     summary: "{{ $labels.instance }} loses connections to PostgreSQL",
     firesOn: { 'sluice_database_connections_lost_total{pool="general"}': "0+1x40" },
   }),
-  alert("SluiceSharingLost", "page")("sluice_sharing_up == 0 and sluice_sharing_lost_total > 0", {
+  alert("SluiceSharingLost", "page")("sluice_sharing_up == 0 and on (instance) sluice_sharing_lost_total > 0", {
     for: "1m",
     summary: "{{ $labels.instance }} cannot reach Redis and serves its share of each limit",
     firesOn: { sluice_sharing_up: "1x5 0x35", sluice_sharing_lost_total: "0x5 1x35" },

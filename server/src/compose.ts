@@ -3,7 +3,6 @@
  * that it needs, and opens the endpoints. The order is `startSteps`, a table of steps with their needs. Fed by command;
  * feeds nothing: the opened parts run by themselves.
  */
-import { join } from "node:path";
 import { oraclePaths } from "@sluice/contract/oracle";
 import { type Clock, type Random, systemClock, systemRandom } from "@sluice/lib";
 import { administrationMethods, engineControl } from "./admin/index.ts";
@@ -21,10 +20,11 @@ import { followsNodes } from "./compose/nodes.ts";
 import { openOracle } from "./compose/oracle.ts";
 import { type Registration, register } from "./compose/registration.ts";
 import { openResolver, startResolver } from "./compose/resolver.ts";
+import { freePredecessor, reloadOfAll } from "./compose/seats.ts";
 import { requireReadableSecrets, vaultOf } from "./compose/secrets.ts";
 import { runSteps, stepsOf } from "./compose/steps.ts";
 import { StoreWatch } from "./compose/store-watch.ts";
-import { openStores, type Stores } from "./compose/stores.ts";
+import { managementSocketPath, openStores, type Stores } from "./compose/stores.ts";
 import { Certificates, type OpenPort } from "./compose/tls.ts";
 import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
 import type { EngineService } from "./engine/index.ts";
@@ -44,6 +44,7 @@ import type { Oracle } from "./oracle/index.ts";
 import { type SentQuery, subscribeToSent } from "./rpc/index.ts";
 import type { State } from "./state/index.ts";
 import { UpstreamAdmin } from "./upstreams/index.ts";
+import type { Seat } from "./workers/index.ts";
 
 export { restoreInto } from "./compose/backup.ts";
 export { version } from "./compose/dependencies.ts";
@@ -51,9 +52,11 @@ export { type Endpoint, engineUrl } from "./compose/endpoints.ts";
 export { composeManagement } from "./compose/management.ts";
 export { tickLogDirectory } from "./compose/oracle.ts";
 export { composeResolver } from "./compose/resolver.ts";
+export { configOfWorker } from "./compose/seats.ts";
 export { secretFault } from "./compose/secrets.ts";
 export { StartRefusedError } from "./compose/start-refused.ts";
-export { stateOptions, storeParts } from "./compose/stores.ts";
+export { managementSocketPath, stateOptions, storeParts } from "./compose/stores.ts";
+export { composeWorkers } from "./compose/workers.ts";
 
 /** A running server. Disposal drains the endpoints, ends the child processes and closes the stores. */
 export interface Sluice extends AsyncDisposable {
@@ -65,6 +68,10 @@ export interface Sluice extends AsyncDisposable {
   openConsoleAs(accountId: string): void;
   /** Reads the configuration again and applies what can be applied without dropping a connection. */
   readonly reload: Reload;
+  /** Ends as disposal does, at once: another worker serves in its place. */
+  retire(): Promise<void>;
+  /** The metrics of this process; also after its end, when they say what was counted. */
+  renderMetrics(): Promise<string>;
 }
 
 export interface ComposeDependencies {
@@ -73,10 +80,9 @@ export interface ComposeDependencies {
   readonly log?: RootLog;
   /** Reads the configuration again; without it a reload is refused. */
   readonly readConfig?: () => ConfigOutcome;
+  /** The place of this process among the workers of its host, where it is one. */
+  readonly seat?: Seat;
 }
-
-/** The Unix socket at which a running server takes the commands of the `sluice` program. */
-export const managementSocketPath = (config: Config): string => join(config.stores.directory, "sluice.sock");
 
 /** The parts of a running server, each opened by one step. */
 interface Parts {
@@ -99,7 +105,8 @@ interface Parts {
   readonly console: Console | null;
   readonly gatewayListener: OpenPort | null;
   readonly managementListener: PlainListener;
-  readonly metricsListener: PlainListener;
+  /** Null in a worker, whose parent asks for its metrics. */
+  readonly metricsListener: PlainListener | null;
 }
 
 /** What all steps share, beside the parts that they need. */
@@ -107,6 +114,9 @@ interface Shared extends Dependencies {
   readonly config: Config;
   readonly readConfig: (() => ConfigOutcome) | null;
   readonly health: Health;
+  readonly drain: Drain;
+  /** Null where this process is no worker. */
+  readonly seat: Seat | null;
   readonly openAccount: () => string | null;
   /** Aborted when the gateway's endpoints close. */
   readonly closing: AbortController;
@@ -129,6 +139,7 @@ export const startSteps = [
   step("registration", ["stores"], async ({ stores }, shared) => {
     await requireSameChains(shared.config, { store: stores.state.chains });
     await requireReadableSecrets(shared.config, { ...shared, store: stores.state.secrets });
+    await freePredecessor(shared.config, { ...shared, ...stores });
     return await register(shared.config, { ...shared, stores });
   }),
   step("gateway", ["stores"], (parts, shared) => wireGateway(shared.config, { ...shared, ...parts })),
@@ -188,6 +199,7 @@ export const startSteps = [
       return mountAdministration({
         ...shared,
         ...parts,
+        reload: shared.seat === null ? parts.reload : reloadOfAll(shared.seat),
         credits: parts.gateway.credits,
         engineControl: engineControl(engine),
         developmentKeys: acceptedKeys(shared.config),
@@ -210,7 +222,7 @@ export const startSteps = [
       const listener = await openGatewayListener(config, gateway, { ...shared, revocations, apps });
       shared.resources.defer(async () => {
         closing.abort();
-        await listener.stop(config.drain.deadlineMs);
+        await listener.stop(config.drain.deadlineMs, shared.drain.isReplaced);
       });
       return listener;
     },
@@ -225,6 +237,7 @@ export const startSteps = [
           ...parts,
           vault: vaultOf(config, shared.random),
           backups: backupJob(config, { ...shared, ...parts }),
+          reload: shared.seat === null ? parts.reload : reloadOfAll(shared.seat),
           credits: gateway.credits,
           engineControl: engineControl(engine),
           developmentKeys: acceptedKeys(config),
@@ -236,7 +249,7 @@ export const startSteps = [
           status: serverStatus(config, { ...shared, gateway, registration }),
         },
       );
-      const address = { unixPath: managementSocketPath(config) };
+      const address = { unixPath: shared.seat?.orders.socketPath ?? managementSocketPath(config) };
       const dependencies = {
         fetch: (request: Request, bindings: { readonly requestId: string }) => app.fetch(request, bindings),
         requestId: createRequestIds(shared),
@@ -246,7 +259,9 @@ export const startSteps = [
       return shared.resources.use(new PlainListener(address, dependencies));
     },
   ),
-  step("metricsListener", [], (_parts, { config, ...shared }) => openMetricsListener(config, shared)),
+  step("metricsListener", [], (_parts, { config, seat, health, ...shared }) =>
+    seat === null ? openMetricsListener(config, { ...shared, health: async () => health }) : null,
+  ),
 ];
 
 /**
@@ -255,7 +270,7 @@ export const startSteps = [
  * @throws {StateError} or another store's error when a store does not open; all opened parts are closed then
  */
 export async function compose(config: Config, dependencies: ComposeDependencies): Promise<Sluice> {
-  const { clock = systemClock, random = systemRandom, readConfig = null } = dependencies;
+  const { clock = systemClock, random = systemRandom, readConfig = null, seat = null } = dependencies;
   const { log = createLog({ level: config.logLevel }) } = dependencies;
   const startedAt = clock.monotonic();
   await using resources = new AsyncDisposableStack();
@@ -277,8 +292,10 @@ export async function compose(config: Config, dependencies: ComposeDependencies)
     certificates: new Certificates({ clock, log, metrics, resources }),
     config,
     readConfig,
-    processId: newProcessId(random),
+    processId: seat?.orders.processId ?? newProcessId(random),
     health,
+    drain,
+    seat,
     openAccount: () => openAccount,
     closing: new AbortController(),
   });
@@ -298,6 +315,8 @@ export async function compose(config: Config, dependencies: ComposeDependencies)
     events.accountsMissing({ next: "sluice accounts create --name <name>; sluice keys create --account <id>" });
   }
   const opened = resources.move();
+  const renderMetrics = () => metrics.render();
+  seat?.opened({ metrics: renderMetrics, ready: () => health.ready(null), reload });
   return {
     endpoints,
     consoleUrl: shownConsole,
@@ -306,6 +325,8 @@ export async function compose(config: Config, dependencies: ComposeDependencies)
     openConsoleAs: (accountId) => {
       openAccount = accountId;
     },
+    retire: () => drain.retire(opened),
+    renderMetrics,
     [Symbol.asyncDispose]: () => drain.end(opened),
   };
 }

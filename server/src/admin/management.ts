@@ -60,6 +60,7 @@ export function createManagement(options: { actor: string }, dependencies: Manag
     addUpstreamRoutes(app, { ...routed, ...server });
     app.get("/status", async (context) => context.json(await server.status()));
   }
+  for (const path of ["/workers", "/workers/restart"]) app.all(path, noWorkers);
   app.get("/health", (context) => context.json({ status: "ok" }));
   app.get("/migrations", async (context) => context.json(await dependencies.migrations()));
   app.post("/migrations/contract", async (context) => {
@@ -71,6 +72,12 @@ export function createManagement(options: { actor: string }, dependencies: Manag
 
 function noServer(): never {
   throw new SluiceError("CONFLICT", { message: "No server runs on these stores, and only a running one can do this" });
+}
+
+/** The parent of workers answers these itself. */
+function noWorkers(): never {
+  const message = "This server is one process: WORKERS is 1. Restart it as a service, or one replica after the other";
+  throw new SluiceError("CONFLICT", { message });
 }
 
 function addAccountReports(app: App, dependencies: ManagementDependencies): void {

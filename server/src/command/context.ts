@@ -38,9 +38,9 @@ export class CommandContext {
   }
 
   /** A command with the options that all of them have. */
-  command(parent: Command, name: string, description: string): Command {
+  command(parent: Command, name: string, description: string, terms: { readonly hidden?: boolean } = {}): Command {
     return parent
-      .command(name)
+      .command(name, { hidden: terms.hidden === true })
       .description(description)
       .option("--config <file>", "a TOML file of settings; ./sluice.toml where there is one")
       .option("--data-dir <directory>", "the directory of the embedded stores")
@@ -103,9 +103,9 @@ function flagOf(member: string): string {
 }
 
 /** The options that are settings, by the names that config knows. */
-const settings = ["config", "dataDir", "portOffset", "bind", "logLevel", "roles", "oracle"] as const;
+const settings = ["config", "dataDir", "portOffset", "bind", "logLevel", "roles", "oracle", "workers"] as const;
 
-function flagsOf(options: Options): FlagValues {
+export function flagsOf(options: Options): FlagValues {
   const given = settings.flatMap((name): [string, string][] => {
     const value = options[name];
     return typeof value === "string" ? [[name, value]] : [];

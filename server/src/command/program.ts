@@ -5,7 +5,7 @@ import { describeConfig, findHostFaults, formatFaults } from "../config/index.ts
 import { addAccountCommands } from "./accounts.ts";
 import { addBackupCommands } from "./backup.ts";
 import { addChainCommands } from "./chain.ts";
-import { CommandContext, type Environment } from "./context.ts";
+import { CommandContext, type Environment, flagsOf } from "./context.ts";
 import { runDev } from "./dev.ts";
 import { addEngineCommands } from "./engine.ts";
 import { addKeyCommands } from "./keys.ts";
@@ -19,6 +19,8 @@ import { runServe } from "./serve.ts";
 import { explainStartFault } from "./start-fault.ts";
 import { CommandFailure, type Terminal } from "./terminal.ts";
 import { addUpstreamCommands } from "./upstreams.ts";
+import { runParent, runWorker, workerCommand } from "./worker.ts";
+import { addWorkerCommands } from "./workers.ts";
 
 /** All commands of `sluice`. `dev` and `serve` resolve when their server has ended. */
 export function buildProgram(terminal: Terminal, environment: Environment = {}): Command {
@@ -44,6 +46,7 @@ export function buildProgram(terminal: Terminal, environment: Environment = {}):
   addSearcherCommands(program, context);
   addChainCommands(program, context);
   addSecretCommands(program, context);
+  addWorkerCommands(program, context);
   addConfigCommand(program, context);
   addReloadCommand(program, context);
   program
@@ -83,9 +86,13 @@ function addServerCommands(program: Command, context: CommandContext): void {
       );
     });
   withServeFlags(context.command(program, "serve", "run the server in production")).action(async (options) => {
-    await runServe(await context.serverConfig(options, "serve"), context.terminal, () =>
-      context.readConfig(options, "serve"),
-    );
+    const config = await context.serverConfig(options, "serve");
+    const readConfig = () => context.readConfig(options, "serve");
+    if (config.workers === 1) await runServe(config, context.terminal, readConfig);
+    else await runParent(config, { flags: flagsOf(options), terminal: context.terminal, readConfig });
+  });
+  withServeFlags(context.command(program, workerCommand, "", { hidden: true })).action(async (options) => {
+    await runWorker(context.config(options, "serve"), () => context.readConfig(options, "serve"));
   });
   context
     .command(
@@ -107,6 +114,7 @@ function addServerCommands(program: Command, context: CommandContext): void {
 function withServeFlags(command: Command): Command {
   return command
     .option("--roles <roles>", "the parts to run, separated by commas; by default all but the resolver")
+    .option("--workers <n>", "processes that serve the gateway's ports together; 1 by default")
     .option("--oracle <prices>", "live or off: where prices come from")
     .option("--port-offset <n>", "added to the port of every endpoint")
     .option("--bind <host>", "the address that the endpoints listen on")

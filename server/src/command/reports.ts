@@ -7,6 +7,7 @@ import type { CommandContext } from "./context.ts";
 import { serverIsAt } from "./management-client.ts";
 import { moreLine, type PageOptions, pageQuery, withPages } from "./paging.ts";
 import { CommandFailure, table } from "./terminal.ts";
+import { describeWorkers } from "./workers.ts";
 
 const groups = ["day", "method", "key"] as const;
 
@@ -49,6 +50,7 @@ function describeStatus(server: ServerStatus): string {
     ...(why.length === 0 ? [] : ["", ...why]),
     "",
     table(["PART", "IS"], rows),
+    ...(server.workers === undefined ? [] : ["", describeWorkers(server.workers)]),
     ...(others.length === 0 ? [] : ["", table(["PROCESS", "ROLES", "SINCE"], others)]),
   ].join("\n");
 }

@@ -4,6 +4,7 @@ import { StartRefusedError } from "../compose.ts";
 import { LedgerOpenError } from "../ledger/index.ts";
 import { CertificateFault, ListenError } from "../net/index.ts";
 import { StateError } from "../state/index.ts";
+import { WorkerStartError } from "../workers/index.ts";
 import { CommandFailure } from "./terminal.ts";
 
 /** Turns an error that an operator can correct into one message; any other error is rethrown unchanged. */
@@ -11,6 +12,7 @@ export function explainStartFault(error: unknown): never {
   if (error instanceof BackupError) throw new CommandFailure(error.message);
   if (error instanceof StartRefusedError) throw new CommandFailure(`${error.code}: ${error.message}`);
   if (error instanceof ListenError) throw new CommandFailure(explainListening(error));
+  if (error instanceof WorkerStartError) throw new CommandFailure(error.message);
   if (error instanceof CertificateFault) throw new CommandFailure(error.message);
   const store = storeFaultOf(error);
   if (store !== null) throw new CommandFailure(store.message);

@@ -21,6 +21,13 @@ export async function untilSignal(clock: Clock): Promise<void> {
   await promise;
 }
 
+/** The first of these signals. Others after it change nothing: whoever sends them ends the process by other means. */
+export async function untilSignals<Signal extends NodeJS.Signals>(signals: readonly Signal[]): Promise<Signal> {
+  const { promise, resolve } = Promise.withResolvers<Signal>();
+  for (const signal of signals) process.on(signal, () => resolve(signal));
+  return await promise;
+}
+
 /**
  * Calls `reload` at each SIGHUP from an operator or a service manager. Only `serve` uses it: a server that runs in a
  * terminal ends with its terminal.

@@ -20,6 +20,7 @@ import { problemResponse } from "../http/index.ts";
 import type { Names } from "../names/index.ts";
 import type { AppMount } from "../net/index.ts";
 import type { Oracle } from "../oracle/index.ts";
+import type { Seat } from "../workers/index.ts";
 import { type Dependencies, version } from "./dependencies.ts";
 import { describedServers, endpointsOf, engineRestUrl, oracleUrl } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
@@ -34,6 +35,7 @@ interface ConsoleDependencies extends Dependencies {
   /** The account whose console is open without a session; for development only. */
   readonly openAccount: () => string | null;
   readonly closing: AbortSignal;
+  readonly seat: Seat | null;
 }
 
 export interface Console {
@@ -92,14 +94,15 @@ function requireActive({ active }: EngineService): Engine {
   throw new SluiceError("OVERLOADED", { message: "The block engine stands by here; another process runs it." });
 }
 
-function openPages(config: Config, { closing, events }: ConsoleDependencies): Pick<Console, "pages" | "buildPages"> {
+function openPages(
+  config: Config,
+  { closing, events, seat }: ConsoleDependencies,
+): Pick<Console, "pages" | "buildPages"> {
   const docs = new ApiDocs({ servers: describedServers(config) });
+  const directory = seat?.orders.directory ?? config.stores.directory;
   let pages: ConsolePages | null = null;
   const build = new SingleFlight(async () => {
-    pages = new ConsolePages({
-      directory: await buildConsoleFiles(config.stores.directory, closing),
-      pages: pagePaths,
-    });
+    pages = new ConsolePages({ directory: await buildConsoleFiles(directory, closing), pages: pagePaths });
     return pages;
   });
   return {

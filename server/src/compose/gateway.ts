@@ -26,6 +26,7 @@ import {
   type UpstreamOutcome,
   type Upstreams,
 } from "../upstreams/index.ts";
+import type { Seat } from "../workers/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { replicaGroupsOf } from "./endpoints.ts";
 import { upstreamsOptions } from "./nodes.ts";
@@ -163,6 +164,7 @@ interface GatewayListenerParts extends Dependencies {
   readonly revocations: Pick<RevocationFeed, "subscribe">;
   readonly apps: readonly AppMount[];
   readonly health: ProbeSource;
+  readonly seat: Seat | null;
 }
 
 /** Opens the gateway's ports: JSON-RPC, PubSub, health and the mounted applications. */
@@ -171,7 +173,8 @@ export async function openGatewayListener(
   gateway: Gateway,
   dependencies: GatewayListenerParts,
 ): Promise<OpenPort> {
-  const { revocations, apps, health } = dependencies;
+  const { revocations, apps, health, seat } = dependencies;
+  const sharesPort = seat !== null;
   const shared = { networkDefault: config.networkDefault, trustedProxies: gateway.trustedProxies };
   const allowUnknownMethods = config.unknownMethods === "pass";
   const pubsub = new PubSubEndpoint(
@@ -180,6 +183,7 @@ export async function openGatewayListener(
       ...gateway,
       target: (network, lost) => gateway.upstreams.pool(network)?.pubsubNode(lost) ?? null,
       isServing: (network, label) => gateway.upstreams.pool(network)?.mayNotify(label) ?? false,
+      ...(seat === null ? {} : { places: seat.places }),
     },
   );
   revocations.subscribe(() => pubsub.recheck());
@@ -188,7 +192,14 @@ export async function openGatewayListener(
   const connectionLimit = new ConnectionLimit({ connectionsMax }, { clock: gateway.clock, events });
   const parts = { ...gateway, apps, sockets: [pubsub], pubsub, probes: health, connectionLimit };
   const { gateway: port, pubsub: pubsubPort } = config.ports;
-  const options = { endpoint: "gateway", hostname: config.bind, port, tls: config.tls.gateway, connectionsMax };
+  const options = {
+    endpoint: "gateway",
+    hostname: config.bind,
+    port,
+    tls: config.tls.gateway,
+    connectionsMax,
+    sharesPort,
+  };
   const place = placeOf(options);
   const { peers, ...address } = place;
   const publicUrl = config.publicUrls.gateway;
@@ -197,7 +208,14 @@ export async function openGatewayListener(
     port,
     () =>
       new GatewayServer(
-        { ...shared, ...address, publicUrl, pubsubPort: peers === undefined ? pubsubPort : 0 },
+        {
+          ...shared,
+          ...address,
+          publicUrl,
+          pubsubPort: peers === undefined ? pubsubPort : 0,
+          // Behind a front the ports are this process's own.
+          sharesPorts: sharesPort && peers === undefined,
+        },
         peers === undefined ? parts : { ...parts, peers },
       ),
   );

@@ -225,7 +225,8 @@ test("the server is down from the wish to end on, while it still takes calls", a
 test("metrics on loopback are not read through another name, which any web page could point there", async () => {
   await using metrics = createMetrics({}, { clock: new ManualClock(0) });
   const statusOf = async (bound: string, url: string): Promise<number> =>
-    (await metricsApp(bound, { metrics, health: fixedProbes() })(new Request(url), { requestId: "req_1" })).status;
+    (await metricsApp(bound, { metrics, health: async () => fixedProbes() })(new Request(url), { requestId: "req_1" }))
+      .status;
   for (const path of ["/metrics", "/health", "/ready"]) {
     for (const host of ["localhost", "127.0.0.1", "[::1]", "127.8.0.1"]) {
       expect([host, await statusOf("127.0.0.1", `http://${host}:9464${path}`)]).toEqual([host, 200]);

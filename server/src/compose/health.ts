@@ -27,6 +27,7 @@ export class Drain {
   readonly #delayMs: number;
   readonly #dependencies: DrainDependencies;
   #hasBegun = false;
+  #isReplaced = false;
 
   constructor(options: { readonly delayMs: number }, dependencies: DrainDependencies) {
     this.#delayMs = options.delayMs;
@@ -37,12 +38,29 @@ export class Drain {
     return this.#hasBegun;
   }
 
-  async end(resources: AsyncDisposable): Promise<void> {
+  /** Whether probes say that the server ends: not where another process serves on. */
+  get isTold(): boolean {
+    return this.#hasBegun && !this.#isReplaced;
+  }
+
+  /** Whether another process serves in the place of this one. */
+  get isReplaced(): boolean {
+    return this.#isReplaced;
+  }
+
+  /** Ends at once, since another process serves on the same ports: balancers need not look elsewhere. */
+  async retire(resources: AsyncDisposable): Promise<void> {
+    this.#isReplaced = true;
+    await this.end(resources, 0);
+  }
+
+  /** Waits for balancers first, `delayMs` unless given the configured time. */
+  async end(resources: AsyncDisposable, delayMs = this.#delayMs): Promise<void> {
     const { clock, events } = this.#dependencies;
     if (!this.#hasBegun) {
       this.#hasBegun = true;
       events.serverStopping("asked to end");
-      if (this.#delayMs > 0) await sleep(clock, this.#delayMs);
+      if (delayMs > 0) await sleep(clock, delayMs);
     }
     await resources[Symbol.asyncDispose]();
     events.serverStopped();
@@ -145,7 +163,7 @@ export class Health implements ProbeSource, Disposable {
     const { role, status } = engine?.status() ?? { status: null };
     const isMetering = gateway !== undefined && this.#roles.some((each) => each !== "resolver");
     return {
-      server: this.#dependencies.drain.hasBegun ? "down" : "ok",
+      server: this.#dependencies.drain.isTold ? "down" : "ok",
       ...(gateway === undefined || !followsNodes(this.#config) ? {} : this.#nodes(gateway)),
       ...(isMetering ? { credits: creditsStatus(gateway.credits) } : {}),
       ...Object.fromEntries(stores),
@@ -212,7 +230,7 @@ export class Health implements ProbeSource, Disposable {
 
 interface HealthDependencies {
   readonly clock: Pick<Clock, "monotonic" | "every">;
-  readonly drain: Pick<Drain, "hasBegun">;
+  readonly drain: Pick<Drain, "hasBegun" | "isTold">;
   readonly events: Pick<ServerEvents, "roleServes" | "roleChanged" | "startSummarised">;
 }
 

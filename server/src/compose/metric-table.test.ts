@@ -26,12 +26,14 @@ import { createOracleEvents, oracleMetrics } from "../oracle/index.ts";
 import { createRpcEvents, rpcMetrics } from "../rpc/index.ts";
 import { createStateEvents, stateMetrics } from "../state/index.ts";
 import { createUpstreamEvents, upstreamMetrics } from "../upstreams/index.ts";
+import { createWorkersEvents, workersMetrics } from "../workers/index.ts";
 import { metricTable } from "./metric-table.ts";
 
 /** Each room with metrics: their definitions and the function that creates the events which feed them. */
 const rooms: Record<string, { readonly metrics: object; readonly create: (observe: Observe) => object }> = {
   observe: { metrics: { ...requestMetrics, ...serverMetrics, ...baseMetrics }, create: createServerEvents },
   net: { metrics: netMetrics, create: createConnectionEvents },
+  workers: { metrics: workersMetrics, create: createWorkersEvents },
   gateway: { metrics: gatewayMetrics, create: createGatewayEvents },
   keys: { metrics: keyMetrics, create: createKeysEvents },
   leases: {
@@ -63,6 +65,7 @@ function observed() {
     ...createOracleEvents(observe, { requestServed: () => {}, requestRefused: () => {} }),
     ...createServerEvents(observe),
     ...createConnectionEvents(observe),
+    ...createWorkersEvents(observe),
     ...createGatewayEvents(observe),
     ...createKeysEvents(observe),
     ...createLimitsEvents(observe),

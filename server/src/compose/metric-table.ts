@@ -14,6 +14,7 @@ import { oracleMetrics } from "../oracle/index.ts";
 import { rpcMetrics } from "../rpc/index.ts";
 import { stateMetrics } from "../state/index.ts";
 import { upstreamMetrics } from "../upstreams/index.ts";
+import { workersMetrics } from "../workers/index.ts";
 
 /** The metrics of a room, under the title that a board shows them by. */
 interface MetricGroup {
@@ -29,6 +30,7 @@ const group = (title: string, metrics: Readonly<Record<string, MetricDefinition>
 export const metricGroups: readonly MetricGroup[] = [
   group("Requests", requestMetrics),
   group("Server", serverMetrics),
+  group("Workers", workersMetrics),
   group("Connections", netMetrics),
   group("Gateway", gatewayMetrics),
   group("Keys", keyMetrics),

@@ -4,13 +4,18 @@ import { listening, PlainListener } from "../net/index.ts";
 import type { Metrics } from "../observe/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 
+interface MetricsParts extends Pick<Dependencies, "resources" | "clock" | "events" | "random"> {
+  readonly metrics: Pick<Metrics, "render" | "contentType">;
+  readonly health: () => Promise<ProbeSource>;
+}
+
 /**
  * Opens the port of metrics and of the process's health, which every process has.
  * @throws {ListenError} when its address is in use
  */
 export async function openMetricsListener(
   config: Pick<Config, "metrics">,
-  { resources, ...dependencies }: Dependencies & { readonly health: ProbeSource },
+  { resources, ...dependencies }: MetricsParts,
 ): Promise<PlainListener> {
   const { host, port } = config.metrics;
   const fetch = metricsApp(host, dependencies);
@@ -27,7 +32,7 @@ const loopbackName = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
  */
 export function metricsApp(
   host: string,
-  { metrics, health }: { readonly metrics: Metrics; readonly health: ProbeSource },
+  { metrics, health }: Pick<MetricsParts, "metrics" | "health">,
 ): (request: Request, bindings: { readonly requestId: string }) => Promise<Response> {
   const isOnLoopback = loopbackName.test(host) || host === "::1";
   return async (request, { requestId }) => {
@@ -38,12 +43,9 @@ export function metricsApp(
     if (pathname === "/metrics") {
       return new Response(await metrics.render(), { headers: { "Content-Type": metrics.contentType } });
     }
-    const probed = probeResponse(
-      { method: request.method, target: targetOf(request.url) },
-      { source: health, role: null },
-      requestId,
-    );
-    if (probed !== null) return probed;
-    return new Response("not found\n", { status: 404 });
+    if (pathname !== "/health" && pathname !== "/ready") return new Response("not found\n", { status: 404 });
+    const asked = { method: request.method, target: targetOf(request.url) };
+    const probed = probeResponse(asked, { source: await health(), role: null }, requestId);
+    return probed ?? new Response("not found\n", { status: 404 });
   };
 }

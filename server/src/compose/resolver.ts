@@ -89,7 +89,7 @@ export async function composeResolver(config: Config): Promise<AsyncDisposable> 
     upstreams,
   };
   const names = await openResolver(config, shared);
-  await openMetricsListener(config, { ...shared, health });
+  await openMetricsListener(config, { ...shared, health: async () => health });
   startResolver(names, { events });
   health.observe({ names });
   health.start();

@@ -26,7 +26,10 @@ export interface Stores {
 const sweepMs = 3_600_000;
 
 /** The files and folders of a server in its data directory. */
-export const storeParts = ["state", "ledger", "ledger-queue", "credits", "console", "sluice.sock"] as const;
+export const storeParts = ["state", "ledger", "ledger-queue", "credits", "console", "sluice.sock", "workers"] as const;
+
+/** The Unix socket at which a running server takes the commands of the `sluice` program. */
+export const managementSocketPath = (config: Config): string => join(config.stores.directory, "sluice.sock");
 
 export const stateOptions = (config: Config) => ({
   directory: join(config.stores.directory, "state"),

@@ -57,6 +57,8 @@ export interface PortOptions {
   readonly port: number;
   /** Null where the endpoint speaks without TLS. */
   readonly tls: CertificateFilePaths | null;
+  /** Whether other processes of this host listen there as well. */
+  readonly sharesPort?: boolean;
   /** Connections that a front takes at a time. */
   readonly connectionsMax?: number;
 }
@@ -77,8 +79,11 @@ interface FrontedPort {
 
 /** What takes connections. */
 export interface OpenPort {
-  /** Takes no more connections and lets requests in flight finish, at most for this long. */
-  stop(deadlineMs: number): Promise<void>;
+  /**
+   * Takes no more connections and lets requests in flight finish, at most for this long. Probes tell the end unless
+   * another process serves in its place.
+   */
+  stop(deadlineMs: number, isReplaced?: boolean): Promise<void>;
 }
 
 interface FrontDependencies {
@@ -98,9 +103,9 @@ export async function openFronts(
   const { peers } = place;
   if (peers === undefined) return listener;
   const fronts: TlsFront[] = [];
-  const stop = async (deadlineMs: number): Promise<void> => {
+  const stop = async (deadlineMs: number, isReplaced?: boolean): Promise<void> => {
     for (const front of fronts) front.close();
-    await listener.stop(deadlineMs);
+    await listener.stop(deadlineMs, isReplaced);
     await Promise.all(fronts.map((front) => front[Symbol.asyncDispose]()));
   };
   try {

@@ -15,6 +15,7 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   PORT_OFFSET: ({ portOffset }) => portOffset,
   TRUSTED_PROXIES: ({ trustedProxies }) => trustedProxies,
   MAX_CONNECTIONS: ({ connectionsMax }) => connectionsMax,
+  WORKERS: ({ workers }) => workers,
   DRAIN_DELAY_MS: ({ drain }) => drain.delayMs,
   DRAIN_MS: ({ drain }) => drain.deadlineMs,
   PUBLIC_URL: ({ publicUrls }) => publicUrls.gateway,

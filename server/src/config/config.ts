@@ -123,6 +123,8 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** Client connections of the gateway's ports together; null derives it from the process's limit of open files. */
   readonly connectionsMax: number | null;
+  /** Processes that serve the gateway; 1 is this process alone. */
+  readonly workers: number;
   readonly drain: {
     /** From the wish to end on; calls are still taken meanwhile. */
     readonly delayMs: number;

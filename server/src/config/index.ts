@@ -7,7 +7,7 @@
 export { type ClickhouseAddress, parseClickhouseUrl } from "./clickhouse-url.ts";
 export type { Config } from "./config.ts";
 export { describeConfig, renderConfigurationReference } from "./describe.ts";
-export { loadConfigFromProcess } from "./environment.ts";
+export { loadConfigFromProcess, readEnvironment } from "./environment.ts";
 export { renderConfigurationExample } from "./example.ts";
 export { formatFaults } from "./faults.ts";
 export { findHostFaults } from "./hosts.ts";

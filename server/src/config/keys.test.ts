@@ -36,6 +36,7 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
   },
   MAX_CONNECTIONS: { good: [["400", (c) => c.connectionsMax, 400]], bad: ["0", "1e3", "1000001"] },
   DRAIN_DELAY_MS: { good: [["15000", (c) => c.drain.delayMs, 15_000]], bad: ["-1", "5s", "300001"] },
+  WORKERS: { good: [["1", (c) => c.workers, 1]], bad: ["0", "65", "two"] },
   DRAIN_MS: { good: [["0", (c) => c.drain.deadlineMs, 0]], bad: ["-1", "5s", "300001"] },
   PUBLIC_URL: {
     good: [

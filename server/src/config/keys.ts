@@ -27,6 +27,7 @@ import { publicKeys } from "./public-keys.ts";
 import { clickhouseUrl, keyPrefix, postgresUrl, redisUrl } from "./store-parsers.ts";
 import { tlsKeys } from "./tls-keys.ts";
 import { upstreamList } from "./upstreams.ts";
+import { workerKeys } from "./worker-keys.ts";
 
 export const roles = ["gateway", "resolver", "oracle", "engine"] as const;
 /** A part of the server that can run alone, on a separate host. */
@@ -77,8 +78,9 @@ export const keys = {
     "Server",
     "server.max_connections",
     integer(1, 1_000_000),
-    "Client connections that the gateway's port and the PubSub port take together. One more ends the connection that waited longest for a request, or is answered 503. Unless set, three quarters of the process's limit of open files, at most 65,536.",
+    "Client connections that the gateway's port and the PubSub port take together, over all workers. One more ends the connection that waited longest for a request, or is answered 503. Unless set, three quarters of the process's limit of open files, at most 65,536.",
   ),
+  ...workerKeys,
   ...drainKeys,
   ...publicKeys,
   MASTER_KEY: optional(

@@ -146,6 +146,7 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
     stores: storesOf(values),
     trustedProxies: values.TRUSTED_PROXIES ?? [],
     connectionsMax: values.MAX_CONNECTIONS,
+    workers: values.WORKERS,
     drain: { delayMs: values.DRAIN_DELAY_MS, deadlineMs: values.DRAIN_MS },
     masterKey: values.MASTER_KEY,
     masterKeysPrevious: values.MASTER_KEY_PREVIOUS ?? [],

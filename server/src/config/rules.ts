@@ -11,6 +11,7 @@ export function checkRules(mode: Mode, values: Partial<KeyValues>): ConfigFault[
     ...checkCluster(values),
     ...checkOracle(mode, values),
     ...checkTls(values),
+    ...checkWorkers(mode, values),
     ...checkLease(values),
     ...checkPorts(values),
   ];
@@ -96,6 +97,21 @@ function checkTls(values: Partial<KeyValues>): ConfigFault[] {
     if (certificateFile === undefined || keyFile === undefined || isPair) return [];
     return [missing(certificateFile === null ? certificate : key, "a certificate and its key come together")];
   });
+}
+
+/** Several processes of the gateway are replicas: what they count has to be in stores that all of them share. */
+function checkWorkers(mode: Mode, values: Partial<KeyValues>): ConfigFault[] {
+  const { WORKERS: workers, ROLES: chosen } = values;
+  // dev is one process whatever is set, and the commands of a host with workers read its configuration as dev does.
+  if (mode === "dev" || workers === undefined || workers === 1) return [];
+  if (chosen?.includes("gateway") === false) {
+    const expected = "1, since workers serve the gateway, and ROLES has none";
+    return [{ key: "WORKERS", source: "rule", given: String(workers), expected, suggestion: null }];
+  }
+  const shared = ["DATABASE_URL", "CLICKHOUSE_URL", "REDIS_URL"] as const;
+  return shared
+    .filter((key) => values[key] === null)
+    .map((key) => missing(key, `WORKERS is ${workers}, and each of them would count calls apart from the others`));
 }
 
 /** A beat that fails must end before the lease does, or one slow statement would pass it on. */

@@ -240,7 +240,7 @@ export class GatewayServer implements AsyncDisposable {
     return this.#apps.find(({ prefix }) => isBeneath(path, prefix)) ?? null;
   }
 
-  /** Drains both ports: see HttpServer.stop. Balancers see /ready say 503 from now on. */
+  /** Drains both ports: see HttpServer.stop. Balancers see /ready say 503 from now on, unless another serves here. */
   async stop(deadlineMs: number, isReplaced = false): Promise<void> {
     this.#draining = true;
     this.#tellsEnd = !isReplaced;

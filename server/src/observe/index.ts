@@ -17,7 +17,7 @@ export {
   type StoreEvents,
   serverMetrics,
 } from "./events.ts";
-export { createLog, type RootLog } from "./log.ts";
+export { createLineWriter, createLog, type RootLog } from "./log.ts";
 export {
   counter,
   gauge,

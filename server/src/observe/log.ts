@@ -20,6 +20,8 @@ export interface LogOptions {
   /** Text for people in place of JSON, for a terminal. */
   readonly pretty?: boolean;
   readonly destination?: LogDestination;
+  /** Members of every line. */
+  readonly fields?: Readonly<Record<string, number | string>>;
 }
 
 /** A level of pino, shared by a log and all its children: pino's own children keep the level of their creation. */
@@ -77,6 +79,20 @@ function severityOf(level: string): number {
     : (pino.levels.values[levels.includes(level) ? level : "info"] ?? 30);
 }
 
+/** Whole lines to a standard stream, which waits for a slow reader as a log does, and drops what is too much. */
+export interface LineWriter {
+  write(line: string): void;
+  dropped(): number;
+}
+
+export function createLineWriter(to: "stdout" | "stderr"): LineWriter {
+  let dropped = 0;
+  const stream = streamOf(to, () => {
+    dropped++;
+  });
+  return { write: (line) => void stream.write(line), dropped: () => dropped };
+}
+
 /** Creates the process's log. Text for people has colours only on a standard stream. */
 export function createLog(options: LogOptions): RootLog {
   const to = options.destination ?? "stdout";
@@ -91,7 +107,7 @@ export function createLog(options: LogOptions): RootLog {
     {
       // The threshold decides which lines are written.
       level: "debug",
-      base: null,
+      base: options.fields ?? null,
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },

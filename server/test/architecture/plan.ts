@@ -32,7 +32,7 @@ export const layered: readonly Layered[] = [
     layers: [
       ["config", "observe", "processes", "http"],
       ["net"],
-      ["chain"],
+      ["chain", "workers"],
       ["state", "ledger", "log", "hot"],
       ["keys", "leases", "limits", "credits", "cache", "upstreams", "backup"],
       ["access"],
@@ -386,7 +386,7 @@ export const capabilities: readonly Capability[] = [
 ];
 
 /** Rooms that call out by fetch: to nodes, to exchanges, and the `sluice` command to its own server's socket. */
-export const fetchOwners: readonly string[] = ["upstreams", "chain", "oracle", "names", "command"].map(
+export const fetchOwners: readonly string[] = ["upstreams", "chain", "oracle", "names", "command", "workers"].map(
   (room) => `server/src/${room}/`,
 );
 
