@@ -46,6 +46,9 @@ const accountCredits = z
   .object({
     month: z.string().meta({ description: "The calendar month in UTC", example: "2026-11" }),
     used: bigCount,
+    held: bigCount.meta({
+      description: "Leased by processes that are gone and did not say what they spent; the next start settles them",
+    }),
     monthly: bigCount.nullable().meta({ description: "null is unlimited" }),
   })
   .meta({ id: "AccountCredits", description: "The credits of the current month" });

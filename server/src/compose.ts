@@ -236,6 +236,8 @@ export const startSteps = [
           ...shared,
           ...parts,
           vault: vaultOf(config, shared.random),
+          // What a process holds that lives is its own figure; one that is gone is settled within seconds.
+          creditsHeld: async () => 0n,
           backups: backupJob(config, { ...shared, ...parts }),
           reload: shared.seat === null ? parts.reload : reloadOfAll(shared.seat),
           credits: gateway.credits,

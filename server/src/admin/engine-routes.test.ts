@@ -191,6 +191,7 @@ test("the management socket does the same, in the name of the operator", async (
       engine: { figures: () => running, standsBy: () => false, refreshSwitches: async () => void followed.push("now") },
       developmentKeys: "refuse",
       creditsUsed: unused,
+      creditsHeld: unused,
       flushUsage: unused,
       readUsage: unused,
       servedRequests: unused,

@@ -35,6 +35,11 @@ export interface ManagementDependencies extends Omit<SharedRouteDependencies, "a
   readonly migrations: () => Promise<object>;
   /** Applies those that wait for earlier versions to be gone. */
   readonly contract: () => Promise<unknown>;
+  /**
+   * Credits that processes hold which have not said what they spent, as one that was killed has not; part of what is
+   * used. Zero where a running server answers, which knows of its own.
+   */
+  readonly creditsHeld: (accountId: string, month: string) => Promise<bigint>;
   /** Null for a command that opened the stores itself. */
   readonly server: RunningServer | null;
 }
@@ -90,7 +95,13 @@ function addAccountReports(app: App, dependencies: ManagementDependencies): void
     const account = await read(context);
     const { month, used } = await dependencies.creditsUsed(account.id);
     const monthly = account.creditsMonthly ?? platformTierLimits[account.tiers.platform].creditsMonthly;
-    const body: AccountCredits = { month, used: String(used), monthly: monthly === null ? null : String(monthly) };
+    const held = await dependencies.creditsHeld(account.id, month);
+    const body: AccountCredits = {
+      month,
+      used: String(used > held ? used - held : 0n),
+      held: String(held),
+      monthly: monthly === null ? null : String(monthly),
+    };
     return context.json(body);
   });
   app.get("/accounts/:id/usage", async (context) => {

@@ -136,7 +136,7 @@ function addReports(accounts: Command, context: CommandContext): void {
       context.print(
         options,
         credits,
-        () => `${credits.month}: ${credits.used} of ${credits.monthly ?? "unlimited"} credits`,
+        () => `${credits.month}: ${credits.used} of ${credits.monthly ?? "unlimited"} credits${heldText(credits)}`,
       );
     });
   context
@@ -161,6 +161,10 @@ function addReports(accounts: Command, context: CommandContext): void {
       );
     });
 }
+
+/** What a process that was killed had leased: how much of it is spent is known when the next one has looked. */
+const heldText = ({ held }: AccountCredits): string =>
+  held === "0" ? "" : `; ${held} held by processes that are gone, until the next start says what of it is spent`;
 
 /** The requests of one product of the oracle in the present month. */
 interface ProductMonth {

@@ -10,6 +10,7 @@ import { runProgram } from "./testing/run-program.ts";
 
 /** Commands against a server's socket, behind which is its management application over a real state store. */
 
+let heldCredits = 0n;
 const noon = Date.UTC(2026, 10, 20, 12);
 const directory = mkdtempSync(join(tmpdir(), "sluice-verbs-"));
 const resources = new AsyncDisposableStack();
@@ -70,7 +71,8 @@ beforeAll(async () => {
       invalidateKey: (hash) => void forgotten.push(hash),
       invalidateAccount: (id) => void forgotten.push(id),
       engine: { figures: () => null, standsBy: () => false, refreshSwitches: async () => undefined },
-      creditsUsed: async () => ({ month: "2026-11", used: 7n }),
+      creditsUsed: async () => ({ month: "2026-11", used: 7n + heldCredits }),
+      creditsHeld: async () => heldCredits,
       flushUsage: async () => undefined,
       readUsage: async (question) => {
         asked.push(question);
@@ -152,6 +154,10 @@ test("an account is created with all three tiers, shown, renamed, moved, limited
   await account();
   expect(await say("accounts", "list", "--limit", "1")).toContain("--cursor");
   expect(await say("accounts", "credits", id)).toContain("2026-11: 7 of");
+  heldCredits = 990n;
+  expect(await say("accounts", "credits", id)).toMatch(/2026-11: 7 of .*; 990 held by processes that are gone/);
+  expect(await read("accounts", "credits", id)).toMatchObject({ used: "7", held: "990" });
+  heldCredits = 0n;
   const usage = await say("accounts", "usage", id);
   expect(usage).toContain("last hour: 1 requests");
   expect(usage).toContain(
@@ -298,6 +304,7 @@ test("a request is shown by its id with the name of its code, and listed by all 
     network: "devnet",
     method: "getSlot",
     status: 429,
+    code: "RATE_LIMIT_EXCEEDED",
     rpcCode: -33429,
     sinceMs: noon - 36 * 3_600_000,
     untilMs: noon,

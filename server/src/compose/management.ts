@@ -42,6 +42,8 @@ interface ManagementDependencies extends Dependencies {
 }
 
 interface SocketDependencies extends ManagementDependencies {
+  /** See `createManagement`. */
+  readonly creditsHeld: (accountId: string, month: string) => Promise<bigint>;
   /** With the master keys of this process. */
   readonly vault: SecretVault;
   readonly backups: BackupJob;
@@ -127,6 +129,7 @@ export function wireManagement(dependencies: SocketDependencies, server: Running
     { actor: "operator" },
     {
       ...shared(dependencies),
+      creditsHeld: dependencies.creditsHeld,
       vault: dependencies.vault,
       backups: dependencies.backups,
       requestId: createRequestIds({ random }),
@@ -178,6 +181,7 @@ export async function composeManagement(
     ...opened,
     stores,
     credits,
+    creditsHeld: (accountId, month) => stores.state.credits.held(accountId, month),
     vault: vaultOf(config, random),
     backups: backupJob(config, { ...opened, stores }),
     engineControl: engineControl(null),

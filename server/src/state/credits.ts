@@ -124,6 +124,21 @@ export class Credits implements CreditStore {
     return Number(result.numDeletedRows);
   }
 
+  async held(accountId: string, month: string): Promise<bigint> {
+    checkMonth("month", month);
+    if (!isIdentifier(accountId)) return 0n;
+    const books = await this.#connection.run((db) =>
+      db
+        .selectFrom("lease_books")
+        .select("leased")
+        .where("meter", "=", this.#table)
+        .where("account_id", "=", accountId)
+        .where("month", "=", month)
+        .execute(),
+    );
+    return books.reduce((sum, { leased }) => sum + leased, 0n);
+  }
+
   async used(accountId: string, month: string): Promise<bigint> {
     checkMonth("month", month);
     if (!isIdentifier(accountId)) return 0n;

@@ -64,6 +64,8 @@ export interface CreditStore {
    * which advances were booked over a year ago.
    */
   closeBooksBefore(month: string): Promise<number>;
+  /** Leased on books that are open: part of what is `used`, of which only their holders know what is spent. */
+  held(accountId: string, month: string): Promise<bigint>;
   /** Leased and not given back; 0 for an account or month that is not known. */
   used(accountId: string, month: string): Promise<bigint>;
 }

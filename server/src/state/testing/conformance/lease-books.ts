@@ -134,6 +134,7 @@ function booksOfOneMeter({ state, replicas }: ConformanceSubject, meter: (state:
     const book: LeaseBook = { holder: newHolder(), number: 7 };
     await credits().lease(accountId, month, 60n, 100n, book);
     await credits().lease(accountId, month, 60n, 100n, book);
+    expect([await credits().held(accountId, month), await credits().held(accountId, "1999-01")]).toEqual([100n, 0n]);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         meter(replicas()[index % replicas().length] ?? state()).settle(accountId, month, book, 25n),
@@ -142,6 +143,7 @@ function booksOfOneMeter({ state, replicas }: ConformanceSubject, meter: (state:
     expect(answers.filter((answer) => answer !== null)).toEqual([75n]);
     expect(await credits().settle(accountId, month, book, 0n)).toBeNull();
     expect(await credits().used(accountId, month)).toBe(25n);
+    expect(await credits().held(accountId, month)).toBe(0n);
     expect(await credits().openBooks(book.holder, 10)).toEqual([]);
   });
 
