@@ -24,7 +24,11 @@ export class OutcomeReporter implements AsyncDisposable {
       {
         clock: dependencies.clock,
         work: () => this.#reportAll(),
-        onError: (error) => dependencies.events.internalError(table, error),
+        onError: (error) => {
+          // The store was away: nothing else may end a bundle for long, and so ask for a report.
+          dependencies.events.internalError(table, error);
+          this.#reporting.runWithin(poolLimits.outcomesRetryMs);
+        },
       },
     );
   }

@@ -70,6 +70,36 @@ test("while the ledger is away outcomes are tried again every five seconds, also
   expect([events.refused, ledger.rows.map((row) => String(row["id"])).toSorted()]).toEqual([[], ids.toSorted()]);
 });
 
+test("outcomes are tried again every five seconds while the store is away, though no other bundle ends", async () => {
+  await using stand = await PoolStand.open();
+  const { clock, ledger, store } = stand;
+  let [isAway, asked] = [false, 0];
+  const away = async (): Promise<void> => {
+    asked += 1;
+    if (isAway) throw new Error("the store is away");
+  };
+  await using pool = await stand.pool({
+    unreported: async (count) => {
+      await away();
+      return await store.unreported(count);
+    },
+    markReported: async (ids) => {
+      await away();
+      await store.markReported(ids);
+    },
+  });
+  const [id] = await ended(pool, "one");
+  isAway = true;
+  clock.advance(1_000);
+  await until(() => asked === 1 && clock.pendingTimers === 2);
+  clock.advance(5_000);
+  await until(() => asked === 2 && clock.pendingTimers === 2);
+  isAway = false;
+  clock.advance(5_000);
+  await until(async () => (await store.unreported(10)).length === 0);
+  expect(ledger.rows.map((row) => row["id"])).toEqual([id]);
+});
+
 test("an outcome that the ledger refuses for good is not tried again, and the others are not late for it", async () => {
   await using stand = await PoolStand.open();
   const { clock, ledger, events } = stand;
