@@ -92,7 +92,13 @@ const codesByDriverCode: readonly (readonly [string, StateErrorCode])[] = [
 ];
 
 /** Beginnings of messages of `pg` for failures that have no code. */
-const unavailableMessages = ["Connection terminated", "timeout expired", "timeout exceeded", "Query read timeout"];
+const unavailableMessages = [
+  "Connection terminated",
+  "Client has encountered a connection error",
+  "timeout expired",
+  "timeout exceeded",
+  "Query read timeout",
+];
 
 /** Maps an error of a driver. */
 export function codeOfDriverError(error: unknown): StateErrorCode {

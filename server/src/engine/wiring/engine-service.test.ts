@@ -23,7 +23,10 @@ test("that a deposed process may not write is told once for each time that it le
   events.internalError("closing", new SuppressedError(away(), fenced()));
   events.internalError("closing", new SuppressedError(new Error("a defect"), away()));
   expect(told.slice(1)).toEqual(["warn old bundles", "warn closing", "error closing"]);
+  const standby = new SluiceError("STORE_UNAVAILABLE", { cause: new StateError("READ_ONLY", "a standby") });
+  events.internalError("forwarded counts", standby);
+  expect(told.at(-1)).toBe("warn forwarded counts");
   events.leads();
   events.retryableError("old bundles", fenced());
-  expect(told.length).toBe(5);
+  expect(told.length).toBe(6);
 });

@@ -75,7 +75,8 @@ export function withExpectedFailures<Events extends Pick<EngineEvents, "retryabl
   };
 }
 
-const awayCodes: ReadonlySet<string | null> = new Set(["UNAVAILABLE", "OVERLOADED"]);
+/** A failover may leave a server for a while that is read-only. */
+const awayCodes: ReadonlySet<string | null> = new Set(["UNAVAILABLE", "OVERLOADED", "READ_ONLY", "DISK_FULL"]);
 
 /** Closing collects the errors of several parts in one another: the worst of them counts. */
 function failureOf(error: unknown): "fenced" | "away" | "fault" {

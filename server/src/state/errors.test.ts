@@ -1,0 +1,15 @@
+import { expect, test } from "bun:test";
+import { codeOfDriverError } from "./errors.ts";
+
+test("a connection that PostgreSQL or the network ended is a store that is away, also where the driver has no code for it", () => {
+  for (const message of [
+    "Connection terminated unexpectedly",
+    "Client has encountered a connection error and is not queryable",
+    "timeout exceeded when trying to connect",
+    "Query read timeout",
+  ]) {
+    expect(codeOfDriverError(new Error(message))).toBe("UNAVAILABLE");
+  }
+  expect(codeOfDriverError(Object.assign(new Error("terminating connection"), { code: "57P01" }))).toBe("UNAVAILABLE");
+  expect(codeOfDriverError(new Error("a defect"))).toBe("FAULT");
+});
