@@ -47,6 +47,14 @@ export interface RestartRecord extends Span {
   readonly status: number | null;
 }
 
+export interface StreamRecord {
+  readonly replica: number;
+  readonly kind: "pubsub" | "grpc";
+  /** The close code, or the status by its name. */
+  readonly end: string;
+  readonly atMs: number;
+}
+
 export interface ScheduleRecord {
   readonly startMs: number;
   readonly endMs: number;
@@ -54,6 +62,8 @@ export interface ScheduleRecord {
   readonly probes: readonly ProbeRecord[];
   readonly faults: readonly FaultRecord[];
   readonly restarts: readonly RestartRecord[];
+  /** Streams that ended, of those that were open when it began. */
+  readonly streams: readonly StreamRecord[];
   /** Times in which the checker itself, or a process's event loop, stood still. */
   readonly stallMs: number;
   /** When the order to disable the key was acknowledged. */

@@ -1,10 +1,12 @@
 /** Schedules of faults on one stage: each runs its load, is mended, and is held against the promises. */
 import { eventually } from "@sluice/lib/testing";
+import { ReplicaBundles } from "./replica-bundles.ts";
 import { FaultRunner } from "./replica-faults.ts";
 import { ReplicaLoad } from "./replica-load.ts";
 import { type CustomerName, customerNames, type ScheduleRecord } from "./replica-record.ts";
 import { describeSchedule, drawSchedule, type FaultKind, type Schedule } from "./replica-schedule.ts";
 import { type Customer, ReplicaStage, replicaIndexes } from "./replica-stage.ts";
+import { ReplicaStreams } from "./replica-streams.ts";
 import { allowances, judge, rates } from "./replica-verdict.ts";
 
 export interface ReplicaOptions {
@@ -24,7 +26,12 @@ export interface ReplicaFigures {
   readonly broken: Readonly<Record<string, number>>;
   /** Milliseconds until the last process refused a key that was disabled, by schedule, rising. */
   readonly revocations: readonly number[];
+  /** Milliseconds from SIGTERM to the end of a process, rising. */
+  readonly endings: readonly number[];
   readonly stallMsMax: number;
+  /** Accepted bundles by network and last state, and submissions that were refused, by code. */
+  readonly bundles: Readonly<Record<string, number>>;
+  readonly refusedBundles: Readonly<Record<string, number>>;
   readonly faults: readonly string[];
 }
 
@@ -32,7 +39,17 @@ export interface ReplicaFigures {
 const afterMs = 400;
 const leastMs = 1_800;
 const tickMs = 20;
+const shownFaults = 10;
 const chargedWithinMs = 15_000;
+
+/** What the steady customer of a schedule was answered, and whether a kill may have taken records of it. */
+interface Served {
+  readonly number: number;
+  readonly accountId: string;
+  readonly answered: number;
+  readonly sent: number;
+  readonly isKilled: boolean;
+}
 
 type Customers = Readonly<Record<CustomerName, Customer>>;
 
@@ -58,24 +75,38 @@ class StallWatch implements Disposable {
 
 export class ReplicaRun {
   readonly #stage: ReplicaStage;
+  readonly #bundles: ReplicaBundles;
   readonly #kinds: Partial<Record<FaultKind, number>> = {};
   readonly #statuses: Record<string, number> = {};
   readonly #broken: Record<string, number> = {};
   readonly #revocations: number[] = [];
+  readonly #endings: number[] = [];
+  readonly #served: Served[] = [];
   readonly #faults: string[] = [];
   #calls = 0;
   #schedules = 0;
   #stallMsMax = 0;
 
-  constructor(stage: ReplicaStage) {
+  constructor(stage: ReplicaStage, bundles: ReplicaBundles) {
     this.#stage = stage;
+    this.#bundles = bundles;
   }
 
   /** Runs one schedule to its verdict; what it breaks is mended before. */
   async run(schedule: Schedule): Promise<readonly string[]> {
     await this.#stage.repair();
-    const record = await this.#play(schedule);
-    const faults = judge(record);
+    const customers = await this.#customers();
+    const record = await this.#play(schedule, customers);
+    const own = record.calls.filter(({ customer }) => customer === "steady");
+    this.#served.push({
+      number: schedule.number,
+      accountId: customers.steady.accountId,
+      answered: own.filter(({ status }) => status === 200).length,
+      sent: own.length,
+      isKilled: record.faults.some(({ kind }) => kind === "kill"),
+    });
+    const errors = this.#stage.errors().map((line) => `log: ${line}`);
+    const faults = [...judge(record), ...(await this.#bundles.check()), ...errors];
     this.#count(record);
     if (faults.length > 0) this.#faults.push([describeSchedule(schedule), ...faults].join("\n  "));
     return faults;
@@ -89,31 +120,71 @@ export class ReplicaRun {
       statuses: this.#statuses,
       broken: this.#broken,
       revocations: this.#revocations.toSorted((left, right) => left - right),
+      endings: this.#endings.toSorted((left, right) => left - right),
       stallMsMax: Math.round(this.#stallMsMax),
+      bundles: this.#bundleCounts(),
+      refusedBundles: this.#bundles.refused,
       faults: this.#faults,
     };
   }
 
-  async #play(schedule: Schedule): Promise<ScheduleRecord> {
+  /** Waits for the ends of what is under way, and holds them against the chains and the ledger. */
+  async end(): Promise<void> {
+    await this.#stage.repair();
+    const faults = [...(await this.#bundles.end()), ...(await this.#recordFaults())];
+    if (faults.length > 0) this.#faults.push(["at the end:", ...faults.slice(0, shownFaults)].join("\n  "));
+  }
+
+  /** Each answered call has one record in the ledger, also if that was away; a kill takes those of its last seconds. */
+  async #recordFaults(): Promise<readonly string[]> {
+    const statement = "SELECT account_id, count() AS n FROM sluice.requests WHERE status = 200 GROUP BY account_id";
+    let faults: string[] = [];
+    const areThere = async (): Promise<boolean> => {
+      const rows = await this.#stage.askLedger<{ account_id: string; n: string }>(statement);
+      const found = new Map(rows.map((row) => [row.account_id, Number(row.n)]));
+      faults = this.#served.flatMap(({ number, accountId, answered, sent, isKilled }) => {
+        const records = found.get(accountId) ?? 0;
+        if (records <= sent && (isKilled || records >= answered)) return [];
+        return [`ledger: ${records} records of schedule ${number} for ${answered} answers to ${sent} calls`];
+      });
+      return faults.length === 0;
+    };
+    await eventually("every record in the ledger", areThere, 30_000).catch(() => null);
+    return faults;
+  }
+
+  #bundleCounts(): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const { network, state } of this.#bundles.accepted.values()) {
+      const name = `${state} on ${network}`;
+      counts[name] = (counts[name] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  async #play(schedule: Schedule, customers: Customers): Promise<ScheduleRecord> {
     const stage = this.#stage;
-    const customers = await this.#customers();
     const before = await this.#losses();
     using stalls = new StallWatch();
     const load = new ReplicaLoad(stage, customers);
     const runner = new FaultRunner(stage);
+    using streams = await ReplicaStreams.open(stage, { pubsub: customers.steady, grpc: this.#bundles.customer });
     const startMs = performance.now();
     load.begin();
+    let isOver = false;
+    const submitting = this.#bundles.submit(() => isOver);
     const revoked = this.#revoke(customers.revoked, schedule);
     await Promise.all([...schedule.steps.map((step) => runner.run(step)), Bun.sleep(leastMs)]);
     await Bun.sleep(afterMs);
     load.stop("steady", "rated", "small");
+    isOver = true;
     const endMs = performance.now();
     const lagMs = await this.#lagMs(runner.touched);
     await stage.repair();
     const revokedMs = await revoked;
     await eventually("the refusal of a key that is disabled", () => load.isRefusedSince(revokedMs)).catch(() => null);
     load.stop("revoked", "probes");
-    await load.ended();
+    await Promise.all([load.ended(), submitting]);
     const after = await this.#losses();
     return {
       startMs,
@@ -122,6 +193,7 @@ export class ReplicaRun {
       probes: load.probes,
       faults: runner.faults,
       restarts: runner.restarts,
+      streams: streams.ended,
       stallMs: stalls.stallMs + lagMs,
       revokedMs,
       sharingLosses: Math.max(
@@ -203,6 +275,7 @@ export class ReplicaRun {
     this.#schedules += 1;
     this.#calls += calls.length;
     this.#stallMsMax = Math.max(this.#stallMsMax, stallMs);
+    this.#endings.push(...restarts.map(({ fromMs, toMs }) => Math.round(toMs - fromMs)));
     for (const { kind } of faults) this.#kinds[kind] = (this.#kinds[kind] ?? 0) + 1;
     for (const { kind, status, replica, doneMs } of calls) {
       const isPlanned = restarts.some(
@@ -219,7 +292,7 @@ export class ReplicaRun {
 
 export async function runReplicas({ seed, numbers, told }: ReplicaOptions): Promise<ReplicaFigures> {
   await using stage = await ReplicaStage.start(seed);
-  const run = new ReplicaRun(stage);
+  const run = new ReplicaRun(stage, await ReplicaBundles.start(stage));
   for (const number of numbers) {
     const schedule = drawSchedule(seed, number);
     const beganMs = performance.now();
@@ -228,5 +301,6 @@ export async function runReplicas({ seed, numbers, told }: ReplicaOptions): Prom
     const kinds = schedule.steps.map(({ kind }) => kind).join(", ");
     told?.(`${number}: ${kinds} (${tookS} s)${faults.length === 0 ? "" : `\n  ${faults.join("\n  ")}`}`);
   }
+  await run.end();
   return run.figures();
 }

@@ -38,6 +38,9 @@ export class ReplicaStage implements AsyncDisposable {
   readonly #resources: AsyncDisposableStack;
   readonly #directories: readonly string[];
   readonly #gateways: (Gateway | null)[] = [null, null, null];
+  /** Processes that ran since the log was last read. */
+  readonly #unread = new Set<Gateway>();
+  readonly #readLines = new Set<string>();
 
   private constructor(parts: {
     readonly postgres: PostgresPair;
@@ -102,7 +105,9 @@ export class ReplicaStage implements AsyncDisposable {
   /** Starts a process where there is none, and waits until it says that it lives. */
   async begin(index: number): Promise<void> {
     if (this.gateway(index) !== null) return;
-    this.#gateways[index] = await startGateway(this.#directories[index] ?? "", this.#environment(index));
+    const gateway = await startGateway(this.#directories[index] ?? "", this.#environment(index));
+    this.#gateways[index] = gateway;
+    this.#unread.add(gateway);
   }
 
   async kill(index: number): Promise<void> {
@@ -172,6 +177,28 @@ export class ReplicaStage implements AsyncDisposable {
     return text === "" ? {} : JSON.parse(text);
   }
 
+  /** What processes have logged as errors of their own since this was last asked. */
+  errors(): readonly string[] {
+    const lines = [...this.#unread].flatMap((gateway) => gateway.said().split("\n"));
+    const errors = lines.filter((line) => line.includes('"level":"error"') && !this.#readLines.has(line));
+    for (const line of errors) this.#readLines.add(line);
+    for (const gateway of this.#unread) if (!this.#gateways.includes(gateway)) this.#unread.delete(gateway);
+    return errors;
+  }
+
+  /** The rows of a question to the ledger, past every process. */
+  async askLedger<Row>(statement: string): Promise<readonly Row[]> {
+    const { origin, username, password } = new URL(this.ledgerUrl);
+    const headers = { Authorization: `Basic ${btoa(`${username}:${password}`)}` };
+    const answer = await fetch(origin, { method: "POST", headers, body: `${statement} FORMAT JSONEachRow` });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(text);
+    return text
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line): Row => JSON.parse(line));
+  }
+
   #environment(index: number): Record<string, string> {
     const { devnet, testnet } = this.chains;
     return {
@@ -182,6 +209,7 @@ export class ReplicaStage implements AsyncDisposable {
       BIND: "127.0.0.1",
       ROLES: "gateway,engine",
       ENGINE_SIMULATORS: "1",
+      ENGINE_BUILDER: "11111111111111111111111111111112",
       NETWORK_DEFAULT: networkOf[index] ?? "devnet",
       UPSTREAMS_DEVNET: `devnet=${devnet.rpc};ws=${devnet.ws}`,
       UPSTREAMS_TESTNET: `testnet=${testnet.rpc};ws=${testnet.ws}`,

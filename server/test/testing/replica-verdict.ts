@@ -21,6 +21,9 @@ const revokedWithinMs = 2_000;
 /** A store is asked once a second, and who waits for it gives up after two. */
 const readyWithinMs = 3_000;
 
+/** How a stream learns that its process is to end. */
+const plannedEnds = { pubsub: "1001", grpc: "UNAVAILABLE" } as const;
+
 const isOf = (kinds: readonly FaultKind[], { kind }: FaultRecord): boolean => kinds.includes(kind);
 const isOfPostgres = (fault: FaultRecord): boolean => isOf(faultKinds.postgres, fault);
 const isOfRedis = (fault: FaultRecord): boolean => isOf(faultKinds.redis, fault);
@@ -106,7 +109,7 @@ function judgeRevocation(record: ScheduleRecord): string[] {
 }
 
 /** A call that was written on a connection that a process had taken is answered, though the process is to end. */
-function judgeRestarts({ calls, restarts }: ScheduleRecord): string[] {
+function judgeRestarts({ calls, restarts, streams }: ScheduleRecord): string[] {
   return restarts.flatMap(({ replica, fromMs, toMs, status }) => {
     const isMeanwhile = (call: CallRecord): boolean =>
       call.replica === replica && call.doneMs >= fromMs && call.sentMs <= toMs;
@@ -116,6 +119,10 @@ function judgeRestarts({ calls, restarts }: ScheduleRecord): string[] {
       ...lost.map(({ customer, kind, sentMs }) => {
         return `restart: a call of ${customer} ${Math.round(sentMs - fromMs)} ms after SIGTERM was ${kind}`;
       }),
+      ...streams
+        .filter((stream) => stream.replica === replica && stream.atMs >= fromMs && stream.atMs <= toMs)
+        .filter(({ kind, end }) => end !== plannedEnds[kind])
+        .map(({ kind, end }) => `restart: a stream of ${kind} ended with ${end}`),
     ];
   });
 }
