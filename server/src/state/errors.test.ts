@@ -7,6 +7,8 @@ test("a connection that PostgreSQL or the network ended is a store that is away,
     "Client has encountered a connection error and is not queryable",
     "timeout exceeded when trying to connect",
     "Query read timeout",
+    "The server does not support SSL connections",
+    "a:5432: The server does not support SSL connections; b:5432: The server does not support SSL connections",
   ]) {
     expect(codeOfDriverError(new Error(message))).toBe("UNAVAILABLE");
   }

@@ -106,7 +106,10 @@ export function codeOfDriverError(error: unknown): StateErrorCode {
   const known = codesByDriverCode.find(([beginning]) => code.startsWith(beginning));
   if (known !== undefined) return known[1];
   const message = error instanceof Error ? error.message : "";
-  return unavailableMessages.some((beginning) => message.startsWith(beginning)) ? "UNAVAILABLE" : "FAULT";
+  // Behind the name of a server where several were tried.
+  const isRefused = message.includes("The server does not support SSL connections");
+  const isAway = isRefused || unavailableMessages.some((beginning) => message.startsWith(beginning));
+  return isAway ? "UNAVAILABLE" : "FAULT";
 }
 
 /** Whether the database rolled the transaction back in favour of another one, so that it may be run again. */
