@@ -47,12 +47,14 @@ afterEach(async () => {
 });
 
 /** A feed whose three slots have been asked for, and whose subscriptions have been answered. */
-async function follow(): Promise<{ node: SlotNode; clock: ManualClock; feed: SlotFeed; slots: string[] }> {
+async function follow(
+  pollMs = 1_000_000,
+): Promise<{ node: SlotNode; clock: ManualClock; feed: SlotFeed; slots: string[] }> {
   const node = new SlotNode();
   const clock = new ManualClock();
   const slots: string[] = [];
   const address = `127.0.0.1:${node.server.port}`;
-  const options = { url: `http://${address}`, ws: `ws://${address}`, headers: {}, pollMs: 1_000_000, silenceMs: 1_000 };
+  const options = { url: `http://${address}`, ws: `ws://${address}`, headers: {}, pollMs, silenceMs: 1_000 };
   const onSlot = (commitment: string, slot: bigint): void => void slots.push(`${commitment} ${slot}`);
   const feed = new SlotFeed(options, { clock, random: seededRandom(1), onSlot });
   ends.push(
@@ -114,4 +116,16 @@ test("a commitment is asked for once at a time however long its answer takes, an
   await feed[Symbol.asyncDispose]();
   clock.advance(1_000_000);
   expect([node.asked.length, clock.pendingTimers]).toEqual([3, 0]);
+});
+
+test("a commitment whose notices come is not asked for, until they have been missing for the time of silence", async () => {
+  const { node, clock, feed } = await follow(700);
+  clock.advance(600);
+  node.notify(101);
+  await eventually("the slot", () => feed.slotOf("processed") === 101n);
+  clock.advance(100);
+  await eventually("the question", () => node.asked.filter((each) => each === "finalized").length === 2);
+  expect(node.asked.filter((each) => each === "processed")).toHaveLength(1);
+  clock.advance(1_400);
+  await eventually("the question", () => node.asked.filter((each) => each === "processed").length === 2);
 });
