@@ -191,3 +191,10 @@ export const backupCreate = z.strictObject({
   directory: z.string().min(1).max(4_096),
   passphrase: z.string().min(12).max(1_024).nullable(),
 });
+
+/** `process` null is every process that is gone. */
+export const creditsSettle = z.strictObject({
+  process: z.string().min(1).max(64).nullable(),
+  older_than_seconds: z.int().min(0).max(1_000_000_000),
+  outcome: z.enum(["used", "returned"]),
+});

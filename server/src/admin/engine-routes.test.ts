@@ -183,6 +183,7 @@ test("the management socket does the same, in the name of the operator", async (
       clock: stand.clock,
       random: seededRandom(3),
       vault: new SecretVault(null, seededRandom(4)),
+      processId: "ab".repeat(12),
       backups: { start: () => undefined, progress: () => ({ status: "none" }) },
       requestId: () => "req-1",
       log: { error: () => undefined },

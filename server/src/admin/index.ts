@@ -15,6 +15,7 @@ export { chainPosition, consolePrices, consoleUpstreams, consoleUsage } from "./
 export { ConsolePages, pagePaths } from "./console-pages.ts";
 
 export { administrationMethods } from "./count-requests.ts";
+export type { HeldCredits } from "./credit-holders.ts";
 export { type EngineControl, engineControl } from "./engine-control.ts";
 export { issueKey } from "./issue-key.ts";
 export { createManagement, type OracleProduct, type RunningServer } from "./management.ts";

@@ -8,6 +8,7 @@ import type { AccountRecord } from "../state/index.ts";
 import { operatorAdmission } from "./admin-access.ts";
 import { addSharedRoutes, type SharedRouteDependencies } from "./administration.ts";
 import { addBackupRoutes, type BackupRouteDependencies } from "./backup-routes.ts";
+import { addCreditRoutes, type CreditRouteDependencies } from "./credit-routes.ts";
 import { isoTime } from "./records.ts";
 import { addSecretRoutes, type SecretRouteDependencies } from "./secret-routes.ts";
 import { addUpstreamRoutes, type UpstreamRouteDependencies } from "./upstream-routes.ts";
@@ -24,7 +25,9 @@ export interface RunningServer extends Pick<UpstreamRouteDependencies, "upstream
 export interface ManagementDependencies extends Omit<SharedRouteDependencies, "adminAccess" | "state"> {
   readonly state: SharedRouteDependencies["state"] &
     UpstreamRouteDependencies["state"] &
-    SecretRouteDependencies["state"];
+    SecretRouteDependencies["state"] &
+    CreditRouteDependencies["state"];
+  readonly processId: CreditRouteDependencies["processId"];
   readonly vault: SecretRouteDependencies["vault"];
   readonly backups: BackupRouteDependencies["backups"];
   /** Requests and credits of the last hour. */
@@ -58,6 +61,7 @@ export function createManagement(options: { actor: string }, dependencies: Manag
   addAccountReports(app, dependencies);
   addSecretRoutes(app, options, dependencies);
   addBackupRoutes(app, options, dependencies);
+  addCreditRoutes(app, options, dependencies);
   const { server } = dependencies;
   if (server === null) {
     for (const path of ["/status", "/api/v1/admin/upstreams", "/api/v1/admin/upstreams/*"]) app.all(path, noServer);

@@ -6,6 +6,7 @@ import { addAccountCommands } from "./accounts.ts";
 import { addBackupCommands } from "./backup.ts";
 import { addChainCommands } from "./chain.ts";
 import { CommandContext, type Environment, flagsOf } from "./context.ts";
+import { addCreditCommands } from "./credits.ts";
 import { runDev } from "./dev.ts";
 import { addEngineCommands } from "./engine.ts";
 import { addKeyCommands } from "./keys.ts";
@@ -47,6 +48,7 @@ export function buildProgram(terminal: Terminal, environment: Environment = {}):
   addChainCommands(program, context);
   addSecretCommands(program, context);
   addWorkerCommands(program, context);
+  addCreditCommands(program, context);
   addConfigCommand(program, context);
   addReloadCommand(program, context);
   program

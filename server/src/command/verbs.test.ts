@@ -64,6 +64,7 @@ beforeAll(async () => {
       clock,
       random,
       vault: new SecretVault("a".repeat(64), random),
+      processId: "ab".repeat(12),
       backups: { start: () => undefined, progress: () => ({ status: "none" }) },
       log,
       requestId: () => "req-1",

@@ -132,6 +132,7 @@ export function wireManagement(dependencies: SocketDependencies, server: Running
       creditsHeld: dependencies.creditsHeld,
       vault: dependencies.vault,
       backups: dependencies.backups,
+      processId: dependencies.processId,
       requestId: createRequestIds({ random }),
       lastHour: async (accountId) => {
         await ledger.requests.flush();

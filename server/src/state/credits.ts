@@ -4,7 +4,7 @@ import { TouchedAdvances } from "./booked-advances.ts";
 import type { Connection } from "./connection.ts";
 import type { GroupKind } from "./group-commit.ts";
 import { type BookPlace, checkBook, TouchedBooks } from "./lease-books.ts";
-import type { CreditStore, LeaseBook, OpenLeaseBook, SpentAdvance } from "./meter.ts";
+import type { CreditStore, HeldLeaseBook, LeaseBook, LeaseBookPlace, OpenLeaseBook, SpentAdvance } from "./meter.ts";
 import type { StateDriver } from "./records.ts";
 import type { CreditRow, MeterTable, Tx } from "./tables.ts";
 import { checkAmount, checkIdentifier, checkMonth, int64Max, isIdentifier } from "./values.ts";
@@ -112,6 +112,34 @@ export class Credits implements CreditStore {
     }));
   }
 
+  async heldBooks(after: LeaseBookPlace | null, limit: number): Promise<readonly HeldLeaseBook[]> {
+    const rows = await this.#connection.run((db) => {
+      const query = db.selectFrom("lease_books").selectAll().where("meter", "=", this.#table);
+      const place = sql`(holder, number, account_id, month)`;
+      const beyond =
+        after === null
+          ? query
+          : query.where(
+              sql<boolean>`${place} > (${after.holder}, ${BigInt(after.number)}, ${after.accountId}, ${after.month})`,
+            );
+      return beyond
+        .orderBy("holder")
+        .orderBy("number")
+        .orderBy("account_id")
+        .orderBy("month")
+        .limit(Math.min(Math.max(limit, 1), booksMax))
+        .execute();
+    });
+    return rows.map((row) => ({
+      holder: row.holder,
+      number: Number(row.number),
+      accountId: row.account_id,
+      month: row.month,
+      leased: row.leased,
+      leasedAt: row.leased_at === null ? null : Number(row.leased_at),
+    }));
+  }
+
   async closeBooksBefore(month: string): Promise<number> {
     checkMonth("month", month);
     const result = await this.#connection.run((db) =>
@@ -178,7 +206,7 @@ async function applyChanges(
   const leased = new Set(changes.filter(({ kind }) => kind === "lease" || kind === "advance").map(keyOf));
   await makeRows(tx, meter.table, sorted, leased);
   const rows = await lockRows(tx, meter, sorted);
-  const books = await TouchedBooks.read(tx, meter.table, changes.flatMap(bookOf));
+  const books = await TouchedBooks.read(tx, meter, changes.flatMap(bookOf));
   const advances = await TouchedAdvances.read(
     tx,
     { meter: meter.table, nowMs: meter.nowMs },

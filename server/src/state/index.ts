@@ -34,7 +34,7 @@ export { StateError, stateErrorCodeOf } from "./errors.ts";
 export { createStateEvents, stateMetrics } from "./events.ts";
 export { FileLock } from "./file-lock.ts";
 export type { LeaseRecord, LeaseStore } from "./lease-records.ts";
-export type { CreditStore, LeaseBook, MeteredProduct, OpenLeaseBook, SpentAdvance } from "./meter.ts";
+export type { CreditStore, HeldLeaseBook, LeaseBook, MeteredProduct, OpenLeaseBook, SpentAdvance } from "./meter.ts";
 export { openState } from "./open.ts";
 export type { UpstreamNodeRecord, UpstreamOrder } from "./order-records.ts";
 export type { DatabasePools } from "./pools.ts";

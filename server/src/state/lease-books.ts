@@ -27,24 +27,33 @@ const placeOf = (row: LeaseBookRow): BookPlace => ({
 
 const keyColumns = ["meter", "holder", "number", "account_id", "month"] as const;
 
+/** Whose books they are, and when. */
+interface BookMeter {
+  readonly table: MeterTable;
+  readonly nowMs: number;
+}
+
 /** The open books that one group of changes touches: read at its beginning, changed in memory, written at its end. */
 export class TouchedBooks {
   readonly #meter: MeterTable;
   readonly #before: ReadonlyMap<string, LeaseBookRow>;
   readonly #after: Map<string, LeaseBookRow>;
 
-  private constructor(meter: MeterTable, rows: readonly LeaseBookRow[]) {
-    this.#meter = meter;
+  readonly #nowMs: number;
+
+  private constructor({ table, nowMs }: BookMeter, rows: readonly LeaseBookRow[]) {
+    this.#meter = table;
+    this.#nowMs = nowMs;
     this.#before = new Map(rows.map((row) => [placeKey(placeOf(row)), row]));
     this.#after = new Map(this.#before);
   }
 
-  static async read(tx: Tx, meter: MeterTable, places: readonly BookPlace[]): Promise<TouchedBooks> {
+  static async read(tx: Tx, meter: BookMeter, places: readonly BookPlace[]): Promise<TouchedBooks> {
     if (places.length === 0) return new TouchedBooks(meter, []);
     const rows = await tx
       .selectFrom("lease_books")
       .selectAll()
-      .where("meter", "=", meter)
+      .where("meter", "=", meter.table)
       .where(among(places))
       .execute();
     return new TouchedBooks(meter, rows);
@@ -62,6 +71,7 @@ export class TouchedBooks {
       account_id: place.accountId,
       month: place.month,
       leased,
+      leased_at: BigInt(this.#nowMs),
     });
   }
 
@@ -84,7 +94,10 @@ export class TouchedBooks {
       .insertInto("lease_books")
       .values(changed)
       .onConflict((conflict) =>
-        conflict.columns([...keyColumns]).doUpdateSet((row) => ({ leased: row.ref("excluded.leased") })),
+        conflict.columns([...keyColumns]).doUpdateSet((row) => ({
+          leased: row.ref("excluded.leased"),
+          leased_at: row.ref("excluded.leased_at"),
+        })),
       )
       .execute();
   }

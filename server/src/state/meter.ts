@@ -21,6 +21,15 @@ export interface OpenLeaseBook extends LeaseBook {
   readonly leased: bigint;
 }
 
+/** Which of all open books it is. */
+export type LeaseBookPlace = Pick<OpenLeaseBook, "holder" | "number" | "accountId" | "month">;
+
+/** An open book of any holder. */
+export interface HeldLeaseBook extends OpenLeaseBook {
+  /** When credits were last leased on it, Unix milliseconds; null where an earlier version did. */
+  readonly leasedAt: number | null;
+}
+
 /** What was spent of an advance; its holder and number are those of no book of leases. */
 export interface SpentAdvance extends LeaseBook {
   readonly accountId: string;
@@ -59,6 +68,8 @@ export interface CreditStore {
   bookAdvance(advance: SpentAdvance): Promise<boolean>;
   /** Books of a holder that are still open, in the order of their numbers, at most `limit` (1 to 1000). */
   openBooks(holder: string, limit: number): Promise<readonly OpenLeaseBook[]>;
+  /** Open books of all holders after this one, in the order of holder, number, account and month; at most 1000. */
+  heldBooks(after: LeaseBookPlace | null, limit: number): Promise<readonly HeldLeaseBook[]>;
   /**
    * Closes what is still open of months before this one, as spent in full; answers how many books that were. Forgets
    * which advances were booked over a year ago.

@@ -263,6 +263,11 @@ export const migrations: readonly Migration[] = [
     ],
   },
   {
+    number: 17,
+    name: "when a process last leased credits on a book",
+    steps: [{ addColumn: "leased_at", to: "lease_books", column: { type: "int", nullable: true } }],
+  },
+  {
     number: 18,
     name: "the schema and the stores of each process, the network and the chain of each part of a bundle",
     steps: [

@@ -59,6 +59,8 @@ export interface LeaseBookRow {
   account_id: string;
   month: string;
   leased: bigint;
+  /** Null for what an earlier version has leased. */
+  leased_at: bigint | null;
 }
 
 export interface ProcessRow {

@@ -201,6 +201,7 @@ export const layered: readonly Layered[] = [
         "api-docs",
         "console-figures",
         "console-pages",
+        "credit-holders",
         "count-requests",
         "engine-control",
         "issue-key",
@@ -217,6 +218,7 @@ export const layered: readonly Layered[] = [
       [
         "account-routes",
         "backup-routes",
+        "credit-routes",
         "engine-routes",
         "key-routes",
         "requests",
