@@ -53,6 +53,10 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   CLICKHOUSE_CLUSTER: ({ stores }) => stores.clickhouseCluster,
   LEASE_MS: ({ stores }) => stores.leaseMs,
   LEDGER_QUEUE_BYTES: ({ stores }) => stores.ledgerQueueBytes,
+  LOG_URL: ({ stores }) => stores.log.url,
+  LOG_RETENTION: ({ stores }) => stores.log.retentionMs,
+  LOG_BYTES: ({ stores }) => stores.log.bytesMax,
+  LOG_SYNC: ({ stores }) => stores.log.sync,
   REDIS_URL: ({ stores }) => stores.redisUrl,
   REDIS_PREFIX: ({ stores }) => stores.redisPrefix,
   // Without a value these two follow BIND and PORT_OFFSET, whose changes are reported under their own names.

@@ -115,6 +115,14 @@ export interface Config {
     readonly ledgerQueueBytes: number;
     /** Milliseconds without a beat after which another process takes a lease over. */
     readonly leaseMs: number;
+    /** The log of the chain. */
+    readonly log: {
+      /** null keeps it in files of `directory`. */
+      readonly url: string | null;
+      readonly retentionMs: number;
+      readonly bytesMax: number;
+      readonly sync: "block" | "interval";
+    };
     readonly redisUrl: string | null;
     /** Begins every key and channel in Redis. */
     readonly redisPrefix: string;

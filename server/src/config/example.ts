@@ -24,6 +24,7 @@ export const examples: Readonly<Partial<Record<KeyName, string>>> = {
   DATABASE_URL: "postgres://sluice@postgres.internal:5432/sluice",
   CLICKHOUSE_URL: "http://clickhouse.internal:8123",
   CLICKHOUSE_CLUSTER: "main",
+  LOG_URL: "nats://nats-1.internal:4222,nats-2.internal:4222,nats-3.internal:4222",
   REDIS_URL: "redis://redis.internal:6379",
   API_BIND: "127.0.0.1:8691",
   CHAIN_RPC_URL: "https://node-a.example",

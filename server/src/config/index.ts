@@ -13,6 +13,7 @@ export { formatFaults } from "./faults.ts";
 export { findHostFaults } from "./hosts.ts";
 export { type Mode, type Role, roles } from "./keys.ts";
 export { type ConfigOutcome, loadConfig } from "./load.ts";
+export { type LogAddress, parseLogUrl } from "./log-url.ts";
 export { maskUrl } from "./masking.ts";
 export type { SourceEndpoint } from "./parsers.ts";
 export { type PostgresAddress, type PostgresHost, type PostgresTls, parsePostgresUrl } from "./postgres-url.ts";

@@ -152,6 +152,16 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
     bad: ["tcp://ch:9000", "http://ch:8123/a-b", "http://ch?ca_file=/ca.pem", "https://a,b:99999/s"],
   },
   CLICKHOUSE_CLUSTER: { good: [["main_1", (c) => c.stores.clickhouseCluster, "main_1"]], bad: ["a b", "a';--"] },
+  LOG_URL: {
+    good: [
+      ["nats://h", (c) => c.stores.log.url, "nats://h"],
+      ["tls://u:p%40ss@a:1,b,c?replicas=3", (c) => c.stores.log.url, "tls://u:p%40ss@a:1,b,c?replicas=3"],
+    ],
+    bad: ["redis://h", "nats://h/path", "nats://h?replicas=2", "nats://u:p@ss@h", "nats://h?ca_file=/x"],
+  },
+  LOG_RETENTION: { good: [["90m", (c) => c.stores.log.retentionMs, 5_400_000]], bad: ["6", "0h", "31d", "1y"] },
+  LOG_BYTES: { good: [["1GiB", (c) => c.stores.log.bytesMax, 1024 ** 3]], bad: ["1", "much"] },
+  LOG_SYNC: { good: [["interval", (c) => c.stores.log.sync, "interval"]], bad: ["never"] },
   LEDGER_QUEUE_BYTES: { good: [["64MiB", (c) => c.stores.ledgerQueueBytes, 64 * 1024 ** 2]], bad: ["-1", "much"] },
   REDIS_URL: {
     good: [

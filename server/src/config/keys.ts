@@ -5,6 +5,7 @@ import { drainKeys } from "./drain-keys.ts";
 import { engineKeys } from "./engine-keys.ts";
 import { genesisKeys } from "./genesis-keys.ts";
 import { type Always, always, optional, type Sometimes } from "./key-definition.ts";
+import { logKeys } from "./log-keys.ts";
 import {
   bareName,
   byteSize,
@@ -182,6 +183,7 @@ export const keys = {
     byteSize(0, 1024 * 1024 * mebibyte),
     "Disk in `DATA_DIR` on which records of requests may wait while ClickHouse takes none; what comes beyond is dropped and counted.",
   ),
+  ...logKeys,
   REDIS_URL: optional(
     "Stores",
     "stores.redis_url",

@@ -165,6 +165,12 @@ function storesOf(values: KeyValues): Config["stores"] {
     clickhouseCluster: values.CLICKHOUSE_CLUSTER,
     ledgerQueueBytes: values.LEDGER_QUEUE_BYTES,
     leaseMs: values.LEASE_MS,
+    log: {
+      url: values.LOG_URL,
+      retentionMs: values.LOG_RETENTION,
+      bytesMax: values.LOG_BYTES,
+      sync: values.LOG_SYNC,
+    },
     redisUrl: values.REDIS_URL,
     redisPrefix: values.REDIS_PREFIX,
   };

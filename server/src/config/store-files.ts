@@ -2,17 +2,19 @@ import { readFileSync } from "node:fs";
 import { parseClickhouseUrl } from "./clickhouse-url.ts";
 import type { Config } from "./config.ts";
 import type { ConfigFault } from "./faults.ts";
+import { parseLogUrl } from "./log-url.ts";
 import { show } from "./masking.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";
 import { parseRedisUrl } from "./redis-url.ts";
 
 /** A file that the URL of a store names. */
 interface NamedFile {
-  readonly key: "CLICKHOUSE_URL" | "DATABASE_URL" | "REDIS_URL";
+  readonly key: "CLICKHOUSE_URL" | "DATABASE_URL" | "LOG_URL" | "REDIS_URL";
   readonly path: string;
 }
 
 function namedFiles({ stores }: Config): NamedFile[] {
+  const log = stores.log.url === null ? null : parseLogUrl(stores.log.url).tls;
   const redis = stores.redisUrl === null ? null : parseRedisUrl(stores.redisUrl).tls;
   const postgres = stores.databaseUrl === null ? null : parsePostgresUrl(stores.databaseUrl).tls;
   const clickhouse = stores.clickhouseUrl === null ? null : parseClickhouseUrl(stores.clickhouseUrl);
@@ -21,6 +23,7 @@ function namedFiles({ stores }: Config): NamedFile[] {
     ["DATABASE_URL", postgres?.certificateFile],
     ["DATABASE_URL", postgres?.keyFile],
     ["CLICKHOUSE_URL", clickhouse?.caFile],
+    ["LOG_URL", log?.caFile],
     ["REDIS_URL", redis?.caFile],
   ];
   return named.flatMap(([key, path]) => (path === null || path === undefined ? [] : [{ key, path }]));

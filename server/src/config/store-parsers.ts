@@ -1,4 +1,5 @@
 import { clickhouseForms, readClickhouseUrl } from "./clickhouse-url.ts";
+import { logForms, readLogUrl } from "./log-url.ts";
 import type { Parsed, Parser } from "./parsers.ts";
 import { postgresForms, readPostgresUrl } from "./postgres-url.ts";
 import { readRedisUrl, redisForms } from "./redis-url.ts";
@@ -16,6 +17,7 @@ function storeUrl(expects: string, read: (text: string) => Parsed<unknown>): Par
 
 export const clickhouseUrl = storeUrl(clickhouseForms, readClickhouseUrl);
 export const postgresUrl = storeUrl(postgresForms, readPostgresUrl);
+export const logUrl = storeUrl(logForms, readLogUrl);
 export const redisUrl = storeUrl(redisForms, readRedisUrl);
 
 const prefixForms = "1 to 64 letters, digits and . _ : / -";

@@ -41,6 +41,8 @@ export class BlockFollower implements Follower {
   readonly #ended = new AbortController();
   #position: LogPosition;
   #isLagging = false;
+  /** A follower that is taken over at every event gets on, since its first event is one of the chain. */
+  #hasTold = false;
   #isBusy = false;
 
   constructor(log: FollowedLog, position: LogPosition) {
@@ -109,6 +111,7 @@ export class BlockFollower implements Follower {
       if (step.kind === "wait") await changed;
       else {
         const event = await this.#told(step);
+        this.#hasTold ||= event !== null;
         if (event !== null) return event;
       }
     }
@@ -118,7 +121,7 @@ export class BlockFollower implements Follower {
   #laggingNow(): LogEvent | null {
     const { lagSlots } = this;
     if (lagSlots < laggingSlots.caughtUp) this.#isLagging = false;
-    if (this.#isLagging || lagSlots <= laggingSlots.told) return null;
+    if (this.#isLagging || !this.#hasTold || lagSlots <= laggingSlots.told) return null;
     this.#isLagging = true;
     return { type: "lagging", slots: lagSlots, cursor: this.cursor() };
   }

@@ -1,7 +1,8 @@
 /**
  * log: what happens on the chain, in order, for all who follow it live: blocks by slot and blockhash, their stages and
- * what is missing, in segment files of the data directory. Ingesters append to it in any order; streams, webhooks and
- * the writer of the ledger follow it from cursors that any process understands. It can be made again from the chain.
+ * what is missing, in segment files of the data directory or in NATS JetStream. Ingesters append to it in any order;
+ * streams, webhooks and the writer of the ledger follow it from cursors that any process understands. It can be made
+ * again from the chain.
  */
 export { createLogEvents, logMetrics } from "./events.ts";
 export { type ChainLogDependencies, type ChainLogOptions, openChainLog } from "./open.ts";

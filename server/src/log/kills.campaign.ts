@@ -44,7 +44,14 @@ const inFlight = 8;
 const silent: Pick<Log, "info" | "warn"> = { info: () => undefined, warn: () => undefined };
 
 function openHere(dataDirectory: string): Promise<ChainLog> {
-  const options = { network: "devnet", chain, dataDirectory, discardsOtherChain: false, sync: "block" } as const;
+  const options = {
+    network: "devnet",
+    chain,
+    logUrl: null,
+    dataDirectory,
+    discardsOtherChain: false,
+    sync: "block",
+  } as const;
   return openChainLog(
     { ...options, retentionMs: 3_600_000, bytesMax: 1024 ** 3, tailBytesMax: 1 },
     {

@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock, Log } from "@sluice/lib";
+import { parseLogUrl } from "../config/index.ts";
 import type { LogEvents } from "./events.ts";
+import { JetStreamStorage } from "./jetstream/jetstream-storage.ts";
 import type { ChainIdentity, ChainLog } from "./records.ts";
 import { SegmentStorage, type SegmentStorageDependencies } from "./segments/segment-storage.ts";
 import { StoredChainLog } from "./stored-chain-log.ts";
@@ -9,6 +11,8 @@ import { StoredChainLog } from "./stored-chain-log.ts";
 export interface ChainLogOptions {
   readonly network: Network;
   readonly chain: ChainIdentity;
+  /** LOG_URL, as `parseLogUrl` takes it; null keeps the log in files of `dataDirectory`. */
+  readonly logUrl: string | null;
   /** The data directory (DATA_DIR). */
   readonly dataDirectory: string;
   /** Whether what is held of another chain is removed; else it refuses to open. */
@@ -39,7 +43,8 @@ const mebibyte = 1024 * 1024;
 /**
  * Opens the log of one network's chain.
  *
- * @throws {LogError} LOCKED, CHAIN_DIFFERS, or that the store cannot be used
+ * @throws {LogError} LOCKED, CHAIN_DIFFERS, UNAVAILABLE, or that the store cannot be used
+ * @throws {Error} for a URL that is none of NATS
  */
 export function openChainLog(options: ChainLogOptions, dependencies: ChainLogDependencies): Promise<ChainLog> {
   const { network, chain, tailBytesMax = 64 * mebibyte, pendingBytesMax = 256 * mebibyte } = options;
@@ -51,10 +56,12 @@ export function openChainLog(options: ChainLogOptions, dependencies: ChainLogDep
       clock: dependencies.clock,
       events: dependencies.events,
       openStorage: (receiver) =>
-        SegmentStorage.open(
-          { ...options, directory },
-          { ...others, receiver, ...(dataSync === undefined ? {} : { dataSync }) },
-        ),
+        options.logUrl === null
+          ? SegmentStorage.open(
+              { ...options, directory },
+              { ...others, receiver, ...(dataSync === undefined ? {} : { dataSync }) },
+            )
+          : JetStreamStorage.open({ ...options, address: parseLogUrl(options.logUrl) }, { ...others, receiver }),
     },
   );
 }

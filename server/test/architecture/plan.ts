@@ -132,7 +132,7 @@ export const layered: readonly Layered[] = [
       ["errors", "events", "packing", "records"],
       ["chain-index", "head-codec"],
       ["body-tail", "cursor", "storage"],
-      ["segments", "steps"],
+      ["jetstream", "segments", "steps"],
       ["block-follower"],
       ["stored-chain-log"],
       ["open"],
@@ -328,6 +328,8 @@ export const drivers: Readonly<Record<string, string>> = {
   chdb: "server/src/ledger/",
   "@clickhouse/client": "server/src/ledger/",
   ioredis: "server/src/hot/",
+  "@nats-io/jetstream": "server/src/log/",
+  "@nats-io/transport-node": "server/src/log/",
   "node:http": "server/src/net/",
   "node:https": "server/src/net/",
 };

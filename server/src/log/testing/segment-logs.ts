@@ -32,6 +32,7 @@ export function observed(clock: Clock = systemClock) {
 export const standardOptions = {
   network: "devnet",
   chain,
+  logUrl: null,
   discardsOtherChain: false,
   sync: "block",
   retentionMs: 6 * 3_600_000,

@@ -1,0 +1,49 @@
+import { always, optional } from "./key-definition.ts";
+import { byteSize, oneOf, type Parser } from "./parsers.ts";
+import { logUrl } from "./store-parsers.ts";
+
+const gibibyte = 1024 ** 3;
+const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+const expects = "a time from 1m to 30d, such as 90m, 6h or 2d";
+
+/** A duration in minutes, hours or days; in milliseconds. */
+const duration: Parser<number> = {
+  expects,
+  parse: (text) => {
+    const [, count = "", unit = ""] = /^(\d{1,5})([mhd])$/.exec(text.trim()) ?? [];
+    const ms = Number(count) * (unitMs[unit] ?? 0);
+    return ms >= 60_000 && ms <= 30 * 86_400_000 ? { ok: true, value: ms } : { ok: false, expected: expects };
+  },
+};
+
+/** The log of the chain. */
+export const logKeys = {
+  LOG_URL: optional(
+    "Stores",
+    "stores.log_url",
+    logUrl,
+    "NATS with JetStream for the log of the chain, shared by several processes. Without it the log is in files of `DATA_DIR`, which one process has. `replicas` and `prefix` are options behind `?`.",
+    { secrecy: "address" },
+  ),
+  LOG_RETENTION: always(
+    "Stores",
+    "stores.log_retention",
+    "6h",
+    duration,
+    "How long the log keeps blocks that the ledger holds.",
+  ),
+  LOG_BYTES: always(
+    "Stores",
+    "stores.log_bytes",
+    "20GiB",
+    byteSize(gibibyte / 16, 1024 * gibibyte),
+    "Bytes of the log for each network. Beyond them the oldest blocks go, whoever still wants them, and `sluice_log_over_bytes` is 1.",
+  ),
+  LOG_SYNC: always(
+    "Stores",
+    "stores.log_sync",
+    "block",
+    oneOf(["block", "interval"]),
+    "When files of the log are synced: `block` before a block is acknowledged, `interval` every 200 ms, which a power cut may take. Servers of NATS have a setting of their own (`sync_interval`).",
+  ),
+} as const;

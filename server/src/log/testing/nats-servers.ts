@@ -1,0 +1,46 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { connect } from "@nats-io/transport-node";
+import { eventually, freePort, type ServerProcess, startServerProcess } from "@sluice/lib/testing";
+
+/** The nats-server of this machine; null without one. */
+export const natsBinary: string | null =
+  Bun.which("nats-server") ?? Bun.which("nats-server", { PATH: "/usr/sbin:/usr/local/sbin" });
+
+export interface NatsServer {
+  readonly name: string;
+  readonly port: number;
+  readonly process: ServerProcess;
+}
+
+/** Servers with JetStream on ports of their own: one, or a cluster of three. */
+export async function startNats(
+  directory: string,
+  count: 1 | 3,
+  settings: readonly string[] = [],
+): Promise<NatsServer[]> {
+  const members = await Promise.all(
+    Array.from({ length: count }, async (_, index) => ({
+      name: `server-${index}`,
+      port: await freePort(),
+      route: await freePort(),
+    })),
+  );
+  const routes = members.map(({ route }) => `nats-route://127.0.0.1:${route}`).join(",");
+  const servers = await Promise.all(
+    members.map(async ({ name, port, route }) => {
+      const store = join(directory, name);
+      mkdirSync(store, { recursive: true });
+      const cluster = ["--cluster_name", "log", "--cluster", `nats://127.0.0.1:${route}`, "--routes", routes];
+      const own = ["-a", "127.0.0.1", "-p", String(port), "-n", name, "-js", "-sd", store];
+      const command = [natsBinary ?? "", ...own, ...(count === 1 ? [] : cluster), ...settings];
+      return { name, port, process: await startServerProcess(command) };
+    }),
+  );
+  await eventually("nats-server answers", async () => {
+    const connection = await connect({ servers: servers.map(({ port }) => `127.0.0.1:${port}`), timeout: 1_000 });
+    await connection.close();
+    return true;
+  });
+  return servers;
+}
