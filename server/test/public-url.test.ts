@@ -1,6 +1,7 @@
 /** A whole server whose operator names the addresses of its endpoints: what people and clients are told everywhere. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eventually } from "@sluice/lib/testing";
 import { type Network, runSluice, startNetwork } from "./testing/network.ts";
 
 const named = {
@@ -39,7 +40,9 @@ test("programs of this machine still find the endpoints where they listen", () =
   expect(new Set(hosts)).toEqual(new Set(["127.0.0.1"]));
 });
 
-test("the start prints them, and a first call to them", () => {
+test("the start prints them, and a first call to them", async () => {
+  // The file for programs is written before the banner.
+  await eventually("the banner", () => network.said().includes("Ctrl-C ends it."));
   const said = network.said();
   for (const url of ["https://rpc.example/\n", ...Object.values(told)]) expect(said).toContain(url);
   expect(said).toContain("curl https://rpc.example/rpc -H");
