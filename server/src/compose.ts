@@ -25,7 +25,7 @@ import { requireReadableSecrets, vaultOf } from "./compose/secrets.ts";
 import { runSteps, stepsOf } from "./compose/steps.ts";
 import { StoreWatch } from "./compose/store-watch.ts";
 import { managementSocketPath, openStores, type Stores } from "./compose/stores.ts";
-import { Certificates, type OpenPort } from "./compose/tls.ts";
+import { Certificates, type OpenPort, trustedHeadersOf } from "./compose/tls.ts";
 import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
 import type { EngineService } from "./engine/index.ts";
 import { createRequestIds } from "./http/index.ts";
@@ -157,7 +157,7 @@ export const startSteps = [
     const options = { masterKey, masterKeysPrevious };
     return shared.resources.use(await UpstreamAdmin.open(options, { ...shared, ...stores, ...gateway }));
   }),
-  step("reload", ["gateway", "upstreamAdmin"], ({ gateway, upstreamAdmin }, { config, readConfig, log }) =>
+  step("reload", ["gateway", "upstreamAdmin"], ({ gateway, upstreamAdmin }, { config, readConfig, log, proxies }) =>
     createReload(config, {
       read: readConfig,
       log,
@@ -166,6 +166,7 @@ export const startSteps = [
         gateway.upstreams.reconfigure(upstreams, BigInt(cordonSlots));
         gateway.resizeCache(cacheBytes);
         gateway.trustedProxies.replace(trustedProxies);
+        proxies?.trusted.replace(trustedProxies);
         log.setLevel(logLevel);
       },
       onApplied: () => upstreamAdmin.recall(),
@@ -292,6 +293,7 @@ export async function compose(config: Config, dependencies: ComposeDependencies)
     events,
     resources,
     certificates: new Certificates({ clock, log, metrics, resources }),
+    proxies: trustedHeadersOf(config, { metrics }),
     config,
     readConfig,
     processId: seat?.orders.processId ?? newProcessId(random),

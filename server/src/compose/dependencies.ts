@@ -1,7 +1,7 @@
 import type { Clock, Random } from "@sluice/lib";
 import manifest from "../../../package.json" with { type: "json" };
 import type { Metrics, RootLog, ServerEvents } from "../observe/index.ts";
-import type { Certificates } from "./tls.ts";
+import type { Certificates, TrustedHeaders } from "./tls.ts";
 
 export const version: string = manifest.version;
 
@@ -20,6 +20,8 @@ export interface Dependencies {
   /** Identifies this run of the process wherever processes know of each other: 24 hexadecimal digits. */
   readonly processId: string;
   readonly certificates: Certificates;
+  /** Null where no connection begins with a header of the PROXY protocol. */
+  readonly proxies: TrustedHeaders | null;
   /** Opened resources are put here; they are closed in reverse order. */
   readonly resources: AsyncDisposableStack;
 }

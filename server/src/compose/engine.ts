@@ -4,12 +4,20 @@ import { createEngineEvents, type EngineService, openEngineService, upstreamChai
 import type { ProbeSource } from "../http/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
 import { createLeaseEvents } from "../leases/index.ts";
-import { AppListener, type CertificateSource, devTls, fixedCertificate, GrpcServer } from "../net/index.ts";
+import {
+  AppListener,
+  type CertificateSource,
+  devTls,
+  FrontedPeers,
+  fixedCertificate,
+  frontHost,
+  GrpcServer,
+} from "../net/index.ts";
 import { type Dependencies, version } from "./dependencies.ts";
 import { describedServers, drainMsOf, engineUrl, gatewayPlace, opensEngine } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Stores } from "./stores.ts";
-import { openPort } from "./tls.ts";
+import { openFronts, openPort } from "./tls.ts";
 
 interface EngineParts extends Dependencies {
   readonly health: ProbeSource;
@@ -28,6 +36,7 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
   const { clock, random, log, stores, gateway, revocations, resources } = dependencies;
   const { access, limits, requestId, trustedProxies, upstreams, slots } = gateway;
   const network = config.networkDefault;
+  const grpcPeers = dependencies.proxies === null ? undefined : new FrontedPeers();
   const engine = resources.use(
     await openEngineService(
       {
@@ -42,6 +51,7 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
         masterKey: config.masterKey,
         masterKeysPrevious: config.masterKeysPrevious,
         trustedProxies,
+        grpcPeers,
         leaseMs: config.stores.leaseMs,
       },
       {
@@ -66,12 +76,16 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
     ),
   );
   revocations.subscribe(() => void engine.recheck());
-  await openEndpoints(config, engine, dependencies);
+  await openEndpoints(config, engine, { ...dependencies, grpcPeers });
   return engine;
 }
 
-async function openEndpoints(config: Config, engine: EngineService, dependencies: EngineParts): Promise<void> {
-  const { gateway, events, resources } = dependencies;
+async function openEndpoints(
+  config: Config,
+  engine: EngineService,
+  dependencies: EngineParts & { readonly grpcPeers: FrontedPeers | undefined },
+): Promise<void> {
+  const { gateway, events, resources, grpcPeers: peers } = dependencies;
   const hostname = config.bind;
   const { engineRest, engineGrpc, engineGrpcTls } = config.ports;
   // All stop together, so that a client that holds one open does not take the time of the others.
@@ -109,7 +123,15 @@ async function openEndpoints(config: Config, engine: EngineService, dependencies
     ...(secured === null ? [] : [{ endpoint: "engineGrpcTls", port: engineGrpcTls, tls: secured }]),
   ];
   for (const each of listeners) {
-    opened.push(await GrpcServer.open({ ...each, hostname }, calls));
+    if (peers === undefined) {
+      opened.push(await GrpcServer.open({ ...each, hostname }, calls));
+      continue;
+    }
+    const place = { hostname: frontHost, port: 0, peers };
+    const server = await GrpcServer.open({ ...each, ...place }, calls);
+    // Its TLS is its own, and begins behind the header.
+    const options = { endpoint: each.endpoint, hostname, port: each.port, tls: null };
+    opened.push(await openFronts(server, { place, ports: [{ options, innerPort: server.port }] }, dependencies));
   }
 }
 

@@ -200,7 +200,7 @@ export async function openGatewayListener(
     connectionsMax,
     sharesPort,
   };
-  const place = placeOf(options);
+  const place = placeOf(options, dependencies);
   const { peers, ...address } = place;
   const publicUrl = config.publicUrls.gateway;
   const listener = listening(

@@ -171,7 +171,7 @@ export async function composeManagement(
   const events = createServerEvents({ log, metrics });
   const base = { clock, log, metrics, resources: opening };
   const certificates = new Certificates(base);
-  const opened = { ...base, random, events, certificates, processId: newProcessId(random) };
+  const opened = { ...base, random, events, certificates, proxies: null, processId: newProcessId(random) };
   const createsState = migrates && config.stores.databaseUrl !== null;
   const stores = await openStores(config, opened, { createsState, isServer: false });
   // Credits are only read here, so no tally is kept.

@@ -16,7 +16,7 @@ import { addressesOf, endpointsOf, opensResolver, resolvesFromPool } from "./end
 import { Drain, Health } from "./health.ts";
 import { openMetricsListener } from "./metrics-listener.ts";
 import { upstreamsOptions } from "./nodes.ts";
-import { Certificates, openPort } from "./tls.ts";
+import { Certificates, openPort, trustedHeadersOf } from "./tls.ts";
 
 /** What a name query may still take when the server ends. */
 const drainMs = 1_000;
@@ -84,6 +84,7 @@ export async function composeResolver(config: Config): Promise<AsyncDisposable> 
     metrics,
     events,
     certificates: new Certificates({ clock, log, metrics, resources: opening }),
+    proxies: trustedHeadersOf(config, { metrics }),
     processId: newProcessId(random),
     resources: opening,
     upstreams,

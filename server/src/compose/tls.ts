@@ -1,12 +1,15 @@
-import type { Clock } from "@sluice/lib";
-import type { CertificateFilePaths } from "../config/index.ts";
+import { type AddressSet, type Clock, replaceableAddressSet } from "@sluice/lib";
+import type { CertificateFilePaths, Config } from "../config/index.ts";
 import {
   CertificateFiles,
   type CertificateSource,
   createCertificateEvents,
+  createProxyEvents,
   FrontedPeers,
   frontHost,
   listening,
+  type ProxyEvents,
+  ProxyFront,
   TlsFront,
 } from "../net/index.ts";
 import type { Metrics, RootLog } from "../observe/index.ts";
@@ -66,9 +69,24 @@ export interface PortOptions {
 /** As many as a process serves well: what is behind bounds its own. */
 const connectionsMaxDefault = 65_536;
 
-/** At its own address, or on loopback behind TLS. */
-export const placeOf = ({ hostname, port, tls }: PortOptions): ListeningPlace =>
-  tls === null ? { hostname, port } : { hostname: frontHost, port: 0, peers: new FrontedPeers() };
+/** Who begins connections with a header of the PROXY protocol, on every port of customers. */
+export interface TrustedHeaders {
+  readonly trusted: AddressSet & { replace(ranges: readonly string[]): void };
+  readonly events: ProxyEvents;
+}
+
+/** Null where nobody does. */
+export function trustedHeadersOf(config: Config, { metrics }: { readonly metrics: Metrics }): TrustedHeaders | null {
+  if (config.proxyProtocol === "off") return null;
+  return { trusted: replaceableAddressSet(config.trustedProxies), events: createProxyEvents({ metrics }) };
+}
+
+/** At its own address, or on loopback behind TLS or the PROXY protocol. */
+export const placeOf = (
+  { hostname, port, tls }: Pick<PortOptions, "hostname" | "port" | "tls">,
+  { proxies }: Pick<FrontDependencies, "proxies">,
+): ListeningPlace =>
+  tls === null && proxies === null ? { hostname, port } : { hostname: frontHost, port: 0, peers: new FrontedPeers() };
 
 /** A port of a listener that may have TLS before it. */
 interface FrontedPort {
@@ -89,32 +107,56 @@ export interface OpenPort {
 interface FrontDependencies {
   readonly clock: Clock;
   readonly certificates: Certificates;
+  readonly proxies: TrustedHeaders | null;
+}
+
+/** What stands before a listener: TLS, the PROXY protocol, or the one behind the other. */
+type Front = TlsFront | ProxyFront;
+
+async function frontsOf(
+  { options, innerPort }: FrontedPort,
+  peers: FrontedPeers,
+  { clock, certificates, proxies }: FrontDependencies,
+): Promise<Front[]> {
+  const bounds = { connectionsMax: connectionsMaxDefault, ...options };
+  if (options.tls === null) {
+    return proxies === null ? [] : [await ProxyFront.open({ ...bounds, innerPort }, { ...proxies, clock, peers })];
+  }
+  const certificate = certificates.of(options.tls);
+  if (proxies === null) return [await TlsFront.open({ ...bounds, innerPort }, { clock, certificate, peers })];
+  const outerPeers = new FrontedPeers();
+  const secured = await TlsFront.open(
+    { ...bounds, hostname: frontHost, port: 0, sharesPort: false, innerPort },
+    { clock, certificate, peers, outerPeers },
+  );
+  try {
+    const outer = { ...bounds, innerPort: secured.port };
+    return [await ProxyFront.open(outer, { ...proxies, clock, peers: outerPeers }), secured];
+  } catch (error) {
+    await secured[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
 /**
- * Opens the TLS before each port of a listener that listens at `place`. Rejects, having closed the listener, with a
- * ListenError or a CertificateFault.
+ * Opens the TLS and what reads the PROXY protocol before each port of a listener that listens at `place`. Rejects,
+ * having closed the listener, with a ListenError or a CertificateFault.
  */
 export async function openFronts(
   listener: OpenPort,
   { place, ports }: { readonly place: ListeningPlace; readonly ports: readonly FrontedPort[] },
-  { clock, certificates }: FrontDependencies,
+  dependencies: FrontDependencies,
 ): Promise<OpenPort> {
   const { peers } = place;
   if (peers === undefined) return listener;
-  const fronts: TlsFront[] = [];
+  const fronts: Front[] = [];
   const stop = async (deadlineMs: number, isReplaced?: boolean): Promise<void> => {
     for (const front of fronts) front.close();
     await listener.stop(deadlineMs, isReplaced);
     await Promise.all(fronts.map((front) => front[Symbol.asyncDispose]()));
   };
   try {
-    for (const { options, innerPort } of ports) {
-      if (options.tls === null) continue;
-      const certificate = certificates.of(options.tls);
-      const bounds = { connectionsMax: connectionsMaxDefault, ...options };
-      fronts.push(await TlsFront.open({ ...bounds, innerPort }, { clock, certificate, peers }));
-    }
+    for (const port of ports) fronts.push(...(await frontsOf(port, peers, dependencies)));
   } catch (error) {
     await stop(0);
     throw error;
@@ -128,7 +170,7 @@ export async function openPort(
   dependencies: FrontDependencies,
   listen: (place: ListeningPlace) => OpenPort & { readonly port: number | null },
 ): Promise<OpenPort> {
-  const place = placeOf(options);
+  const place = placeOf(options, dependencies);
   const listener = listening(options.endpoint, options.port, () => listen(place));
   return await openFronts(listener, { place, ports: [{ options, innerPort: listener.port ?? 0 }] }, dependencies);
 }

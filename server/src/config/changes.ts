@@ -14,6 +14,7 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   BIND: ({ bind }) => bind,
   PORT_OFFSET: ({ portOffset }) => portOffset,
   TRUSTED_PROXIES: ({ trustedProxies }) => trustedProxies,
+  PROXY_PROTOCOL: ({ proxyProtocol }) => proxyProtocol,
   MAX_CONNECTIONS: ({ connectionsMax }) => connectionsMax,
   WORKERS: ({ workers }) => workers,
   DRAIN_DELAY_MS: ({ drain }) => drain.delayMs,

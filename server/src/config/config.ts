@@ -129,6 +129,8 @@ export interface Config {
   };
   /** Address ranges in CIDR form, or single addresses. */
   readonly trustedProxies: readonly string[];
+  /** What connections of trusted proxies begin with. */
+  readonly proxyProtocol: "off" | "v1v2";
   /** Client connections of the gateway's ports together; null derives it from the process's limit of open files. */
   readonly connectionsMax: number | null;
   /** Processes that serve the gateway; 1 is this process alone. */

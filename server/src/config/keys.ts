@@ -75,6 +75,13 @@ export const keys = {
     cidrList,
     "Proxies whose `X-Forwarded-For` is believed. From any other address the header is ignored.",
   ),
+  PROXY_PROTOCOL: always(
+    "Server",
+    "server.proxy_protocol",
+    "off",
+    oneOf(["off", "v1v2"]),
+    "`v1v2`: connections from `TRUSTED_PROXIES` begin with a header of the PROXY protocol, version 1 or 2, on every port of customers, before TLS; its address is the client's. Without a valid one they are closed. Connections from elsewhere have none.",
+  ),
   MAX_CONNECTIONS: optional(
     "Server",
     "server.max_connections",

@@ -145,6 +145,7 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
     cacheBytes: values.CACHE_BYTES,
     stores: storesOf(values),
     trustedProxies: values.TRUSTED_PROXIES ?? [],
+    proxyProtocol: values.PROXY_PROTOCOL,
     connectionsMax: values.MAX_CONNECTIONS,
     workers: values.WORKERS,
     drain: { delayMs: values.DRAIN_DELAY_MS, deadlineMs: values.DRAIN_MS },

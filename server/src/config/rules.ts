@@ -13,6 +13,7 @@ export function checkRules(mode: Mode, values: Partial<KeyValues>): ConfigFault[
     ...checkTls(values),
     ...checkWorkers(mode, values),
     ...checkLease(values),
+    ...checkProxyProtocol(values),
     ...checkPorts(values),
   ];
 }
@@ -112,6 +113,12 @@ function checkWorkers(mode: Mode, values: Partial<KeyValues>): ConfigFault[] {
   return shared
     .filter((key) => values[key] === null)
     .map((key) => missing(key, `WORKERS is ${workers}, and each of them would count calls apart from the others`));
+}
+
+/** Without proxies to believe nobody would send a header, and every client would count by the proxy's address. */
+function checkProxyProtocol(values: Partial<KeyValues>): ConfigFault[] {
+  if (values.PROXY_PROTOCOL !== "v1v2" || values.TRUSTED_PROXIES !== null) return [];
+  return [missing("TRUSTED_PROXIES", "PROXY_PROTOCOL is believed of these addresses alone")];
 }
 
 /** A beat that fails must end before the lease does, or one slow statement would pass it on. */

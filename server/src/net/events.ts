@@ -9,6 +9,11 @@ export const netMetrics = {
   certificateEnd: gauge("sluice_tls_certificate_end_seconds", "When the certificate of a file ends, in Unix seconds", [
     "file",
   ]),
+  proxyHeadersRefused: counter(
+    "sluice_proxy_headers_refused_total",
+    "Connections of TRUSTED_PROXIES that were closed, since they began with no header of the PROXY protocol that can be read",
+    ["fault"],
+  ),
 } as const;
 
 /** What the transport reports beyond its results. */
@@ -33,6 +38,19 @@ export function createConnectionEvents({ log, metrics }: Observe): ConnectionEve
     connectionRefused: () => connectionsRefused.with().add(),
     connectionsExhausted: (fields) => log.warn(fields, "connections are refused: MAX_CONNECTIONS are open"),
   };
+}
+
+/** Why the begin of a trusted proxy's connection is refused. */
+export type ProxyFault = "malformed" | "too_long" | "cut" | "late";
+
+export interface ProxyEvents {
+  /** A trusted proxy sent no header, or one that cannot be read; its connection is closed. */
+  proxyHeaderRefused(fault: ProxyFault): void;
+}
+
+export function createProxyEvents({ metrics }: Pick<Observe, "metrics">): ProxyEvents {
+  const { proxyHeadersRefused } = metrics.register(netMetrics);
+  return { proxyHeaderRefused: (fault) => proxyHeadersRefused.with(fault).add() };
 }
 
 export interface CertificateEvents {

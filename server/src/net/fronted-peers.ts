@@ -5,9 +5,22 @@
  */
 export class FrontedPeers {
   readonly #byPort = new Map<number, string>();
+  readonly #open = new Set<number>();
 
-  add(port: number, address: string): void {
+  /**
+   * Notes whose connection comes from a port. False while another connection has that port: the system gives one port
+   * to connections with different destinations, which several fronts of one listener have.
+   */
+  claim(port: number, address: string): boolean {
+    if (this.#open.has(port)) return false;
+    this.#open.add(port);
     this.#byPort.set(port, address);
+    return true;
+  }
+
+  /** The connection from this port has ended; whose it was stays known. */
+  release(port: number): void {
+    this.#open.delete(port);
   }
 
   /** The client's address, for a connection that comes from `address` and `port` of this machine. */

@@ -4,7 +4,13 @@
  * endpoints and upstreams. What a request means is decided elsewhere: no file here knows a method, a key or a store.
  */
 export { type CertificateSource, fixedCertificate } from "./certificate-source.ts";
-export { createCertificateEvents, createConnectionEvents, netMetrics } from "./events.ts";
+export {
+  createCertificateEvents,
+  createConnectionEvents,
+  createProxyEvents,
+  netMetrics,
+  type ProxyEvents,
+} from "./events.ts";
 export { FrontedPeers, frontHost } from "./fronted-peers.ts";
 export {
   type CallContext,
@@ -42,6 +48,7 @@ export { type AppMount, webAnswer, webRequest } from "./http1/server/web.ts";
 export { AppListener } from "./listener/app-listener.ts";
 export { freePortRange, freePorts, ListenError, listening } from "./listener/listen-error.ts";
 export { PlainListener } from "./listener/plain-listener.ts";
+export { ProxyFront } from "./proxy/proxy-front.ts";
 export { CertificateFault, CertificateFiles } from "./tls/certificate-files.ts";
 export { devTls } from "./tls/dev-authority.ts";
 export { TlsFront } from "./tls/tls-front.ts";

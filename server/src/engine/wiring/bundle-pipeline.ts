@@ -1,6 +1,7 @@
 import type { Network } from "@sluice/contract/tiers";
 import { type AddressSet, BackgroundTask, type Clock, type Log, type Random, SecretVault } from "@sluice/lib";
 import type { Address, Slot } from "@sluice/wire/identifiers";
+import type { FrontedPeers } from "../../net/index.ts";
 import type { EngineStores } from "../../state/index.ts";
 import { Admission } from "../admission/index.ts";
 import {
@@ -49,6 +50,8 @@ export interface EngineOptions {
   /** Further keys that open what they sealed, and verify the tokens that they signed. */
   readonly masterKeysPrevious: readonly string[];
   readonly trustedProxies: AddressSet;
+  /** Of the fronts that the gRPC servers are behind, if they are. */
+  readonly grpcPeers?: FrontedPeers | undefined;
   /** Milliseconds without a beat after which another process takes over; the same in all of them. */
   readonly leaseMs: number;
 }

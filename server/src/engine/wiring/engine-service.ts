@@ -111,10 +111,10 @@ export async function openEngineService(
     const { version } = options;
     return { service: "sluice-block-engine", version, status: "maintenance", uptime: uptime(), role: "standby" };
   };
-  const { trustedProxies } = options;
+  const { trustedProxies, grpcPeers } = options;
   const { answered } = events;
   const standby = createStandbyHttp({ access, trustedProxies, requestId, log, status, answered });
-  const host = { requestId, trustedProxies, events };
+  const host = { requestId, trustedProxies, events, peers: grpcPeers };
   return {
     get active() {
       return succession.term;

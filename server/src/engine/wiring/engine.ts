@@ -185,11 +185,11 @@ interface GrpcDependencies extends Omit<EngineDependencies, "stores"> {
 
 /** The services of the gRPC endpoints: searchers', the sign-in, and the validators'. */
 function createGrpcServices(options: EngineOptions, dependencies: GrpcDependencies) {
-  const { region, trustedProxies, masterKeysPrevious } = options;
+  const { region, trustedProxies, grpcPeers, masterKeysPrevious } = options;
   const { clock, random, access, limits, requestId, events, engine, pipeline, linked, seed } = dependencies;
   const { registry } = pipeline;
   const { mayValidate } = registry;
-  const host: GrpcContext = { requestId, trustedProxies, events };
+  const host: GrpcContext = { requestId, trustedProxies, events, peers: grpcPeers };
   const { service, bearers } = createSignIn(tokenKeysOf(seed), {
     clock,
     random,

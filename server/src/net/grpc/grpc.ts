@@ -16,6 +16,7 @@ import { type AddressSet, type Clock, type Timer, within } from "@sluice/lib";
 import { HealthImplementation, service as healthService } from "grpc-health-check";
 import { clientAddress, type HeaderReader } from "../../http/index.ts";
 import type { CertificateSource, TlsCertificate } from "../certificate-source.ts";
+import type { FrontedPeers } from "../fronted-peers.ts";
 import { ListenError } from "../listener/listen-error.ts";
 import { describedFiles } from "./file-descriptors.ts";
 import { ResponseStream } from "./response-stream.ts";
@@ -222,6 +223,8 @@ export interface GrpcContext {
   readonly requestId: () => string;
   readonly trustedProxies: AddressSet;
   readonly events: GrpcEvents;
+  /** Of the front that the server is behind, if it is. */
+  readonly peers?: FrontedPeers | undefined;
 }
 
 /** How a stream's client is served: `waitingMax` messages may wait for a client that does not read. */
@@ -375,15 +378,21 @@ function contextOf(host: GrpcContext, call: ServerCall): CallContext {
   };
   return {
     requestId: host.requestId(),
-    clientAddress: clientAddress(hostOfPeer(call.getPeer()), headers.get("x-forwarded-for"), host.trustedProxies),
+    clientAddress: clientAddress(
+      addressOfPeer(call.getPeer(), host.peers),
+      headers.get("x-forwarded-for"),
+      host.trustedProxies,
+    ),
     headers,
   };
 }
 
 /** The transport writes a peer as its address, a colon and its port. */
-function hostOfPeer(peer: string): string {
+function addressOfPeer(peer: string, peers: FrontedPeers | undefined): string {
   const colon = peer.lastIndexOf(":");
-  return colon < 0 ? peer : peer.slice(0, colon);
+  if (colon < 0) return peer;
+  const address = peer.slice(0, colon);
+  return peers?.addressOf(address, Number(peer.slice(colon + 1))) ?? address;
 }
 
 function statusErrorOf(

@@ -1,18 +1,11 @@
-import { connect, type Server as NetServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { createServer, type Server, type TLSSocket } from "node:tls";
 import type { Clock, Timer } from "@sluice/lib";
 import type { CertificateSource, TlsCertificate } from "../certificate-source.ts";
-import { type FrontedPeers, frontHost } from "../fronted-peers.ts";
-import { ListenError } from "../listener/listen-error.ts";
+import { type FrontPlace, joinInner, listenFront } from "../front-connection.ts";
+import type { FrontedPeers } from "../fronted-peers.ts";
 
-export interface TlsFrontOptions {
-  /** Named in the ListenError when the port cannot be had. */
-  readonly endpoint: string;
-  readonly hostname: string;
-  /** 0 takes a free one. */
-  readonly port: number;
-  /** Whether other processes of this user may listen on the port as well. */
-  readonly sharesPort?: boolean;
+export interface TlsFrontOptions extends FrontPlace {
   /** Where what listens behind the front listens on loopback. */
   readonly innerPort: number;
   /** Connections at a time; one more is closed. */
@@ -24,6 +17,8 @@ export interface TlsFrontDependencies {
   readonly clock: Pick<Clock, "after">;
   readonly certificate: CertificateSource;
   readonly peers: FrontedPeers;
+  /** Of the front that this one is behind, if it is. */
+  readonly outerPeers?: FrontedPeers;
 }
 
 /** A client that needs longer for its handshake is closed. */
@@ -46,11 +41,15 @@ export class TlsFront implements AsyncDisposable {
     const sockets = new Set<Socket>();
     const server = createServer(
       { ...contextOf(certificate.present), minVersion: "TLSv1.2", ALPNProtocols: ["http/1.1"], allowHalfOpen: true },
-      (socket) => forward(socket, options, dependencies.peers),
+      (socket) => {
+        const { remoteAddress = "", remotePort = 0 } = socket;
+        const address = dependencies.outerPeers?.addressOf(remoteAddress, remotePort) ?? remoteAddress;
+        joinInner(socket, { address, innerPort: options.innerPort }, dependencies.peers);
+      },
     );
     guard(server, sockets, { options, clock: dependencies.clock });
     certificate.onReplaced((replaced) => server.setSecureContext({ ...contextOf(replaced), minVersion: "TLSv1.2" }));
-    const port = await listen(server, options);
+    const port = await listenFront(server, options);
     return new TlsFront({ port, server, sockets });
   }
 
@@ -73,16 +72,6 @@ export class TlsFront implements AsyncDisposable {
 }
 
 const contextOf = ({ certificateChain, privateKey }: TlsCertificate) => ({ cert: certificateChain, key: privateKey });
-
-function listen(server: NetServer, { endpoint, hostname, port, sharesPort = false }: TlsFrontOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error) => reject(new ListenError(endpoint, port, error)));
-    server.listen({ port, host: hostname, exclusive: true, reusePort: sharesPort }, () => {
-      const address = server.address();
-      resolve(typeof address === "object" && address !== null ? address.port : port);
-    });
-  });
-}
 
 /** Bounds connections, and the time of their handshakes. */
 function guard(
@@ -117,25 +106,4 @@ function guard(
   server.on("secureConnection", (socket: TLSSocket) => settle(keyOf(socket)));
   // A handshake that fails is the client's affair, and ends its connection.
   server.on("tlsClientError", () => {});
-}
-
-/** Joins a client with what listens behind the front; each side's end ends the other. */
-function forward(client: TLSSocket, { innerPort }: TlsFrontOptions, peers: FrontedPeers): void {
-  const address = client.remoteAddress ?? "";
-  const inner = connect({ host: frontHost, port: innerPort, allowHalfOpen: true, noDelay: true });
-  client.setNoDelay(true);
-  const end = (): void => {
-    client.destroy();
-    inner.destroy();
-  };
-  client.once("error", end);
-  inner.once("error", end);
-  client.once("close", end);
-  inner.once("close", end);
-  inner.once("connect", () => {
-    // Before the first byte goes over, so that whoever reads it knows whose it is.
-    peers.add(inner.localPort ?? 0, address);
-    client.pipe(inner);
-    inner.pipe(client);
-  });
 }
