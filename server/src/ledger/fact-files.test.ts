@@ -109,7 +109,7 @@ test("what a process leaves is written by the next one on the directory, and not
 });
 
 test("beyond its bound nothing is stored, facts wait in memory, and none is lost until that is full too", async () => {
-  const here = boot(1_000);
+  const here = boot(1_500);
   here.append(4);
   await attempt(here, 4);
   here.append(400);

@@ -190,7 +190,7 @@ if (natsBinary !== null) {
       const live = await takeUntil(follow(two, "finalized", "earliest"), headerOf(300));
       expect(live.blocks).toHaveLength(201);
       for (const log of [one, two, third]) await log[Symbol.asyncDispose]();
-    }, 180_000);
+    }, 90_000);
   });
 }
 
