@@ -22,7 +22,7 @@ export const logKeys = {
     "Stores",
     "stores.log_url",
     logUrl,
-    "NATS with JetStream for the log of the chain, shared by several processes. Without it the log is in files of `DATA_DIR`, which one process has. `replicas` and `prefix` are options behind `?`.",
+    "NATS with JetStream for the log of the chain, shared by several processes; no role keeps that log yet. Without it the log is in files of `DATA_DIR`, which one process has. `replicas` and `prefix` are options behind `?`.",
     { secrecy: "address" },
   ),
   LOG_RETENTION: always(

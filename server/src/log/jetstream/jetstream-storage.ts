@@ -47,6 +47,8 @@ export interface JetStreamDependencies {
 const publishMs = 5_000;
 const checkEveryMs = 2_000;
 const retryMs = 500;
+/** A stream that gives nothing for so long while it is read at a start is away, or was emptied meanwhile. */
+const loadSilenceMs = 10_000;
 const alarmMs = 600_000;
 /** Bytes that a message may have beside its body. */
 const headRoomBytes = 8_192;
@@ -224,7 +226,10 @@ export class JetStreamStorage implements LogStorage {
     return this.#manager.streams.add(settings);
   }
 
-  /** Heads alone, as far as the stream goes now. */
+  /**
+   * Heads alone, as far as the stream goes now.
+   * @throws {LogError} UNAVAILABLE when the stream goes silent before its end: who opens asks again
+   */
   async #load(info: StreamInfo): Promise<void> {
     const { last_seq: last, messages } = info.state;
     this.#lastSequence = last;
@@ -235,10 +240,18 @@ export class JetStreamStorage implements LogStorage {
     });
     const received: JsMsg[] = [];
     const pulled = await consumer.consume({ max_messages: 1_000, expires: pull.expires, idle_heartbeat: 1_000 });
+    const stopWhenSilent = (): Timer => this.#dependencies.clock.after(loadSilenceMs, () => pulled.stop());
+    let silence = stopWhenSilent();
+    let isWhole = false;
     for await (const message of pulled) {
+      silence.cancel();
       received.push(message);
-      if (message.seq >= last || message.info.pending === 0) break;
+      isWhole = message.seq >= last || message.info.pending === 0;
+      if (isWhole) break;
+      silence = stopWhenSilent();
     }
+    silence.cancel();
+    if (!isWhole) throw new LogError("UNAVAILABLE", "The stream of the chain's log went silent while it was read.");
     this.#dependencies.receiver.load(() => {
       for (const message of received) this.#receive(message, null);
     });

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { seededRandom, systemClock } from "@sluice/lib";
+import { systemClock } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
 import { parseLogUrl } from "../../config/index.ts";
 import { type ChainLog, openChainLog } from "../index.ts";
-import { blockOf, headerOf, otherChain, slotOf, stageOf, ToldChain, takeUntil } from "../testing/chain-model.ts";
+import { blockOf, headerOf, otherChain, slotOf, takeUntil } from "../testing/chain-model.ts";
 import { describeLogConformance } from "../testing/conformance.ts";
 import { appendBlocks, follow, type LogHarness } from "../testing/log-subject.ts";
-import { type NatsServer, natsBinary, startNats } from "../testing/nats-servers.ts";
+import { natsBinary, startNats } from "../testing/nats-servers.ts";
 import { observed, standardOptions, temporaryDirectory } from "../testing/segment-logs.ts";
 
 const given = Bun.env["NATS_URL"] ?? "";
-if (natsBinary === null) console.warn("NOT RUN: the log on three servers of JetStream (there is no nats-server)");
 if (natsBinary === null && given === "") console.warn("NOT RUN: log conformance on JetStream (NATS_URL is not set)");
 
 /** A clock whose intervals a test can let pass. */
@@ -132,73 +131,4 @@ if (url !== "") {
       await expect(plain).rejects.toMatchObject({ code: "UNAVAILABLE" });
     });
   });
-}
-
-if (natsBinary !== null) {
-  describe("three servers", () => {
-    const directory = temporaryDirectory();
-    let servers: NatsServer[] = [];
-    beforeAll(async () => {
-      servers = await startNats(directory.path, 3);
-    });
-    afterAll(async () => {
-      for (const server of servers) await server.process[Symbol.asyncDispose]();
-      directory[Symbol.dispose]();
-    });
-    const logUrl = (): string => `nats://${servers.map(({ port }) => `127.0.0.1:${port}`).join(",")}`;
-
-    test("what is stored is refused from all and told once, and what was acknowledged outlives the leader", async () => {
-      const options = { ...standardOptions, dataDirectory: "", logUrl: logUrl(), tailBytesMax: 1 };
-      const open = (): Promise<ChainLog> => openChainLog(options, observed().dependencies);
-      const one = await eventually("a leader of the cluster", open, 60_000);
-      const two = await open();
-      const both = await Promise.all([one, two].map((log) => log.append(blockOf(headerOf(100)))));
-      // A cluster judges a repeat by what its leader has applied: of two at one moment it may take both.
-      expect(both).toContain("stored");
-      expect(await Promise.all([one, two].map((log) => log.append(blockOf(headerOf(100)))))).toEqual([
-        "repeat",
-        "repeat",
-      ]);
-
-      const acknowledged: number[] = [];
-      const random = seededRandom(5);
-      const append = async (): Promise<void> => {
-        for (let slot = 101; slot <= 300; slot += 1) {
-          const header = headerOf(slot);
-          const record = blockOf(header, "confirmed", 1_000 + Math.floor(random.next() * 100_000));
-          // Who appends asks again until the record is stored; both writers bring every block.
-          const stored = (log: ChainLog): Promise<string> => eventually("an append", () => log.append(record), 60_000);
-          await Promise.all([stored(one), stored(two)]);
-          acknowledged.push(slot);
-        }
-      };
-      const appending = append();
-      await eventually("the first blocks", () => acknowledged.length > 50, 60_000);
-      const leader = await leaderOf(servers);
-      await leader.process[Symbol.asyncDispose]();
-      servers = servers.filter((server) => server !== leader);
-      await appending;
-      await one.append(stageOf(headerOf(300), "finalized"));
-
-      const third = await eventually("a log on the two that are left", open, 60_000);
-      const told = new ToldChain();
-      await takeUntil(follow(third, "confirmed", "earliest"), headerOf(300), told);
-      const held = new Set(told.blocks.map(({ slot }) => Number(slot)));
-      expect(acknowledged.filter((slot) => !held.has(slot))).toEqual([]);
-      expect(held.size).toBe(201);
-      expect(told.blocks).toHaveLength(201);
-      const live = await takeUntil(follow(two, "finalized", "earliest"), headerOf(300));
-      expect(live.blocks).toHaveLength(201);
-      for (const log of [one, two, third]) await log[Symbol.asyncDispose]();
-    }, 90_000);
-  });
-}
-
-async function leaderOf(servers: readonly NatsServer[]): Promise<NatsServer> {
-  const connection = await connect({ servers: servers.map(({ port }) => `127.0.0.1:${port}`) });
-  const { cluster } = await (await jetstreamManager(connection)).streams.info("chain-devnet");
-  await connection.close();
-  const leader = servers.find(({ name }) => name === cluster?.leader);
-  if (leader === undefined) throw new Error("the stream has no leader");
-  return leader;
 }
