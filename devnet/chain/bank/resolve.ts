@@ -1,9 +1,9 @@
 import { createPublicKey, verify } from "node:crypto";
+import { writableKeys } from "@sluice/encode";
 import type { SvmTransaction } from "@sluice/svm/bank";
 import { addressBytes, encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import type { Message, Transaction } from "@sluice/wire/transaction";
-import { writableKeys } from "../encode/index.ts";
 import type { ChainAccount, TransactionErrorJson } from "../model/index.ts";
 import { messageFees, type TransactionFees } from "./costs.ts";
 

@@ -1,7 +1,7 @@
+import type { JsonObject, JsonValue } from "@sluice/encode";
 import { sleep, type Timer, type Timers } from "@sluice/lib";
 import { parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
 import type { TextRandom } from "../../random.ts";
-import type { JsonObject, JsonValue } from "../encode/index.ts";
 import { type Dispatch, RpcError } from "../rpc/index.ts";
 
 /** Lets all callers through, or makes them wait until a time has passed or it is opened. */

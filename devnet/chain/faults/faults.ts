@@ -1,7 +1,7 @@
+import type { JsonObject } from "@sluice/encode";
 import type { ResettableListener } from "../../listener.ts";
 import { TextRandom } from "../../random.ts";
 import type { Chain } from "../bank/index.ts";
-import type { JsonObject } from "../encode/index.ts";
 import type { BlockEngineLinks } from "../leader/index.ts";
 import type { EdgeFaults, SocketFaults } from "./edge.ts";
 import type { LaggingView } from "./lagging-view.ts";

@@ -1,5 +1,5 @@
+import type { JsonObject, JsonValue } from "@sluice/encode";
 import type { Chain } from "../bank/index.ts";
-import type { JsonObject, JsonValue } from "../encode/index.ts";
 import {
   booleanMember,
   invalidParams,

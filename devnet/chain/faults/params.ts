@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../encode/index.ts";
+import type { JsonObject, JsonValue } from "@sluice/encode";
 import { invalidParams, objectValue, u64Value, wrongType } from "../rpc/index.ts";
 
 /** A whole number within bounds. */

@@ -1,8 +1,8 @@
+import type { JsonObject } from "@sluice/encode";
 import { stakePoolProgram } from "@sluice/wire/accounts/stake-pool";
 import { tipPrograms } from "@sluice/wire/accounts/tips";
 import type { Chain } from "../bank/index.ts";
 import { tipAccounts } from "../consensus/index.ts";
-import type { JsonObject } from "../encode/index.ts";
 import { type BlockEngineLinks, readBlockEngine } from "../leader/index.ts";
 import { booleanMember, invalidParams, type MethodTable, stringValue } from "../rpc/index.ts";
 import type { Faults } from "./faults.ts";

@@ -26,12 +26,12 @@ export type {
   Block,
   ChainAccount,
   Commitment,
-  CompiledInstruction,
   ExecutedTransaction,
   Reward,
   TokenBalance,
   TransactionErrorJson,
 } from "./records.ts";
+export { confirmedBlock } from "./records.ts";
 export {
   associatedTokenAddress,
   bytesOf,

@@ -3,32 +3,26 @@
  * blockhashes and signatures are base58 text; instruction and account data are raw bytes.
  */
 
-import type { CompiledInstruction, TransactionErrorJson } from "@sluice/svm";
+import type { ConfirmedBlock, TokenBalance as ShownTokenBalance, TransactionMeta } from "@sluice/encode";
+import type { CompiledInstruction } from "@sluice/svm";
 
-export type { ChainAccount, CompiledInstruction, TransactionErrorJson } from "@sluice/svm";
+export type { Reward } from "@sluice/encode";
+export type { ChainAccount, TransactionErrorJson } from "@sluice/svm";
 
-export interface TokenBalance {
-  readonly accountIndex: number;
-  readonly mint: string;
+/** This chain keeps everything that a node may not have kept. */
+export interface TokenBalance extends ShownTokenBalance {
   readonly owner: string;
   readonly programId: string;
-  readonly amount: bigint;
-  readonly decimals: number;
 }
 
 /** A transaction that was executed in a block, failed ones included. */
-export interface ExecutedTransaction {
+export interface ExecutedTransaction extends TransactionMeta {
   readonly signature: string;
   readonly slot: bigint;
   /** Position in its block. */
   readonly index: number;
   /** The canonical wire bytes, signatures first. */
   readonly bytes: Uint8Array;
-  readonly error: TransactionErrorJson | null;
-  readonly fee: bigint;
-  /** One entry for each key: static, then loaded writable, then loaded readonly. */
-  readonly preBalances: readonly bigint[];
-  readonly postBalances: readonly bigint[];
   readonly preTokenBalances: readonly TokenBalance[];
   readonly postTokenBalances: readonly TokenBalance[];
   /** Grouped by the position of the outer instruction; groups without calls are left out. */
@@ -37,32 +31,25 @@ export interface ExecutedTransaction {
     readonly instructions: readonly CompiledInstruction[];
   }[];
   readonly logs: readonly string[];
-  readonly loadedAddresses: { readonly writable: readonly string[]; readonly readonly: readonly string[] };
-  readonly returnData: { readonly programId: string; readonly data: Uint8Array } | null;
   readonly computeUnitsConsumed: bigint;
   readonly costUnits: bigint;
   /** Whether it counts as a vote. */
   readonly isVote: boolean;
 }
 
-export interface Reward {
-  readonly pubkey: string;
-  readonly lamports: bigint;
-  readonly postBalance: bigint;
-  readonly rewardType: "Fee" | "Rent" | "Staking" | "Voting" | "DeactivatedStake" | null;
-  readonly commission: number | null;
-}
-
-export interface Block {
-  readonly slot: bigint;
-  readonly parentSlot: bigint;
-  readonly blockhash: string;
-  readonly previousBlockhash: string;
+export interface Block extends Omit<ConfirmedBlock, "transactions"> {
   /** Unix seconds. */
   readonly blockTime: bigint;
   readonly blockHeight: bigint;
   readonly transactions: readonly ExecutedTransaction[];
-  readonly rewards: readonly Reward[];
+}
+
+/** The block as its encoders take it. */
+export function confirmedBlock(block: Block): ConfirmedBlock {
+  const transactions = block.transactions.map((executed) => {
+    return { signature: executed.signature, bytes: executed.bytes, meta: executed };
+  });
+  return { ...block, transactions };
 }
 
 /** A frozen slot as every commitment sees it once it has got there. */

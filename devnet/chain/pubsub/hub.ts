@@ -1,5 +1,5 @@
+import type { JsonValue } from "@sluice/encode";
 import { stringifyJsonExact } from "@sluice/wire/json";
-import type { JsonValue } from "../encode/index.ts";
 import {
   type Dispatch,
   dispatcher,

@@ -1,5 +1,5 @@
+import { type JsonObject, parseVotes } from "@sluice/encode";
 import { parseTransaction } from "@sluice/wire/transaction";
-import { type JsonObject, parseVotes } from "../encode/index.ts";
 import type { ChainEvent, Topic } from "./subscription.ts";
 import { isReached } from "./topics.ts";
 

@@ -1,5 +1,5 @@
+import type { JsonObject, JsonValue } from "@sluice/encode";
 import type { RevertedAddresses } from "../bank/index.ts";
-import type { JsonObject, JsonValue } from "../encode/index.ts";
 import type { BankSlot, Block, Commitment } from "../model/index.ts";
 import type { RpcNode } from "../rpc/index.ts";
 

@@ -1,8 +1,15 @@
+import { type AccountEncodingName, encodeAccount, encodeBlock, type JsonValue } from "@sluice/encode";
 import { decodeAddress, decodeSignature } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import { passesFilters } from "../accounts/index.ts";
-import { type AccountEncodingName, encodeAccount, encodeBlock, type JsonValue } from "../encode/index.ts";
-import type { BankSlot, Block, ChainAccount, Commitment, ExecutedTransaction } from "../model/index.ts";
+import {
+  type BankSlot,
+  type Block,
+  type ChainAccount,
+  type Commitment,
+  confirmedBlock,
+  type ExecutedTransaction,
+} from "../model/index.ts";
 import {
   accountFilters,
   accountForm,
@@ -229,7 +236,7 @@ export function blockTopic(params: Params): Topic {
       const { slot } = event.bank;
       const transactions = mention === null ? event.block.transactions : mentioning(event.block, mention, node);
       if (mention !== null && transactions.length === 0) return;
-      const encoded = encodeBlock({ ...event.block, transactions }, options);
+      const encoded = encodeBlock(confirmedBlock({ ...event.block, transactions }), options);
       const value = encoded.ok
         ? { slot, block: encoded.value, err: null }
         : { slot, block: null, err: { UnsupportedTransactionVersion: encoded.version } };

@@ -1,4 +1,4 @@
-import { type AccountEncodingName, type AccountJson, encodeAccount, type JsonObject } from "../encode/index.ts";
+import { type AccountEncodingName, type AccountJson, encodeAccount, type JsonObject } from "@sluice/encode";
 import type { BankSlot, ChainAccount } from "../model/index.ts";
 import { AnswerSize, invalidParams, invalidRequest } from "./errors.ts";
 

@@ -1,5 +1,5 @@
-import { encodeBlock, type JsonValue } from "../encode/index.ts";
-import type { BankSlot, Block } from "../model/index.ts";
+import { encodeBlock, type JsonValue } from "@sluice/encode";
+import { type BankSlot, type Block, confirmedBlock } from "../model/index.ts";
 import { blockCleanedUp, blockNotAvailable, invalidParams, slotSkipped, unsupportedVersion } from "./errors.ts";
 import { abandonedForkAt, bankOf, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
 import {
@@ -111,7 +111,7 @@ export const blockMethods: MethodTable = {
         maxSupportedTransactionVersion: maxVersion(config),
       };
       const block = blockAt(node, slot, node.chain.at(ledgerCommitment(config)).slot);
-      const encoded = encodeBlock(block, options);
+      const encoded = encodeBlock(confirmedBlock(block), options);
       if (!encoded.ok) throw unsupportedVersion(encoded.version);
       return encoded.value;
     },

@@ -1,3 +1,4 @@
+import { encodeBundleTransaction, encodeTransactionError, type JsonObject, type JsonValue } from "@sluice/encode";
 import { decodeSignature } from "@sluice/wire/base58";
 import type { Transaction } from "@sluice/wire/transaction";
 import {
@@ -9,7 +10,6 @@ import {
   type SimulationBank,
   signaturesValid,
 } from "../bank/index.ts";
-import { encodeBundleTransaction, encodeTransactionError, type JsonObject, type JsonValue } from "../encode/index.ts";
 import type { ChainAccount } from "../model/index.ts";
 import { presentAccount } from "./accounts.ts";
 import { invalidParams } from "./errors.ts";

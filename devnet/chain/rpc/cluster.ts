@@ -1,4 +1,4 @@
-import type { JsonObject } from "../encode/index.ts";
+import type { JsonObject } from "@sluice/encode";
 import { invalidParams, RpcError } from "./errors.ts";
 import { featureSet, type MethodTable, nodeVersion, type RpcNode } from "./method.ts";
 import { u64Value } from "./params.ts";

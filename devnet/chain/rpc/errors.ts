@@ -1,4 +1,4 @@
-import type { AccountJson, JsonValue } from "../encode/index.ts";
+import type { AccountJson, JsonValue } from "@sluice/encode";
 
 /** A failure that ends one call: what stands in the `error` member of its answer. */
 export class RpcError extends Error {

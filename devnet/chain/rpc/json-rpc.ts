@@ -1,6 +1,6 @@
+import type { JsonObject, JsonValue } from "@sluice/encode";
 import type { Log } from "@sluice/lib";
 import { parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
-import type { JsonObject, JsonValue } from "../encode/index.ts";
 import {
   answerBytesMax,
   answerTooLarge,

@@ -1,7 +1,7 @@
+import type { EncodeClock, JsonObject, JsonValue } from "@sluice/encode";
 import type { Log } from "@sluice/lib";
 import type { AccountStore } from "../accounts/index.ts";
 import type { AbandonedFork, Chain, PerformanceSamples, StatusCache } from "../bank/index.ts";
-import type { EncodeClock, JsonObject, JsonValue } from "../encode/index.ts";
 import type { AddressEntry, AddressRange, History } from "../history/index.ts";
 import type { BankSlot, ChainAccount } from "../model/index.ts";
 import { minContextSlotNotReached } from "./errors.ts";

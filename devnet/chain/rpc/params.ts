@@ -1,6 +1,6 @@
+import type { JsonObject, JsonValue } from "@sluice/encode";
 import { decodeAddress, decodeBase58, decodeSignature } from "@sluice/wire/base58";
 import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
-import type { JsonObject, JsonValue } from "../encode/index.ts";
 import type { Commitment } from "../model/index.ts";
 import { invalidParams, type RpcError } from "./errors.ts";
 

@@ -1,6 +1,6 @@
+import type { JsonObject, JsonValue } from "@sluice/encode";
 import { decodeBase58 } from "@sluice/wire/base58";
 import type { AccountFilter } from "../accounts/index.ts";
-import type { JsonObject, JsonValue } from "../encode/index.ts";
 import { type BankSlot, type ChainAccount, isTokenProgram } from "../model/index.ts";
 import { type AccountForm, accountForm, presentAccount } from "./accounts.ts";
 import { AnswerSize, answerBytesMax, invalidParams } from "./errors.ts";

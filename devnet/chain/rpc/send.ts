@@ -1,13 +1,13 @@
-import { addressBytes } from "@sluice/wire/base58";
-import type { Transaction } from "@sluice/wire/transaction";
-import { blockhashLifeBlocks, type Simulation, signaturesValid } from "../bank/index.ts";
 import {
   alphabetical,
   encodeSimulation,
   encodeTransactionError,
   type JsonObject,
   type JsonValue,
-} from "../encode/index.ts";
+} from "@sluice/encode";
+import { addressBytes } from "@sluice/wire/base58";
+import type { Transaction } from "@sluice/wire/transaction";
+import { blockhashLifeBlocks, type Simulation, signaturesValid } from "../bank/index.ts";
 import type { TransactionErrorJson } from "../model/index.ts";
 import { accountEncodings, presentAccount } from "./accounts.ts";
 import { invalidParams, preflightFailure } from "./errors.ts";

@@ -1,5 +1,5 @@
+import type { JsonObject } from "@sluice/encode";
 import { readTower } from "../consensus/index.ts";
-import type { JsonObject } from "../encode/index.ts";
 import { invalidParams } from "./errors.ts";
 import { bankOf, type MethodTable, type RpcNode } from "./method.ts";
 import { configAt, u64Value } from "./params.ts";

@@ -1,12 +1,6 @@
+import { type JsonObject, type JsonValue, mintTokenAmount, type UiTokenAmount, uiTokenAmount } from "@sluice/encode";
 import { decodeAddress } from "@sluice/wire/base58";
 import type { AccountFilter } from "../accounts/index.ts";
-import {
-  type JsonObject,
-  type JsonValue,
-  mintTokenAmount,
-  type UiTokenAmount,
-  uiTokenAmount,
-} from "../encode/index.ts";
 import { type BankSlot, isTokenAccount, isTokenProgram, mintState, tokenAmount, tokenKeys } from "../model/index.ts";
 import { accountForm } from "./accounts.ts";
 import { invalidParams } from "./errors.ts";

@@ -1,5 +1,5 @@
+import { encodeTransaction, type JsonObject, type JsonValue } from "@sluice/encode";
 import { parseTransaction } from "@sluice/wire/transaction";
-import { encodeTransaction, type JsonObject, type JsonValue } from "../encode/index.ts";
 import type { RecordedTransaction } from "../history/index.ts";
 import { memoPrograms } from "../model/index.ts";
 import { filterTransactionNotFound, invalidParams, unsupportedVersion } from "./errors.ts";
@@ -124,7 +124,9 @@ export const transactionMethods: MethodTable = {
       const recorded = isSeen ? onChain : (abandonedForkAt(node, bank.slot)?.transaction(signature) ?? null);
       if (recorded === null || recorded.executed.slot > bank.slot) return null;
       const { slot, index } = recorded.executed;
-      const encoded = encodeTransaction(recorded.executed, { encoding, maxSupportedTransactionVersion });
+      const { bytes } = recorded.executed;
+      const options = { encoding, maxSupportedTransactionVersion };
+      const encoded = encodeTransaction({ bytes, meta: recorded.executed }, options);
       if (!encoded.ok) throw unsupportedVersion(encoded.version);
       return { slot, ...encoded.value, blockTime: blockTime(node, slot), transactionIndex: index };
     },

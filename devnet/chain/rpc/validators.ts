@@ -1,7 +1,7 @@
+import type { JsonValue } from "@sluice/encode";
 import { decodeVoteAccount } from "@sluice/wire/accounts/vote";
 import { programs } from "@sluice/wire/programs";
 import { consecutiveSlots } from "../consensus/index.ts";
-import type { JsonValue } from "../encode/index.ts";
 import type { BankSlot } from "../model/index.ts";
 import { blockNotAvailable, invalidParams } from "./errors.ts";
 import { bankOf, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";

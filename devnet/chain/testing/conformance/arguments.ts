@@ -1,6 +1,6 @@
 import type { RpcMethodSpec } from "@sluice/contract/rpc";
+import type { JsonValue } from "@sluice/encode";
 import { encodeBase58 } from "@sluice/wire/base58";
-import type { JsonValue } from "../../encode/index.ts";
 import { missingAddress, type World, type WorldName } from "./world.ts";
 
 type Kind = NonNullable<RpcMethodSpec["config"]>["fields"][string];

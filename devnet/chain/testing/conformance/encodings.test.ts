@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { zstdDecompressSync } from "node:zlib";
+import type { JsonObject, JsonValue } from "@sluice/encode";
 import { programs } from "@sluice/wire/programs";
 import { parseTransaction } from "@sluice/wire/transaction";
-import type { JsonObject, JsonValue } from "../../encode/index.ts";
 import { account, block, results } from "./results.ts";
 import { makeWorld, type World } from "./world.ts";
 

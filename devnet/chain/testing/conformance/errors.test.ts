@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { JsonObject } from "@sluice/encode";
 import { Keypair } from "@solana/web3.js";
-import type { JsonObject } from "../../encode/index.ts";
 import { post } from "../boot.ts";
 import { simulation } from "./results.ts";
 import { makeWorld, unknownSignature, type World } from "./world.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RpcMethodSpec, rpcMethods } from "@sluice/contract/rpc";
-import type { JsonObject, JsonValue } from "../../encode/index.ts";
+import type { JsonObject, JsonValue } from "@sluice/encode";
 import { rpcMethods as nodeMethods } from "../../rpc/table.ts";
 import { fullArguments, goodValue, leastArguments, wrongMember, wrongValues } from "./arguments.ts";
 import { results } from "./results.ts";

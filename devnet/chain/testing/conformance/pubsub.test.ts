@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { JsonObject, JsonValue } from "@sluice/encode";
 import { parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
-import type { JsonObject, JsonValue } from "../../encode/index.ts";
 import { account, block } from "./results.ts";
 import {
   address,

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../encode/index.ts";
+import type { JsonValue } from "@sluice/encode";
 
 /** The required shape of a value; a check gives the first place that differs, or null. */
 export type Shape = (value: JsonValue | undefined, path: string) => string | null;

@@ -1,9 +1,9 @@
+import type { JsonObject, JsonValue } from "@sluice/encode";
 import { decodeAddressLookupTable } from "@sluice/wire/accounts/native";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
 import { programs } from "@sluice/wire/programs";
 import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from "@solana/web3.js";
-import type { JsonObject, JsonValue } from "../../encode/index.ts";
 import { bootFaultyNode, type FaultyNode } from "../../faults/testing/faulty-node.ts";
 import { isTokenAccount, tokenKeys } from "../../model/token-state.ts";
 import type { ChainNode } from "../../node.ts";
