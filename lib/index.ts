@@ -26,6 +26,7 @@ export {
   type WallMs,
   wallMs,
 } from "./clock.ts";
+export { parseDuration, showDuration } from "./duration.ts";
 export { Emitter, KeyedEmitter, type Listener } from "./emitter.ts";
 export { type FileFault, fileFaultIn, fileFaultOf } from "./file-faults.ts";
 export { InvariantError, invariant } from "./invariant.ts";

@@ -268,6 +268,28 @@ describe("BackgroundTask", () => {
     expect(began).toBe(2);
   });
 
+  test("its finish is a run after the one under way, reports what fails or takes too long, and never rejects", async () => {
+    const clock = new ManualClock();
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let began = 0;
+    const errors: string[] = [];
+    const task = new BackgroundTask(
+      { everyMs: 100, closeMsMax: 50 },
+      { clock, work: () => gates[began++]?.promise, onError: (error) => errors.push(String(error)) },
+    );
+    void task.run();
+    const finishing = task.finish();
+    expect(began).toBe(1);
+    gates[0]?.reject(new Error("read-only"));
+    await settle();
+    expect([began, errors]).toEqual([2, ["Error: read-only"]]);
+    clock.advance(50);
+    await finishing;
+    expect(errors).toEqual(["Error: read-only", "Error: The last run did not end within 50 ms."]);
+    clock.advance(1_000);
+    expect([began, clock.pendingTimers]).toEqual([2, 0]);
+  });
+
   test("disposal waits for the run under way, but not for ever", async () => {
     const clock = new ManualClock();
     const task = new BackgroundTask(

@@ -94,7 +94,7 @@ export interface BackgroundTaskOptions {
    * Runs by itself at this interval; without it, only when asked. An interval that ends during a run joins that run.
    */
   readonly everyMs?: number;
-  /** How long disposal waits for a run under way. */
+  /** How long the end waits for runs. */
   readonly closeMsMax?: number;
 }
 
@@ -154,12 +154,24 @@ export class BackgroundTask implements AsyncDisposable {
     }
   }
 
-  /** Starts no further run by itself; waits for one under way, at most `closeMsMax`. */
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Ends with a last run, after one under way, and waits for both at most `closeMsMax`. Never rejects. */
+  async finish(): Promise<void> {
+    this.#close();
+    const last = (this.#flight.running ?? Promise.resolve()).then(() => this.run());
+    const { ok } = await within(this.#dependencies.clock, this.#closeMsMax, last);
+    if (!ok) this.#dependencies.onError(new Error(`The last run did not end within ${this.#closeMsMax} ms.`));
+  }
+
+  #close(): void {
     this.#isClosed = true;
     this.#interval?.cancel();
     this.#due?.cancel();
     this.#due = null;
+  }
+
+  /** Starts no further run by itself; waits for one under way, at most `closeMsMax`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#close();
     const { running } = this.#flight;
     if (running !== null) await within(this.#dependencies.clock, this.#closeMsMax, running);
   }

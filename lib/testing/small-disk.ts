@@ -6,8 +6,8 @@ import { join } from "node:path";
 /** A file system of its own, for tests of full and of read-only disks. */
 export interface SmallDisk extends Disposable {
   readonly path: string;
-  /** Takes all room that is left. */
-  fill(): void;
+  /** Takes all room that is left, but for so many bytes. */
+  fill(leftBytes?: number): void;
   /** Gives back what `fill` took. */
   empty(): void;
   setReadOnly(isReadOnly: boolean): void;
@@ -26,9 +26,9 @@ export function mountSmallDisk(bytes: number): SmallDisk | null {
   const ballast = join(path, "ballast");
   return {
     path,
-    fill: () => {
+    fill: (leftBytes = 0) => {
       const { bavail, bsize } = statfsSync(path);
-      writeFileSync(ballast, Buffer.alloc(bavail * bsize));
+      writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - leftBytes)));
     },
     empty: () => rmSync(ballast, { force: true }),
     setReadOnly: (isReadOnly) => {

@@ -13,10 +13,12 @@ let happened: string[];
 let faults: unknown[];
 let opening: PromiseWithResolvers<void> | null;
 let failing: Error | null;
+let closing: Error | null;
 let succession: Succession<AsyncDisposable & { readonly epoch: bigint }>;
 
 beforeEach(() => {
   [held, looks, happened, faults, opening, failing] = [null, 0, [], [], null, null];
+  closing = null;
   const holderOf = {
     renew: async () => {
       looks += 1;
@@ -33,7 +35,11 @@ beforeEach(() => {
         happened.push(`open ${epoch}`);
         await opening?.promise;
         if (failing !== null) throw failing;
-        return { epoch, [Symbol.asyncDispose]: async () => void happened.push(`close ${epoch}`) };
+        const close = async (): Promise<void> => {
+          happened.push(`close ${epoch}`);
+          if (closing !== null) throw closing;
+        };
+        return { epoch, [Symbol.asyncDispose]: close };
       },
       roleChanged: (role) => happened.push(role),
       internalError: (_where, error) => faults.push(error),
@@ -49,6 +55,14 @@ test("where the lease is to be had it is open when its beginning resolves, and c
   await succession[Symbol.asyncDispose]();
   expect(succession.term).toBeNull();
   expect(happened).toEqual(["open 1", "active", "close 1", "release"]);
+});
+
+test("what cannot be closed is reported, the lease is given up, and the end does not reject", async () => {
+  held = lease(1n);
+  await succession.begin();
+  closing = new Error("read-only");
+  await succession[Symbol.asyncDispose]();
+  expect([faults, happened.at(-1)]).toEqual([[closing], "release"]);
 });
 
 test("a first opening that fails is reported to the caller", async () => {

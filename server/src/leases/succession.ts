@@ -122,6 +122,11 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
   async #close(term: Term): Promise<void> {
     this.#present = null;
     this.#dependencies.roleChanged("standby");
+    await this.#end(term);
+  }
+
+  /** What cannot be closed is reported; the lease is given up all the same. */
+  async #end(term: Term): Promise<void> {
     try {
       await term[Symbol.asyncDispose]();
     } catch (error) {
@@ -137,10 +142,7 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
     await this.#changing;
     const present = this.#present;
     this.#present = null;
-    try {
-      await present?.term[Symbol.asyncDispose]();
-    } finally {
-      await this.#dependencies.lease.release();
-    }
+    if (present !== null) await this.#end(present.term);
+    await this.#dependencies.lease.release();
   }
 }

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { ManualClock } from "@sluice/lib";
 import type { ReputationRecord } from "../../state/index.ts";
 import type { ReputationOutcome } from "./reputation.ts";
-import { Reputations, type ReputationsOptions } from "./reputation-tracker.ts";
+import { Reputations, type ReputationsOptions, ReputationTracker } from "./reputation-tracker.ts";
 
 const landed: ReputationOutcome = { kind: "landed", tip: 1n, medianTip: 1n };
 
@@ -42,7 +43,7 @@ test("what was flushed is there in another process, and goes on from there", asy
   const store = new MemoryStore();
   const { pool } = open(store);
   for (let count = 0; count < 30; count += 1) await pool.record("one", landed);
-  await pool[Symbol.asyncDispose]();
+  await pool.flush();
   const { pool: next } = open(store);
   expect((await next.figures("one")).landed).toBe(30n);
   await next.record("one", landed);
@@ -131,4 +132,23 @@ test("readings beyond the bound are refused and reported", async () => {
   gate.resolve();
   await all;
   expect(lost).toEqual(["c"]);
+});
+
+test("the end stores what is counted, and reports a store that takes nothing instead of rejecting", async () => {
+  for (const isDown of [false, true]) {
+    const store = new MemoryStore();
+    const errors: string[] = [];
+    const tracker = new ReputationTracker({
+      store,
+      pool: { onChange: () => ({ [Symbol.dispose]: () => {} }) },
+      clock: new ManualClock(),
+      medianTip: () => 0n,
+      retryableError: (what, error) => errors.push(`${what}: ${String(error)}`),
+    });
+    await tracker.reputations.record("one", landed);
+    store.isDown = isDown;
+    await tracker[Symbol.asyncDispose]();
+    expect([...store.stored.keys()]).toEqual(isDown ? [] : ["one"]);
+    expect(errors).toEqual(isDown ? ["reputations: Error: the store is down"] : []);
+  }
 });

@@ -44,7 +44,7 @@ export const reputationsDefaults: ReputationsOptions = {
  * Every searcher's reputation: recent ones in memory, all in the store. Outcomes are counted in memory and reach
  * the store with the next `flush`; a kill loses the outcomes since the last one.
  */
-export class Reputations implements AsyncDisposable {
+export class Reputations {
   readonly #options: ReputationsOptions;
   readonly #store: ReputationStorage;
   readonly #events: ReputationsEvents;
@@ -165,11 +165,6 @@ export class Reputations implements AsyncDisposable {
       if (this.#known.size <= this.#options.searchersMax) return;
     }
   }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#flushing;
-    await this.flush();
-  }
 }
 
 export interface ReputationTrackerDependencies {
@@ -237,8 +232,7 @@ export class ReputationTracker implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#flushing[Symbol.asyncDispose]();
     this.#following[Symbol.dispose]();
-    await this.reputations[Symbol.asyncDispose]();
+    await this.#flushing.finish();
   }
 }
