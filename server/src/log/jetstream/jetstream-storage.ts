@@ -1,7 +1,5 @@
 import { createHash } from "node:crypto";
 import {
-  type ConsumerMessages,
-  DeliverPolicy,
   DiscardPolicy,
   JetStreamApiError,
   type JetStreamClient,
@@ -14,7 +12,7 @@ import {
 } from "@nats-io/jetstream";
 import { type NatsConnection, headers as newHeaders } from "@nats-io/transport-node";
 import type { Network } from "@sluice/contract/tiers";
-import { BoundedMap, type Clock, type Log, SingleFlight, sleep, type Timer } from "@sluice/lib";
+import { BoundedMap, type Clock, type Log, SingleFlight, type Timer } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
 import type { LogAddress } from "../../config/index.ts";
 import type { StoredBody } from "../chain-index.ts";
@@ -26,6 +24,7 @@ import type { AppendOutcome, ChainIdentity } from "../records.ts";
 import type { LogStorage, RecordReceiver } from "../storage.ts";
 import { connectToNats } from "./nats-connection.ts";
 import { headers, layoutOf, partSubject, type StreamLayout, subjectOf } from "./stream-layout.ts";
+import { StreamReader, type StreamReading } from "./stream-reader.ts";
 
 export interface JetStreamOptions {
   readonly network: Network;
@@ -46,17 +45,14 @@ export interface JetStreamDependencies {
 /** What a server needs no longer than; a leader's death takes 4 to 9 seconds (measured on three servers). */
 const publishMs = 5_000;
 const checkEveryMs = 2_000;
-const retryMs = 500;
 /** A stream that gives nothing for so long while it is read at a start is away, or was emptied meanwhile. */
-const loadSilenceMs = 10_000;
+const loadSilenceMs = 20_000;
 const alarmMs = 600_000;
 /** Bytes that a message may have beside its body. */
 const headRoomBytes = 8_192;
 const ownMax = 512;
 /** "wrong last sequence": the subject has a message already, whichever was last. */
 const repeatCodes = new Set([10_071, 10_164]);
-/** Measured: without these a consumer stands still for 20 s after the death of a server, with them for 3. */
-const pull = { max_messages: 8, expires: 5_000, idle_heartbeat: 1_000 } as const;
 
 /** A block's record, by the order in which the stream has it. */
 interface PlacedBlock {
@@ -74,13 +70,12 @@ export class JetStreamStorage implements LogStorage {
   readonly #client: JetStreamClient;
   readonly #manager: JetStreamManager;
   readonly #layout: StreamLayout;
-  readonly #ended = new AbortController();
+  readonly #reader: StreamReader;
   readonly #checks = new SingleFlight(() => this.#check());
   /** Blocks whose body this process has, so that it need not unpack what it has published. */
   readonly #own = new BoundedMap<string, true>({ max: ownMax });
   #placed: PlacedBlock[] = [];
   #consuming: Promise<void> | null = null;
-  #messages: ConsumerMessages | null = null;
   #timer: Timer | null = null;
   #created = "";
   #lastSequence = 0;
@@ -100,6 +95,7 @@ export class JetStreamStorage implements LogStorage {
     this.#manager = connected.manager;
     this.#client = jetstream(connected.connection, { timeout: publishMs });
     this.#layout = layoutOf(options.network, options.address.prefix);
+    this.#reader = this.#readerOf({ from: () => this.#lastSequence + 1, headersOnly: false, ahead: 8 });
   }
 
   /** @throws {LogError} UNAVAILABLE, CHAIN_DIFFERS */
@@ -153,9 +149,8 @@ export class JetStreamStorage implements LogStorage {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#ended.abort();
     this.#timer?.cancel();
-    this.#messages?.stop();
+    this.#reader.end();
     await this.#connection.close();
     await Promise.allSettled([this.#consuming, this.#checks.running]);
   }
@@ -232,51 +227,41 @@ export class JetStreamStorage implements LogStorage {
    */
   async #load(info: StreamInfo): Promise<void> {
     const { last_seq: last, messages } = info.state;
-    this.#lastSequence = last;
-    if (messages === 0) return;
-    const consumer = await this.#client.consumers.get(this.#layout.stream, {
-      deliver_policy: DeliverPolicy.All,
-      headers_only: true,
-    });
+    if (messages === 0) {
+      this.#lastSequence = last;
+      return;
+    }
     const received: JsMsg[] = [];
-    const pulled = await consumer.consume({ max_messages: 1_000, expires: pull.expires, idle_heartbeat: 1_000 });
-    const stopWhenSilent = (): Timer => this.#dependencies.clock.after(loadSilenceMs, () => pulled.stop());
-    let silence = stopWhenSilent();
+    const from = (): number => (received.at(-1)?.seq ?? 0) + 1;
+    const reader = this.#readerOf({ from, headersOnly: true, ahead: 1_000 });
+    const endWhenSilent = (): Timer => this.#dependencies.clock.after(loadSilenceMs, () => reader.end());
+    let silence = endWhenSilent();
     let isWhole = false;
-    for await (const message of pulled) {
+    for await (const message of reader.messages()) {
       silence.cancel();
       received.push(message);
       isWhole = message.seq >= last || message.info.pending === 0;
       if (isWhole) break;
-      silence = stopWhenSilent();
+      silence = endWhenSilent();
     }
     silence.cancel();
+    reader.end();
     if (!isWhole) throw new LogError("UNAVAILABLE", "The stream of the chain's log went silent while it was read.");
     this.#dependencies.receiver.load(() => {
       for (const message of received) this.#receive(message, null);
     });
+    this.#lastSequence = Math.max(this.#lastSequence, last);
   }
 
-  /** Goes on from what was received last, over the loss of a server. */
+  /** Goes on from what was received last. */
   async #consume(): Promise<void> {
+    for await (const message of this.#reader.messages()) await this.#receiveWhole(message);
+  }
+
+  #readerOf(reading: Omit<StreamReading, "stream">): StreamReader {
     const { clock, log } = this.#dependencies;
-    while (!this.#ended.signal.aborted) {
-      try {
-        const consumer = await this.#client.consumers.get(this.#layout.stream, {
-          deliver_policy: DeliverPolicy.StartSequence,
-          opt_start_seq: this.#lastSequence + 1,
-        });
-        this.#messages = await consumer.consume(pull);
-        for await (const message of this.#messages) {
-          await this.#receiveWhole(message);
-          if (this.#ended.signal.aborted) return;
-        }
-      } catch (error) {
-        if (this.#ended.signal.aborted) return;
-        log.warn({ error: String(error) }, "the stream of the chain's log cannot be followed");
-      }
-      await sleep(clock, retryMs, this.#ended.signal);
-    }
+    const dependencies = { connection: this.#connection, client: this.#client, clock, log };
+    return new StreamReader(dependencies, { ...reading, stream: this.#layout.stream });
   }
 
   async #receiveWhole(message: JsMsg): Promise<void> {
@@ -386,7 +371,7 @@ export class JetStreamStorage implements LogStorage {
     this.#raiseFloor(floorAbove(this.#placed));
     this.#placed = [];
     this.#lastSequence = 0;
-    this.#messages?.stop();
+    this.#reader.restart();
   }
 }
 

@@ -10,7 +10,11 @@ export const natsBinary: string | null =
 export interface NatsServer {
   readonly name: string;
   readonly port: number;
-  readonly process: ServerProcess;
+  process: ServerProcess;
+  /** kill -9. */
+  kill(): Promise<void>;
+  /** On the same port and store, after `kill`. */
+  startAgain(): Promise<void>;
 }
 
 /** Servers with JetStream on ports of their own: one, or a cluster of three. */
@@ -34,7 +38,18 @@ export async function startNats(
       const cluster = ["--cluster_name", "log", "--cluster", `nats://127.0.0.1:${route}`, "--routes", routes];
       const own = ["-a", "127.0.0.1", "-p", String(port), "-n", name, "-js", "-sd", store];
       const command = [natsBinary ?? "", ...own, ...(count === 1 ? [] : cluster), ...settings];
-      return { name, port, process: await startServerProcess(command) };
+      const server: NatsServer = {
+        name,
+        port,
+        process: await startServerProcess(command),
+        kill: async () => {
+          await server.process[Symbol.asyncDispose]();
+        },
+        startAgain: async () => {
+          server.process = await startServerProcess(command);
+        },
+      };
+      return server;
     }),
   );
   await eventually("nats-server answers", async () => {
