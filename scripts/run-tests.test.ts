@@ -1,8 +1,8 @@
 import { expect, spyOn, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { root, runGroup } from "./run-tests.ts";
+import { root, runGroup, systemGroups, testFiles, unitGroups } from "./run-tests.ts";
 
 /** A group of one file that passes and one whose second test runs `body`. */
 async function run(body: string): Promise<{ passed: number; failed: number; printed: string }> {
@@ -51,4 +51,34 @@ test("a runner that ends in the middle is failed", async () => {
   const { failed, printed } = await run("process.exit(3);");
   expect(failed).toBe(1);
   expect(printed).not.toContain("FLAKY");
+});
+
+test("each test file is in one group", async () => {
+  const grouped = (await Promise.all([...unitGroups, ...systemGroups].map(testFiles))).flat();
+  const all: string[] = [];
+  for await (const file of new Bun.Glob("*/**/*.test.{ts,tsx}").scan({ cwd: root })) {
+    if (!file.includes("node_modules")) all.push(file);
+  }
+  expect(grouped.toSorted()).toEqual(all.toSorted());
+});
+
+test("a test whose own code or testing folder starts a process is not in a group of those that start none", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "processes-"));
+  try {
+    mkdirSync(join(folder, "testing"));
+    const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
+    write("own.test.ts", 'const child = Bun.spawn(["true"]);\n');
+    write("through.test.ts", 'import { boot } from "./testing/boot.ts";\nboot();\n');
+    write("testing/boot.ts", 'export { boot } from "./server.ts";\n');
+    write("testing/server.ts", 'export const boot = () => startServerProcess(["true"]);\n');
+    write("none.test.ts", 'import { boot } from "./server.ts";\nboot();\n');
+    write("server.ts", 'export const boot = () => startServerProcess(["true"]);\n');
+    const paths = [relative(root, folder)];
+    const names = async (processes: boolean): Promise<string[]> =>
+      (await testFiles({ name: "some", paths, processes })).map((file) => file.split("/").at(-1) ?? "");
+    expect(await names(true)).toEqual(["own.test.ts", "through.test.ts"]);
+    expect(await names(false)).toEqual(["none.test.ts"]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

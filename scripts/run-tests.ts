@@ -1,4 +1,5 @@
 /** Runs groups of test files, each in its own Bun process, and adds up their results. */
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface TestGroup {
@@ -7,6 +8,8 @@ export interface TestGroup {
   readonly paths: readonly string[];
   /** Files and folders below those that another group runs. */
   readonly except?: readonly string[];
+  /** Whether its files start processes (`startsProcesses`): all of them do, or none; absent is either. */
+  readonly processes?: boolean;
   readonly timeoutMs?: number;
 }
 
@@ -37,10 +40,13 @@ const longStores = [
   "server/src/ledger/fact-files.test.ts",
   "server/src/ledger/migrations.test.ts",
   "server/src/ledger/readiness.test.ts",
+  "server/src/ledger/retention.test.ts",
+  "server/src/log/jetstream",
 ];
 
 /** Rooms' tests beside markets, proxies, killed processes and simulations: too long for the fast part. */
 const long = [
+  "server/src/backup/full-disk.test.ts",
   "server/src/gateway/hostile-http.test.ts",
   "server/src/gateway/memory.test.ts",
   "server/src/gateway/large.test.ts",
@@ -58,15 +64,26 @@ const long = [
   "server/src/upstreams/refusals.test.ts",
 ];
 
-/** Everything that needs no booted network and no browser, and is quick. */
+const libraries = ["contract", "wire", "lib", "svm", "encode", "sdk"];
+const otherThanRooms = [...stores, ...longStores, ...long];
+
+/** Everything that starts no process, needs no booted network and no browser, and is quick. */
 export const unitGroups: readonly TestGroup[] = [
-  { name: "architecture", paths: [architecture, "scripts"] },
-  { name: "contract and wire", paths: ["contract", "wire", "lib", "svm", "sdk"] },
-  { name: "stores", paths: stores, except: longStores },
-  { name: "server rooms", paths: ["server/src"], except: [...stores, ...long] },
+  { name: "architecture", paths: [architecture, "scripts"], processes: false },
+  { name: "contract and wire", paths: libraries, processes: false },
+  { name: "stores", paths: stores, except: longStores, processes: false },
+  { name: "server rooms", paths: ["server/src"], except: otherThanRooms, processes: false },
 ];
 
 export const systemGroups: readonly TestGroup[] = [
+  { name: "stores with processes", paths: stores, except: longStores, processes: true, timeoutMs: 60_000 },
+  {
+    name: "rooms with processes",
+    paths: ["scripts", ...libraries, "server/src"],
+    except: otherThanRooms,
+    processes: true,
+    timeoutMs: 60_000,
+  },
   { name: "stores, at length", paths: longStores, timeoutMs: 60_000 },
   { name: "rooms, at length", paths: long, timeoutMs: 60_000 },
   { name: "devnet", paths: ["devnet"], timeoutMs: 60_000 },
@@ -74,7 +91,7 @@ export const systemGroups: readonly TestGroup[] = [
   { name: "console", paths: ["console"], timeoutMs: 120_000 },
 ];
 
-async function testFiles(group: TestGroup): Promise<string[]> {
+export async function testFiles(group: TestGroup): Promise<string[]> {
   const files = new Set<string>();
   for (const path of group.paths) {
     if (/\.test\.tsx?$/.test(path)) files.add(path);
@@ -86,7 +103,30 @@ async function testFiles(group: TestGroup): Promise<string[]> {
   }
   const isElsewhere = (file: string): boolean =>
     group.except?.some((path) => file === path || file.startsWith(`${path}/`)) === true;
-  return [...files].filter((file) => !isElsewhere(file)).toSorted();
+  const isWanted = (file: string): boolean =>
+    group.processes === undefined || group.processes === startsProcesses(file);
+  return [...files].filter((file) => !isElsewhere(file) && isWanted(file)).toSorted();
+}
+
+const startPattern =
+  /\bBun\.spawn(Sync)?\(|\bstart\w*Process\(|\bsuperviseChild\(|\bChildSupervisor\.start\(|\bopenLedger\(|\brunTool\(|"node:child_process"/;
+const readers = { ts: new Bun.Transpiler({ loader: "ts" }), tsx: new Bun.Transpiler({ loader: "tsx" }) };
+
+/**
+ * Whether a test, or what it imports of a folder `testing`, starts a process: a server, a database, the ledger's
+ * engine, a child to kill. Such tests take most of the time of all and are left out of the fast part.
+ */
+function startsProcesses(test: string): boolean {
+  const seen = new Set([join(root, test)]);
+  for (const path of seen) {
+    const text = readFileSync(path, "utf8");
+    if (startPattern.test(text)) return true;
+    for (const { path: imported } of readers[path.endsWith("x") ? "tsx" : "ts"].scanImports(text)) {
+      const target = imported.startsWith(".") ? join(path, "..", imported) : "";
+      if (target.includes("/testing/") && existsSync(target)) seen.add(target);
+    }
+  }
+  return false;
 }
 
 interface GroupRun {

@@ -27,6 +27,7 @@ function ensureBrowser(): void {
 const pairs = [
   ["architecture", "contract and wire"],
   ["stores, at length", "rooms, at length"],
+  ["stores with processes", "rooms with processes"],
   ["devnet", "console"],
 ];
 
