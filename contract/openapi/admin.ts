@@ -15,7 +15,18 @@ interface Route {
   readonly answer?: unknown;
   /** Answered with server-sent events. */
   readonly stream?: true;
+  /** It reads records that are deleted after a time. */
+  readonly dataSince?: true;
 }
+
+const dataSinceHeader = {
+  headers: {
+    "X-Data-Since": {
+      description: "The moment from which records are kept, where the range begins before it; what is older is deleted",
+      schema: { type: "string" as const, format: "date-time" },
+    },
+  },
+};
 
 type Problems = (...codes: ErrorCode[]) => Record<string, ZodOpenApiResponseObject>;
 
@@ -26,7 +37,16 @@ function operations(problems: Problems) {
     if (stream === true) return { content: { "text/event-stream": { schema: { type: "string" as const } } } };
     return answer === undefined ? {} : { content: json(answer) };
   };
-  return ({ operationId, summary, status = 200, query, body, answer, stream }: Route): ZodOpenApiOperationObject => ({
+  return ({
+    operationId,
+    summary,
+    status = 200,
+    query,
+    body,
+    answer,
+    stream,
+    dataSince,
+  }: Route): ZodOpenApiOperationObject => ({
     operationId,
     tags: ["Administration"],
     summary,
@@ -34,7 +54,11 @@ function operations(problems: Problems) {
     ...(query === undefined ? {} : { requestParams: query }),
     ...(body === undefined ? {} : { requestBody: { required: true, content: json(body) } }),
     responses: {
-      [`${status}` as "200"]: { description: summary, ...contentOf(answer, stream) },
+      [`${status}` as "200"]: {
+        description: summary,
+        ...contentOf(answer, stream),
+        ...(dataSince === true ? dataSinceHeader : {}),
+      },
       ...problems("INVALID_INPUT", "INVALID_API_KEY", "KEY_INACTIVE", "PERMISSION_DENIED", "IP_NOT_ALLOWED"),
       ...problems("NOT_FOUND", "CONFLICT", "RATE_LIMIT_EXCEEDED", "OVERLOADED", "STORE_UNAVAILABLE", "INTERNAL_ERROR"),
     },
@@ -67,6 +91,7 @@ function usagePaths(operation: Operation): ZodOpenApiPathsObject {
       get: operation({
         operationId: "readUsage",
         summary: "What an account used",
+        dataSince: true,
         query: { query: schemas.usageQuery },
         answer: schemas.usageReport,
       }),
@@ -83,6 +108,7 @@ function usagePaths(operation: Operation): ZodOpenApiPathsObject {
       get: operation({
         operationId: "listRequests",
         summary: "Requests, newest first",
+        dataSince: true,
         query: { query: schemas.requestsQuery },
         answer: pageOf(schemas.requestRecord),
       }),
@@ -167,6 +193,13 @@ function operatorsPaths(operation: Operation): ZodOpenApiPathsObject {
         summary: "The trail of changes, newest first",
         query: ofSubject,
         answer: pageOf(schemas.auditEntry),
+      }),
+    },
+    [`${root}/ledger/tables`]: {
+      get: operation({
+        operationId: "listLedgerTables",
+        summary: "The tables of the ledger: their size, their oldest row, and how long they keep their rows",
+        answer: schemas.ledgerTableList,
       }),
     },
     [`${root}/upstreams/live`]: {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { oracleSourceStatuses } from "../oracle.ts";
 import { platformTiers } from "../tiers.ts";
+import { ledgerTable } from "./ledger.ts";
 import { bigCount, count, networkName, timestamp } from "./primitives.ts";
 
 /** Whether a node gets calls. */
@@ -58,6 +59,10 @@ export const consoleOverview = z
       .array(consoleUpstream)
       .nullable()
       .meta({ description: "The nodes of all networks; null for keys without `admin`" }),
+    ledger: z
+      .array(ledgerTable)
+      .nullable()
+      .meta({ description: "The tables of the ledger as they were within a minute; null for keys without `admin`" }),
     lastHour: consoleUsage,
     account: z.object({
       name: z.string(),

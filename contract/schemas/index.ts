@@ -11,6 +11,7 @@ export * from "./engine-admin.ts";
 export * from "./health.ts";
 export * from "./json-rpc.ts";
 export * from "./key.ts";
+export * from "./ledger.ts";
 export * from "./page.ts";
 export * from "./problem.ts";
 export * from "./requests.ts";

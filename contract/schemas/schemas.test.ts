@@ -165,6 +165,7 @@ describe("read bodies", () => {
       blockHeight: null,
       transactionsPerSecond: null,
       doors: [{ name: "rpc", address: "http://127.0.0.1:8899/rpc", protocol: "JSON-RPC", status: "open" }],
+      ledger: null,
       upstreams: [
         {
           label: "local",

@@ -133,7 +133,7 @@ describe.if(isHere && databaseUrl !== "")("the release before beside this one, o
 
   test("each sees the other registered, and what contracts waits until the one before has ended", async () => {
     const process = { roles: ["gateway"], version: "1", meters: true, sharesLedger: true, sharesHot: true };
-    const mine = { ...process, id: "present", ledgerId: "ledger", hotId: "hot" };
+    const mine = { ...process, id: "present", ledgerId: "ledger", hotId: "hot", masterKeys: [] };
     expect(await present.processes.join(mine, 60_000)).toEqual([]);
     const others = await earlier.processes.join({ ...mine, id: "earlier" }, 60_000);
     expect(others.map(({ id }) => id)).toEqual(["present"]);

@@ -8,6 +8,7 @@ import { AdminAccess, type AdminAccessDependencies } from "./admin-access.ts";
 import { type CountDependencies, countRequests } from "./count-requests.ts";
 import { addEngineRoutes, type EngineRouteDependencies } from "./engine-routes.ts";
 import { addKeyRoutes, type KeyRouteDependencies } from "./key-routes.ts";
+import { addLedgerRoutes, type LedgerRouteDependencies } from "./ledger-routes.ts";
 import { reloadBody } from "./reload.ts";
 import { addRequestRoutes, type RequestsDependencies } from "./requests.ts";
 import { addSentRoute, type SentDependencies } from "./sent.ts";
@@ -18,6 +19,7 @@ import { addUsageRoute, type UsageDependencies } from "./usage.ts";
 export interface SharedRouteDependencies
   extends Omit<UsageDependencies, "state">,
     Omit<RequestsDependencies, "adminAccess">,
+    LedgerRouteDependencies,
     Omit<AccountRouteDependencies, "state">,
     Omit<KeyRouteDependencies, "state">,
     Omit<EngineRouteDependencies, "state"> {
@@ -68,6 +70,7 @@ export function createAdministration(dependencies: AdministrationDependencies): 
 export function addSharedRoutes(app: Hono<RestEnvironment>, dependencies: SharedRouteDependencies): void {
   addUsageRoute(app, dependencies);
   addRequestRoutes(app, dependencies);
+  addLedgerRoutes(app, dependencies);
   addAccountRoutes(app, dependencies);
   addKeyRoutes(app, dependencies);
   addEngineRoutes(app, dependencies);

@@ -173,10 +173,35 @@ describe("who is shown what", () => {
     const reader = await stand.key(accountId, ["read"]);
     const overview = async (headers: Record<string, string>) => {
       const body = (await (await stand.ask("overview", { headers })).json()) as Record<string, unknown>;
-      return [(body["doors"] as { name: string }[]).map(({ name }) => name), body["upstreams"], body["networkState"]];
+      return [
+        (body["doors"] as { name: string }[]).map(({ name }) => name),
+        body["upstreams"],
+        body["networkState"],
+        body["ledger"],
+      ];
     };
-    const forOperators = [["rpc", "metrics"], [...nodesOfTests], "operational"];
-    const forCustomers = [["rpc"], null, "operational"];
+    const tables = [
+      {
+        name: "requests",
+        holds: "a row for each request that was served",
+        rows: 5,
+        bytes: 1_000,
+        oldest_at: "2026-10-01T00:00:00.000Z",
+        kept: "62d",
+        least: "62d",
+      },
+      {
+        name: "oracle_ticks",
+        holds: "prices of single exchanges",
+        rows: 0,
+        bytes: 0,
+        oldest_at: null,
+        kept: null,
+        least: "1d",
+      },
+    ];
+    const forOperators = [["rpc", "metrics"], [...nodesOfTests], "operational", tables];
+    const forCustomers = [["rpc"], null, "operational", null];
     const cookie = await stand.signIn(operator.key);
     expect(await overview({ cookie })).toEqual(forOperators);
     expect(await overview({ "x-api-key": operator.key })).toEqual(forOperators);
@@ -191,7 +216,7 @@ describe("who is shown what", () => {
       [[], "unavailable"],
     ] as const) {
       stand.nodes = nodes as typeof nodesOfTests;
-      expect(await overview({ "x-api-key": reader.key })).toEqual([["rpc"], null, state]);
+      expect(await overview({ "x-api-key": reader.key })).toEqual([["rpc"], null, state, null]);
     }
   });
 

@@ -11,11 +11,13 @@ import { type Network, platformTierLimits } from "@sluice/contract/tiers";
 import type { Clock, Log } from "@sluice/lib";
 import type { Hono } from "hono";
 import { createRestApp, type RestEnvironment, readInput } from "../http/index.ts";
+import type { LedgerTableState } from "../ledger/index.ts";
 import type { AccountRecord } from "../state/index.ts";
 import { addBundlesRoutes, type ConsoleBundlesDependencies } from "./console-bundles.ts";
 import { addNamesRoute, type ConsoleResolver } from "./console-names.ts";
 import { addPricesRoutes } from "./console-prices.ts";
 import { type ConsoleSessionDependencies, ConsoleSessions, type ConsoleViewer } from "./console-session.ts";
+import { ledgerTableBody } from "./ledger-routes.ts";
 import { LiveStreams } from "./live-stream.ts";
 import { type ChainPosition, ChainPulse } from "./pulse.ts";
 import { isoTime } from "./records.ts";
@@ -31,6 +33,8 @@ export interface ConsoleDependencies extends ConsoleSessionDependencies {
   readonly upstreams: () => readonly ConsoleUpstream[];
   /** Asks a node of the default network, uncharged; rejects when none answers. */
   readonly chainPosition: () => Promise<ChainPosition>;
+  /** As they were measured last. */
+  readonly ledgerTables: () => readonly LedgerTableState[];
   readonly usage: (accountId: string) => Promise<ConsoleUsage>;
   readonly creditsUsed: (accountId: string) => Promise<{ used: bigint }>;
   /** Null where this process runs no resolver. */
@@ -131,6 +135,7 @@ class Overviews {
       transactionsPerSecond: pulse.transactionsPerSecond,
       doors: [...endpoints(viewer)],
       upstreams: viewer.operates ? [...upstreams] : null,
+      ledger: viewer.operates ? this.#dependencies.ledgerTables().map(ledgerTableBody) : null,
       lastHour,
       account: {
         name: account.name,

@@ -37,6 +37,7 @@ export const administrationMethods = [
   "DELETE /api/v1/admin/keys/:id",
   "POST /api/v1/admin/keys/:id/rotate",
   "GET /api/v1/admin/audit",
+  "GET /api/v1/admin/ledger/tables",
   "GET /api/v1/admin/upstreams",
   "GET /api/v1/admin/upstreams/live",
   "POST /api/v1/admin/upstreams",

@@ -62,7 +62,14 @@ for (const [driver, url] of [["SQLite", null] as const, ["PostgreSQL", databaseU
   test(`${driver}: a process that is registered keeps what it holds, however old, until its registration ends`, async () => {
     const account = await leased("dd".repeat(12), 1, 40n);
     const stores = { ledgerId: null, hotId: null, sharesLedger: true, sharesHot: true };
-    const process = { ...stores, id: "dd".repeat(12), roles: ["gateway"], version: "1", meters: true };
+    const process = {
+      ...stores,
+      id: "dd".repeat(12),
+      roles: ["gateway"],
+      version: "1",
+      meters: true,
+      masterKeys: null,
+    };
     await state.processes.join(process, 10_000_000);
     minutes(60);
     expect(await isAlive(process.id, dependencies())).toBe(true);

@@ -195,6 +195,8 @@ test("the management socket does the same, in the name of the operator", async (
       creditsHeld: unused,
       flushUsage: unused,
       readUsage: unused,
+      requestsKeptSince: () => null,
+      ledgerTables: unused,
       servedRequests: unused,
       recordedRequests: unused,
       requests: { flush: unused, find: unused, search: unused },

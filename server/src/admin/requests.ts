@@ -5,7 +5,7 @@ import type { Page, RequestFoundBody, RequestRecordBody } from "@sluice/contract
 import * as schemas from "@sluice/contract/schemas";
 import type { Clock } from "@sluice/lib";
 import type { Hono } from "hono";
-import { parseInput, type RestEnvironment } from "../http/index.ts";
+import { dataSinceHeaders, parseInput, type RestEnvironment } from "../http/index.ts";
 import type { FoundRequests, RequestFact, RequestPlace, RequestSearch } from "../ledger/index.ts";
 import type { AdminCaller, Admission } from "./admin-access.ts";
 import { isoTime } from "./records.ts";
@@ -22,6 +22,8 @@ export interface RequestsDependencies {
   readonly clock: Clock;
   readonly adminAccess: Admission;
   readonly requests: RequestFacts;
+  /** The moment from which all records of requests are kept, Unix milliseconds; null where that is for ever. */
+  readonly requestsKeptSince: () => number | null;
 }
 
 /** An account, for its own requests, or an operator for all. */
@@ -35,7 +37,9 @@ const daysMax = 400;
 export function addRequestRoutes(app: Hono<RestEnvironment>, dependencies: RequestsDependencies): void {
   app.get("/api/v1/requests", async (context) => {
     const viewer = await dependencies.adminAccess.admit(context, "read");
-    return context.json(await listRequests(context.req.query(), viewer, dependencies));
+    const search = searchOf(context.req.query(), viewer, dependencies.clock.now());
+    const headers = dataSinceHeaders(search.sinceMs, dependencies.requestsKeptSince());
+    return context.json(await listRequests(search, viewer, dependencies), 200, headers);
   });
   app.get("/api/v1/requests/:id", async (context) => {
     const viewer = await dependencies.adminAccess.admit(context, "read");
@@ -60,11 +64,10 @@ const noRecord =
   "written";
 
 async function listRequests(
-  parameters: Record<string, string>,
+  search: RequestSearch,
   viewer: Viewer,
-  { clock, requests }: RequestsDependencies,
+  { requests }: RequestsDependencies,
 ): Promise<Page<RequestRecordBody>> {
-  const search = searchOf(parameters, viewer, clock.now());
   await requests.flush().catch(() => undefined);
   const { facts, next } = await requests.search(search);
   return {

@@ -6,10 +6,13 @@ import type { State } from "../state/index.ts";
 import { forgetSecrets, rotateSecrets, surveySecrets } from "./stored-secrets.ts";
 
 export interface SecretRouteDependencies {
-  readonly state: Pick<State, "secrets" | "audit">;
+  readonly state: Pick<State, "secrets" | "audit" | "processes">;
   /** With the master keys of the process. */
   readonly vault: SecretVault;
 }
+
+/** Processes that a refusal names. */
+const namedMax = 5;
 
 const keyIdForm = /^(?:[0-9a-f]{16}|unnamed)$/;
 
@@ -23,6 +26,7 @@ export function addSecretRoutes(
   app.get("/secrets", async (context) => context.json(await surveySecrets(secrets)));
   app.post("/secrets/rotate", async (context) => {
     if (vault.keyId === null) throw new SluiceError("CONFLICT", { message: "There is no MASTER_KEY to encrypt with" });
+    await requireKeyEverywhere(vault.keyId, state.processes);
     const outcome = await rotateSecrets(secrets);
     const { unreadable, ...detail } = outcome;
     const entry = { actor, action: "secrets.rotate", subject: vault.keyId };
@@ -39,5 +43,20 @@ export function addSecretRoutes(
     const detail = { forgotten: forgotten.slice(0, 100), count: forgotten.length };
     if (forgotten.length > 0) await state.audit.append({ actor, action: "secrets.forget", subject: keyId, detail });
     return context.json({ forgotten });
+  });
+}
+
+/** A process without the new key would leave out, from its next reading on, what is encrypted under it. */
+async function requireKeyEverywhere(keyId: string, processes: Pick<State["processes"], "list">): Promise<void> {
+  const lacking = (await processes.list()).filter(({ masterKeys }) => masterKeys?.includes(keyId) !== true);
+  if (lacking.length === 0) return;
+  const named = lacking.slice(0, namedMax).map(({ id, roles, version, masterKeys }) => {
+    const has = masterKeys === null ? "does not tell its keys" : `has ${masterKeys.join(", ") || "none"}`;
+    return `${id} (version ${version}, roles ${roles.join(", ")}) ${has}`;
+  });
+  throw new SluiceError("CONFLICT", {
+    message:
+      `MASTER_KEY is the key ${keyId}, and ${lacking.length} of the processes on this database cannot open what is ` +
+      `encrypted with it: ${named.join("; ")}. Start them with it in MASTER_KEY or MASTER_KEY_PREVIOUS first`,
   });
 }

@@ -4,7 +4,7 @@ import * as schemas from "@sluice/contract/schemas";
 import { platformTierLimits } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { Hono } from "hono";
-import { parseInput, type RestEnvironment } from "../http/index.ts";
+import { dataSinceHeaders, parseInput, type RestEnvironment } from "../http/index.ts";
 import type { UsageSums as LedgerFigures, Usage, UsageQuestion, UsageRange } from "../ledger/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
 import type { AdminCaller, Admission } from "./admin-access.ts";
@@ -21,6 +21,8 @@ export interface UsageDependencies {
   readonly servedRequests: (accountId: string, month: string) => Promise<bigint>;
   /** Requests of an account that are recorded, by month. */
   readonly recordedRequests: (range: UsageRange) => Promise<ReadonlyMap<string, bigint>>;
+  /** The moment from which all records of requests are kept, Unix milliseconds; null where that is for ever. */
+  readonly requestsKeptSince: () => number | null;
   readonly creditsUsed: (accountId: string) => Promise<{ month: string; used: bigint }>;
 }
 
@@ -39,6 +41,7 @@ export function addUsageRoute(app: Hono<RestEnvironment>, dependencies: UsageDep
     const query = readQuery(context.req.query(), dependencies.clock.now());
     const account = await accountOf(caller, query.account_id, dependencies.state);
     const range = monthsOf(query);
+    const keptSinceMs = dependencies.requestsKeptSince();
     // Before the records are read: what is served meanwhile is not missing.
     const served = await Promise.all(range.months.map((month) => dependencies.servedRequests(account.id, month)));
     await dependencies.flushUsage().catch(() => undefined);
@@ -55,10 +58,11 @@ export function addUsageRoute(app: Hono<RestEnvironment>, dependencies: UsageDep
       items,
       next_cursor: nextCursor,
       total,
-      missing: missingOf(range.months, served, recorded),
+      missing: missingOf({ months: range.months, keptSinceMs }, served, recorded),
       month,
     };
-    return context.json(report, 200, { "Cache-Control": "no-store" });
+    const headers = dataSinceHeaders(query.fromMs, keptSinceMs);
+    return context.json(report, 200, { "Cache-Control": "no-store", ...headers });
   });
 }
 
@@ -160,13 +164,17 @@ function monthsOf({ fromMs, untilMs }: Query): { fromMs: number; untilMs: number
   return { fromMs: Date.UTC(year, month, 1), untilMs: endMs, months };
 }
 
-/** What was served in a month and has no record; months without such are left out. */
+/**
+ * What was served in a month and has no record; months without such are left out, and so are those of which records
+ * were deleted for their age.
+ */
 function missingOf(
-  months: readonly string[],
+  { months, keptSinceMs }: { readonly months: readonly string[]; readonly keptSinceMs: number | null },
   served: readonly bigint[],
   recorded: ReadonlyMap<string, bigint>,
 ): UsageReport["missing"] {
   return months.flatMap((month, index) => {
+    if (keptSinceMs !== null && Date.parse(`${month}-01`) < keptSinceMs) return [];
     const missing = (served[index] ?? 0n) - (recorded.get(month) ?? 0n);
     return missing > 0n ? [{ month, requests: Number(missing) }] : [];
   });

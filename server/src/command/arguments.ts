@@ -1,5 +1,5 @@
 import { methodPattern } from "@sluice/contract/permissions";
-import { isAddressRange } from "@sluice/lib";
+import { isAddressRange, parseDuration } from "@sluice/lib";
 import { InvalidArgumentError } from "commander";
 
 /**
@@ -90,13 +90,11 @@ export function day(text: string): string {
   return text;
 }
 
-const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
-
 /** Seconds of a duration such as `90s`, `15m`, `12h` or `7d`. */
 export function duration(text: string): number {
-  const [, number, unit = ""] = /^(\d{1,7})([smhd])$/.exec(text) ?? [];
-  if (number === undefined) throw new InvalidArgumentError("It must be a duration, such as 90s, 15m, 12h or 7d.");
-  return Number(number) * (secondsOf[unit] ?? 1);
+  const ms = parseDuration(text);
+  if (ms === null) throw new InvalidArgumentError("It must be a duration, such as 90s, 15m, 12h or 7d.");
+  return ms / 1_000;
 }
 
 /** Reads an option that may be repeated, each occurrence by `read`. */

@@ -10,6 +10,7 @@ import { addCreditCommands } from "./credits.ts";
 import { runDev } from "./dev.ts";
 import { addEngineCommands } from "./engine.ts";
 import { addKeyCommands } from "./keys.ts";
+import { addLedgerCommands } from "./ledger.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addOracleCommands } from "./oracle.ts";
 import { addReportCommands } from "./reports.ts";
@@ -40,6 +41,7 @@ export function buildProgram(terminal: Terminal, environment: Environment = {}):
   addUpstreamCommands(program, context);
   addReportCommands(program, context);
   addRequestCommands(program, context);
+  addLedgerCommands(program, context);
   addMigrateCommand(program, context);
   addBackupCommands(program, context);
   addOracleCommands(program, context);

@@ -1,5 +1,5 @@
 import type { Page, RequestFoundBody, RequestRecordBody } from "@sluice/contract/schemas";
-import { systemClock } from "@sluice/lib";
+import { parseDuration, systemClock } from "@sluice/lib";
 import { type Command, InvalidArgumentError } from "commander";
 import type { CommandContext } from "./context.ts";
 import { moreLine, type PageOptions, pageQuery, withPages } from "./paging.ts";
@@ -59,13 +59,10 @@ interface ListOptions extends PageOptions {
   readonly until?: string;
 }
 
-const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /** A time, or a time that lies so long before the present. */
 export function moment(text: string, _before?: unknown, nowMs: number = systemClock.now()): string {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const atMs =
-    count === undefined || unit === undefined ? Date.parse(text) : nowMs - Number(count) * (unitMs[unit] ?? 0);
+  const ago = parseDuration(text);
+  const atMs = ago === null ? Date.parse(text) : nowMs - ago;
   if (Number.isNaN(atMs))
     throw new InvalidArgumentError("It must be a time such as 2026-11-20T12:00:00Z, or 90m, 12h, 7d.");
   return new Date(atMs).toISOString();

@@ -79,6 +79,11 @@ beforeAll(async () => {
         asked.push(question);
         return { rows: [{ group: "getSlot", ...figures }], more: false, total: figures };
       },
+      requestsKeptSince: () => null,
+      ledgerTables: async () => [
+        { name: "requests", rows: 2, bytes: 3 * 1024 ** 2, oldestMs: noon, kept: 62 * 86_400_000 },
+        { name: "oracle_ticks", rows: 0, bytes: 0, oldestMs: null, kept: null },
+      ],
       servedRequests: async () => 10n,
       recordedRequests: async () => new Map([["2026-11", 3n]]),
       requests: {
@@ -314,4 +319,15 @@ test("a request is shown by its id with the name of its code, and listed by all 
   });
   await expect(say("requests", "list", "--since", "tomorrow")).rejects.toThrow("--since");
   await expect(say("requests", "list", "--code", "NO_SUCH_CODE")).rejects.toThrow("--code: is no code");
+});
+
+test("the tables of the ledger with their size, their oldest row and how long they keep their rows", async () => {
+  expect(await say("ledger", "tables")).toBe(
+    [
+      "TABLE         ROWS  SIZE     OLDEST                    KEPT                  LEAST  HOLDS",
+      "requests      2     3.0 MiB  2026-11-20T12:00:00.000Z  62d                   62d    a row for each request that was served",
+      "oracle_ticks  0     0.0 MiB  -                         by a rule of its own  1d     prices of single exchanges",
+    ].join("\n"),
+  );
+  expect((await read("ledger", "tables")).items).toHaveLength(2);
 });

@@ -74,6 +74,7 @@ export function openConsole(config: Config, dependencies: ConsoleDependencies): 
           .map(({ name, url, protocol }) => ({ name, address: url, protocol, status: "open" })),
       upstreams: () => consoleUpstreams(gateway.upstreams, clock.now()),
       chainPosition: () => chainPosition(gateway.upstreams, config.networkDefault),
+      ledgerTables: () => stores.ledger.tables.last(),
       usage: async (accountId) => consoleUsage(await stores.ledger.requests.lastHour(accountId)),
       creditsUsed: (accountId) => gateway.credits.spent(accountId),
     },

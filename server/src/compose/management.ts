@@ -74,6 +74,8 @@ const shared = ({ stores, revocations, engineControl, reload, credits, ...rest }
   readUsage: (question: UsageQuestion) => stores.ledger.requests.usage(question).catch(unavailableWhileAway),
   servedRequests: rest.servedRequests,
   recordedRequests: (range: UsageRange) => stores.ledger.requests.recorded(range).catch(unavailableWhileAway),
+  requestsKeptSince: () => stores.ledger.tables.keptSince("requests"),
+  ledgerTables: () => stores.ledger.tables.read().catch(unavailableWhileAway),
   requests: {
     flush: () => stores.ledger.requests.flush(),
     find: (requestId: string, accountId: string | null) =>

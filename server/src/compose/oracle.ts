@@ -55,6 +55,7 @@ export async function openOracle(config: Config, dependencies: OracleParts): Pro
           v2: openMeter(config, { meter: "oracle-v2", store: requests["oracle-v2"], processes }, dependencies),
         },
         ledger: stores.ledger,
+        candlesKeptSince: () => stores.ledger.tables.keptSince("oracle_candles_by_minute"),
         standsBy,
         requestId,
         events: oracleEvents,

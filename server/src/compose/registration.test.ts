@@ -13,6 +13,7 @@ const process = (id: string, changes: Partial<NewProcess> = {}): NewProcess => (
   sharesHot: true,
   ledgerId: null,
   hotId: null,
+  masterKeys: null,
   ...changes,
 });
 

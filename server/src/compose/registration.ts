@@ -1,4 +1,4 @@
-import { BackgroundTask, type Clock, type Log, sleep, within } from "@sluice/lib";
+import { BackgroundTask, type Clock, type Log, masterKeyId, sleep, within } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
 import type { Hot } from "../hot/index.ts";
 import type { Ledger } from "../ledger/index.ts";
@@ -22,6 +22,7 @@ const processOf = (config: Config, known: Omit<NewProcess, keyof ReturnType<type
 
 const ofConfig = (config: Config) => ({
   roles: config.roles,
+  masterKeys: [...(config.masterKey === null ? [] : [config.masterKey]), ...config.masterKeysPrevious].map(masterKeyId),
   meters: opensGateway(config) || opensOracle(config) || opensEngine(config),
   sharesLedger: config.stores.clickhouseUrl !== null,
   sharesHot: config.stores.redisUrl !== null,

@@ -24,6 +24,7 @@ export interface Stores {
 }
 
 const sweepMs = 3_600_000;
+const measureEveryMs = 60_000;
 
 /** The files and folders of a server in its data directory. */
 export const storeParts = ["state", "ledger", "ledger-queue", "credits", "console", "sluice.sock", "workers"] as const;
@@ -92,7 +93,13 @@ export async function openStores(
         network: config.networkDefault,
         // A command that finds no ledger says so and ends; a server serves what needs none.
         mayBeAway: isServer,
-        ...(isServer ? { factFiles: factFilesOf(config, dependencies.processId) } : {}),
+        ...(isServer
+          ? {
+              factFiles: factFilesOf(config, dependencies.processId),
+              retentions: config.stores.ledgerRetentions,
+              measureEveryMs,
+            }
+          : {}),
       },
       {
         clock,

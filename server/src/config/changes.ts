@@ -60,6 +60,14 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   LOG_SYNC: ({ stores }) => stores.log.sync,
   REDIS_URL: ({ stores }) => stores.redisUrl,
   REDIS_PREFIX: ({ stores }) => stores.redisPrefix,
+  LEDGER_RETENTION_REQUESTS: ({ stores }) => stores.ledgerRetentions.requests,
+  LEDGER_RETENTION_BUNDLE_OUTCOMES: ({ stores }) => stores.ledgerRetentions.bundle_outcomes,
+  LEDGER_RETENTION_ORACLE_TICKS: ({ stores }) => stores.ledgerRetentions.oracle_ticks,
+  LEDGER_RETENTION_ORACLE_ROUNDS_BY_SECOND: ({ stores }) => stores.ledgerRetentions.oracle_rounds_by_second,
+  LEDGER_RETENTION_ORACLE_CANDLES_BY_MINUTE: ({ stores }) => stores.ledgerRetentions.oracle_candles_by_minute,
+  LEDGER_RETENTION_ORACLE_VOLUMES_BY_MINUTE: ({ stores }) => stores.ledgerRetentions.oracle_volumes_by_minute,
+  LEDGER_RETENTION_ORACLE_ROUNDS: ({ stores }) => stores.ledgerRetentions.oracle_rounds,
+  LEDGER_RETENTION_ORACLE_CANDLES: ({ stores }) => stores.ledgerRetentions.oracle_candles,
   // Without a value these two follow BIND and PORT_OFFSET, whose changes are reported under their own names.
   API_BIND: ({ resolver, bind, portOffset }) => [
     resolver.host === bind ? null : resolver.host,

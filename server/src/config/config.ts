@@ -1,3 +1,4 @@
+import type { LedgerRetention, LedgerTableName } from "@sluice/contract/ledger";
 import type { OracleSourceId } from "@sluice/contract/oracle";
 import type { Network } from "@sluice/contract/tiers";
 import type { Address } from "@sluice/wire/identifiers";
@@ -113,6 +114,8 @@ export interface Config {
     readonly clickhouseCluster: string | null;
     /** Of records of requests that wait on disk. */
     readonly ledgerQueueBytes: number;
+    /** How long each table of the ledger keeps its rows. */
+    readonly ledgerRetentions: Readonly<Record<LedgerTableName, LedgerRetention>>;
     /** Milliseconds without a beat after which another process takes a lease over. */
     readonly leaseMs: number;
     /** The log of the chain. */

@@ -6,6 +6,7 @@ import { faultsOf, load, masterKey } from "./testing/loaded-config.ts";
 /** That of X1, which is found by itself; any id would do. */
 const tokenProgram = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const nameProgram = "nameQyUhZQQgnirGbbJRR9ECWSdq1W7mMaNUZZTBvtq";
+const dayMs = 86_400_000;
 const genesis = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
 
 /** For each key: what is accepted with what it becomes, and what is refused. */
@@ -176,6 +177,62 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
   REDIS_PREFIX: {
     good: [["one:", (c) => c.stores.redisPrefix, "one:"]],
     bad: ["a b", "{tag}:", "a".repeat(65)],
+  },
+  LEDGER_RETENTION_REQUESTS: {
+    good: [
+      ["62d", (c) => c.stores.ledgerRetentions.requests, 62 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.requests, "forever"],
+    ],
+    bad: ["61d", "7301d", "never", "0"],
+  },
+  LEDGER_RETENTION_BUNDLE_OUTCOMES: {
+    good: [
+      ["36h", (c) => c.stores.ledgerRetentions.bundle_outcomes, 1.5 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.bundle_outcomes, "forever"],
+    ],
+    bad: ["23h", "7301d", "never", "0"],
+  },
+  LEDGER_RETENTION_ORACLE_TICKS: {
+    good: [
+      ["36h", (c) => c.stores.ledgerRetentions.oracle_ticks, 1.5 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.oracle_ticks, "forever"],
+    ],
+    bad: ["23h", "7301d", "never", "0"],
+  },
+  LEDGER_RETENTION_ORACLE_ROUNDS_BY_SECOND: {
+    good: [
+      ["8d", (c) => c.stores.ledgerRetentions.oracle_rounds_by_second, 8 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.oracle_rounds_by_second, "forever"],
+    ],
+    bad: ["7d", "7301d", "never", "0"],
+  },
+  LEDGER_RETENTION_ORACLE_CANDLES_BY_MINUTE: {
+    good: [
+      ["731d", (c) => c.stores.ledgerRetentions.oracle_candles_by_minute, 731 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.oracle_candles_by_minute, "forever"],
+    ],
+    bad: ["730d", "7301d", "never", "0"],
+  },
+  LEDGER_RETENTION_ORACLE_VOLUMES_BY_MINUTE: {
+    good: [
+      ["731d", (c) => c.stores.ledgerRetentions.oracle_volumes_by_minute, 731 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.oracle_volumes_by_minute, "forever"],
+    ],
+    bad: ["730d", "7301d", "never", "0"],
+  },
+  LEDGER_RETENTION_ORACLE_ROUNDS: {
+    good: [
+      ["36h", (c) => c.stores.ledgerRetentions.oracle_rounds, 1.5 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.oracle_rounds, "forever"],
+    ],
+    bad: ["23h", "7301d", "never", "0"],
+  },
+  LEDGER_RETENTION_ORACLE_CANDLES: {
+    good: [
+      ["36h", (c) => c.stores.ledgerRetentions.oracle_candles, 1.5 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.oracle_candles, "forever"],
+    ],
+    bad: ["23h", "7301d", "never", "0"],
   },
   API_BIND: {
     good: [["[::1]:9000", (c) => [c.resolver.host, c.resolver.port, c.ports.resolver], ["::1", 9000, 9000]]],

@@ -25,6 +25,7 @@ import {
 } from "./parsers.ts";
 import { poolList } from "./pools.ts";
 import { publicKeys } from "./public-keys.ts";
+import { retentionKeys } from "./retention-keys.ts";
 import { clickhouseUrl, keyPrefix, postgresUrl, redisUrl } from "./store-parsers.ts";
 import { tlsKeys } from "./tls-keys.ts";
 import { upstreamList } from "./upstreams.ts";
@@ -205,6 +206,7 @@ export const keys = {
     keyPrefix,
     "Begins every key and channel in Redis. Replicas of one installation have the same; several installations on one Redis have different ones, or different databases.",
   ),
+  ...retentionKeys,
   API_BIND: optional(
     "Resolver",
     "resolver.bind",

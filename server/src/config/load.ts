@@ -3,6 +3,7 @@ import type { ConfigFault } from "./faults.ts";
 import { type KeyName, type KeyValues, keyNames, keys, type Mode } from "./keys.ts";
 import { show } from "./masking.ts";
 import { publicUrlsOf } from "./public-keys.ts";
+import { retentionOf } from "./retention-keys.ts";
 import { checkRules, endpointPorts } from "./rules.ts";
 import {
   type FlagValues,
@@ -165,6 +166,7 @@ function storesOf(values: KeyValues): Config["stores"] {
     clickhouseUrl: values.CLICKHOUSE_URL,
     clickhouseCluster: values.CLICKHOUSE_CLUSTER,
     ledgerQueueBytes: values.LEDGER_QUEUE_BYTES,
+    ledgerRetentions: retentionOf(values),
     leaseMs: values.LEASE_MS,
     log: {
       url: values.LOG_URL,

@@ -1,20 +1,10 @@
 import { always, optional } from "./key-definition.ts";
-import { byteSize, oneOf, type Parser } from "./parsers.ts";
+import { byteSize, durationWithin, oneOf } from "./parsers.ts";
 import { logUrl } from "./store-parsers.ts";
 
 const gibibyte = 1024 ** 3;
-const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-const expects = "a time from 1m to 30d, such as 90m, 6h or 2d";
-
-/** A duration in minutes, hours or days; in milliseconds. */
-const duration: Parser<number> = {
-  expects,
-  parse: (text) => {
-    const [, count = "", unit = ""] = /^(\d{1,5})([mhd])$/.exec(text.trim()) ?? [];
-    const ms = Number(count) * (unitMs[unit] ?? 0);
-    return ms >= 60_000 && ms <= 30 * 86_400_000 ? { ok: true, value: ms } : { ok: false, expected: expects };
-  },
-};
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
 
 /** The log of the chain. */
 export const logKeys = {
@@ -29,7 +19,7 @@ export const logKeys = {
     "Stores",
     "stores.log_retention",
     "6h",
-    duration,
+    durationWithin(minuteMs, 30 * dayMs),
     "How long the log keeps blocks that the ledger holds.",
   ),
   LOG_BYTES: always(

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { type OracleSourceId, oracleSources } from "@sluice/contract/oracle";
-import { isAddressRange } from "@sluice/lib";
+import { isAddressRange, parseDuration, showDuration } from "@sluice/lib";
 import { type Address, parseAddress } from "@sluice/wire/identifiers";
 
 /** The outcome of reading one text: a value, or what was expected instead (never a repetition of the text). */
@@ -57,6 +57,29 @@ export function byteSize(minimum: number, maximum: number): Parser<number> {
     if (match === null || unit === undefined) return undefined;
     const bytes = Number(match[1]) * unit;
     return bytes >= minimum && bytes <= maximum ? bytes : undefined;
+  });
+}
+
+/** A duration in seconds, minutes, hours or days; returned in milliseconds, of which the bounds are too. */
+export function durationWithin(minimumMs: number, maximumMs: number): Parser<number> {
+  const expects = `a time from ${showDuration(minimumMs)} to ${showDuration(maximumMs)}, such as 90m, 6h or 2d`;
+  return parser(expects, (text) => {
+    const ms = parseDuration(text);
+    return ms !== null && ms >= minimumMs && ms <= maximumMs ? ms : undefined;
+  });
+}
+
+/** Longer ones would reach beyond the dates that the ledger's engine counts in. */
+const retentionMaxMs = 7_300 * 86_400_000;
+
+/** How long rows are kept: a duration, returned in milliseconds, or the word `forever`. */
+export function retention(leastMs: number, reason: string): Parser<number | "forever"> {
+  const least = `at least ${showDuration(leastMs)}, since ${reason}`;
+  const most = `at most ${showDuration(retentionMaxMs)}`;
+  return parser(`a time such as ${showDuration(leastMs)} or forever: ${least}; ${most}`, (text) => {
+    if (text.toLowerCase() === "forever") return "forever";
+    const ms = parseDuration(text);
+    return ms !== null && ms >= leastMs && ms <= retentionMaxMs ? ms : undefined;
   });
 }
 

@@ -97,6 +97,7 @@ test("a preflight echoes requested headers, allows any origin, never credentials
   expect(response.headers.get("access-control-expose-headers")?.split(", ").sort()).toEqual([
     "Retry-After",
     "X-Cache-Status",
+    "X-Data-Since",
     "X-Error-Code",
     "X-RPC-Endpoint",
     "X-RPC-Latency-Ms",

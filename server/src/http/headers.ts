@@ -33,6 +33,7 @@ const exposedHeaders = [
   "X-RPC-Endpoint",
   "X-RPC-Latency-Ms",
   "X-Request-Id",
+  "X-Data-Since",
 ].join(", ");
 
 /** How long a browser may keep the answer of a preflight, in seconds; browsers cut it to two hours or less. */

@@ -6,6 +6,7 @@
  */
 export { readBody, requireJson } from "./body.ts";
 export { clientAddress } from "./client-address.ts";
+export { dataSinceHeaders } from "./data-since.ts";
 export { docsRedirect, type GatewayPlace } from "./docs-redirect.ts";
 export { failureOf, type InputFault, writeFailureHeaders } from "./failure.ts";
 export { isForwardedTls } from "./forwarded-scheme.ts";

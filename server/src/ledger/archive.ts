@@ -1,4 +1,4 @@
-import { copyFileSync, linkSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, linkSync, mkdirSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, sleep } from "@sluice/lib";
 import { stringLiteral } from "./child/statement.ts";
@@ -15,6 +15,25 @@ interface ArchiveTerms {
   readonly directory: string;
 }
 
+/** What the engine needs beside the data: its own files, and parts that it merges. */
+const spareBytes = 8 * 1024 ** 2;
+
+/**
+ * A disk without room, as the system would say it. The engine itself tells a copy that found none as a damaged one, or
+ * as one that another process writes.
+ */
+class NoRoomError extends Error {
+  readonly code = "ENOSPC";
+  readonly syscall = "statfs";
+}
+
+/** @throws {NoRoomError} where the disk of a directory has not so many bytes left, and some to spare */
+function requireRoom(directory: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(directory);
+  const [needed, left] = [bytes + spareBytes, bavail * bsize];
+  if (left < needed) throw new NoRoomError(`A copy of the ledger needs ${needed} bytes, and the disk has ${left} left`);
+}
+
 const pollMs = 50;
 const archiveName = "copy.tar";
 
@@ -22,10 +41,14 @@ const archiveName = "copy.tar";
  * Writes a copy of the whole database, as it is at its beginning, into the file `path`, which does not exist. It takes
  * the room of the ledger a second time.
  *
- * @throws {LedgerQueryError} where the engine cannot write it, as on a full disk; nothing is left then
+ * @throws {Error} ENOSPC where the disk of the ledger has no room for it
+ * @throws {LedgerQueryError} where the engine cannot write it; nothing is left then
  */
 export async function writeArchive(terms: ArchiveTerms, path: string): Promise<void> {
   const inside = prepare(terms.directory);
+  const sql = "SELECT toString(sum(bytes_on_disk)) AS bytes FROM system.parts WHERE active AND database = 'sluice'";
+  const [stored] = await terms.connection.query<{ readonly bytes: string }>(sql);
+  requireRoom(terms.directory, Number(stored?.bytes ?? 0));
   try {
     await run(terms, `BACKUP DATABASE sluice TO File(${stringLiteral(inside)}) ASYNC`);
     move(inside, path);
@@ -37,10 +60,14 @@ export async function writeArchive(terms: ArchiveTerms, path: string): Promise<v
 /**
  * Reads a copy into an engine that has no database.
  *
- * @throws {LedgerQueryError} for a copy that is damaged, or a full disk
+ * @throws {Error} ENOSPC where the disk of the ledger has no room for it
+ * @throws {LedgerQueryError} for a copy that is damaged
  */
 export async function readArchive(terms: ArchiveTerms, path: string): Promise<void> {
   const inside = prepare(terms.directory);
+  const { size, dev } = statSync(path);
+  // From another disk it is there twice until it is read.
+  requireRoom(terms.directory, dev === statSync(terms.directory).dev ? size : 2 * size);
   try {
     linkOrCopy(path, inside);
     await run(terms, `RESTORE DATABASE sluice FROM File(${stringLiteral(inside)}) ASYNC`);

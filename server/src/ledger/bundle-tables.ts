@@ -1,6 +1,6 @@
 import type { ColumnDefinition, TableDefinition } from "./table-definition.ts";
 
-/** The outcome of each bundle, written when it ends. Kept for ever; a bundle that was written twice is one row. */
+/** The outcome of each bundle, written when it ends; a bundle that was written twice is one row. */
 export const bundleOutcomesTable: TableDefinition = {
   name: "bundle_outcomes",
   timeColumn: "at",

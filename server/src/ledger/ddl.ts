@@ -1,3 +1,4 @@
+import type { LedgerRetention } from "@sluice/contract/ledger";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "./table-definition.ts";
 import { batchColumn } from "./tables.ts";
 
@@ -49,8 +50,10 @@ const shardPath = "'/clickhouse/tables/{uuid}/{shard}', '{replica}'";
 
 const onCluster = (form: Form): string => (form.cluster === null ? "" : ` ON CLUSTER '${form.cluster}'`);
 
-const localName = (form: Form, table: string): string =>
-  form.cluster === null ? `${form.database}.${table}` : `${form.database}.${table}_local`;
+/** The table that holds the rows of a server, without its database. */
+export const storedName = (form: Form, table: string): string => (form.cluster === null ? table : `${table}_local`);
+
+const localName = (form: Form, table: string): string => `${form.database}.${storedName(form, table)}`;
 
 function columnText(column: ColumnDefinition): string {
   return `${column.name} ${column.type}${column.codec === undefined ? "" : ` CODEC(${column.codec})`}`;
@@ -144,6 +147,27 @@ export function statementsOf(change: Change, form: Form): string[] {
     case "extend-key":
       return extendKey(change, form);
   }
+}
+
+/** In seconds, minutes, hours or days: whatever is whole. */
+function interval(ms: number): string {
+  for (const [unitMs, unit] of [
+    [86_400_000, "DAY"],
+    [3_600_000, "HOUR"],
+    [60_000, "MINUTE"],
+  ] as const) {
+    if (ms % unitMs === 0) return `INTERVAL ${ms / unitMs} ${unit}`;
+  }
+  return `INTERVAL ${Math.floor(ms / 1_000)} SECOND`;
+}
+
+/** Changes how long a table keeps its rows, those that are there included. */
+export function retentionStatement(
+  { table, timeColumn, kept }: { readonly table: string; readonly timeColumn: string; readonly kept: LedgerRetention },
+  form: Form,
+): string {
+  const rule = kept === "forever" ? "REMOVE TTL" : `MODIFY TTL toDateTime(${timeColumn}) + ${interval(kept)}`;
+  return `ALTER TABLE ${localName(form, table)}${onCluster(form)}\n${rule}`;
 }
 
 const recordColumns = ["number UInt32", "name String", "checksum String", "applied_at DateTime64(3, 'UTC')"];

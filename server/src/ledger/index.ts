@@ -11,4 +11,5 @@ export { type RequestFact, statusStillOpen } from "./request-fact.ts";
 export type { HourUsage } from "./request-queries.ts";
 export type { FoundRequests, RequestPlace, RequestSearch } from "./request-search.ts";
 export { restoreLedger } from "./restore.ts";
+export type { LedgerTableState } from "./table-states.ts";
 export type { Usage, UsageQuestion, UsageRange, UsageSums } from "./usage-queries.ts";

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
+import type { LedgerTableName } from "@sluice/contract/ledger";
 import type { Network } from "@sluice/contract/tiers";
-import { type Clock, type Random, systemRandom } from "@sluice/lib";
+import { BackgroundTask, type Clock, type Random, systemRandom } from "@sluice/lib";
 import { parseClickhouseUrl } from "../config/index.ts";
 import { writeArchive } from "./archive.ts";
 import { BatchNumbers, BatchWriter, batchesOf } from "./batches.ts";
@@ -23,7 +24,9 @@ import { requestPaces } from "./request-limits.ts";
 import { type HourUsage, lastHour } from "./request-queries.ts";
 import { type FoundRequests, findRequest, type RequestSearch, searchRequests } from "./request-search.ts";
 import { RequestLog } from "./requests.ts";
+import { applyRetentions, type LedgerRetentions } from "./retention.ts";
 import { ChildSupervisor } from "./supervisor.ts";
+import { type LedgerTableState, TableStates } from "./table-states.ts";
 import { tables } from "./tables.ts";
 import { readUsage, recordedByMonth, type Usage, type UsageQuestion, type UsageRange } from "./usage-queries.ts";
 
@@ -43,6 +46,10 @@ export interface LedgerOptions {
   readonly cluster: string | null;
   /** The network of rows that an earlier version wrote without one; mainnet unless given. */
   readonly network?: Network;
+  /** How long each table keeps its rows from now on; as it was without it. */
+  readonly retentions?: LedgerRetentions;
+  /** Milliseconds from one measurement of the tables for the metrics to the next; never without it. */
+  readonly measureEveryMs?: number;
 }
 
 export interface LedgerDependencies {
@@ -96,6 +103,17 @@ export interface Ledger extends AsyncDisposable {
    * engine, whose copies are the cluster's own. Throws LedgerQueryError, LedgerUnavailableError.
    */
   readonly archive: ((path: string) => Promise<void>) | null;
+  readonly tables: {
+    /** All tables as they are now. Throws LedgerUnavailableError, LedgerQueryError. */
+    read(): Promise<readonly LedgerTableState[]>;
+    /** As they were measured last; none before they were. */
+    last(): readonly LedgerTableState[];
+    /**
+     * The moment from which a table has all of its rows, as it was measured last, in Unix milliseconds; null where it
+     * keeps them for ever.
+     */
+    keptSince(name: LedgerTableName): number | null;
+  };
   /** Process id of the embedded engine, for memory reports; null with a cluster, or while it is being restarted. */
   childPid(): number | null;
   readonly requests: {
@@ -156,13 +174,58 @@ async function open(options: LedgerOptions, dependencies: LedgerDependencies, ra
 
 async function migrateAll(
   { endpoint, database }: Opened,
-  { cluster, network = "mainnet" }: LedgerOptions,
+  { cluster, network = "mainnet", retentions }: LedgerOptions,
   { clock, random, log, inTurn = (work) => work() }: LedgerDependencies & { readonly random: Random },
 ): Promise<void> {
   await using opening = new LedgerConnection({ database, isCluster: cluster !== null }, { endpoint, clock });
   // First, so that no other process waits for its turn behind a server that does not answer.
   if (endpoint.driver === "clickhouse") await opening.reach();
-  await inTurn(() => migrate(opening, { database, cluster }, { clock, random, log, network }));
+  const form = { database, cluster };
+  await inTurn(async () => {
+    await migrate(opening, form, { clock, random, log, network });
+    if (retentions !== undefined) await applyRetentions(opening, retentions, { form, log });
+  });
+}
+
+/** The connection of all calls, once the ledger is there and migrated, or may be away; ends `opened` where it fails. */
+async function connect(
+  opened: Opened,
+  options: LedgerOptions,
+  dependencies: LedgerDependencies & { readonly random: Random },
+): Promise<{ readonly readiness: LedgerReadiness; readonly connection: LedgerConnection }> {
+  const { endpoint, database } = opened;
+  const readiness = new LedgerReadiness({ ...dependencies, open: () => migrateAll(opened, options, dependencies) });
+  const connection = new LedgerConnection(
+    { database, isCluster: options.cluster !== null },
+    { endpoint, clock: dependencies.clock, admit: () => readiness.require() },
+  );
+  try {
+    if (options.mayBeAway === true && endpoint.driver === "clickhouse") await readiness.begin();
+    else await readiness.beginPresent();
+  } catch (error) {
+    await connection[Symbol.asyncDispose]();
+    await endpoint[Symbol.asyncDispose]();
+    throw error;
+  }
+  return { readiness, connection };
+}
+
+const factFilesOf = ({ factFiles }: LedgerOptions, { lock = () => null }: LedgerDependencies): FactFiles | null =>
+  factFiles === undefined ? null : new FactFiles(factFiles, { lock });
+
+/** Measures the tables at once and then now and then; while the ledger is away the figures stay as they were. */
+function measure(
+  states: TableStates,
+  everyMs: number | undefined,
+  { clock, events }: LedgerDependencies,
+): BackgroundTask {
+  const task = new BackgroundTask(everyMs === undefined ? {} : { everyMs }, {
+    clock,
+    work: async () => events?.tablesMeasured(await states.read()),
+    onError: () => undefined,
+  });
+  if (everyMs !== undefined) void task.run();
+  return task;
 }
 
 /**
@@ -173,35 +236,21 @@ async function migrateAll(
 export async function openLedger(options: LedgerOptions, dependencies: LedgerDependencies): Promise<Ledger> {
   const { clock, log, events } = dependencies;
   const random = dependencies.random ?? systemRandom;
-  const { endpoint, database } = await open(options, dependencies, random);
+  const opened = await open(options, dependencies, random);
+  const { endpoint, database } = opened;
   const isCluster = options.cluster !== null;
-  const readiness = new LedgerReadiness({
-    clock,
-    random,
-    log,
-    open: () => migrateAll({ endpoint, database }, options, { ...dependencies, random }),
-  });
-  const connection = new LedgerConnection(
-    { database, isCluster },
-    { endpoint, clock, admit: () => readiness.require() },
-  );
-  try {
-    if (options.mayBeAway === true && endpoint.driver === "clickhouse") await readiness.begin();
-    else await readiness.beginPresent();
-  } catch (error) {
-    await connection[Symbol.asyncDispose]();
-    await endpoint[Symbol.asyncDispose]();
-    throw error;
-  }
-  const { lock = () => null } = dependencies;
+  const { readiness, connection } = await connect(opened, options, { ...dependencies, random });
   const numbers = new BatchNumbers({ clock, random });
   const writer = new BatchWriter({ replicated: isCluster }, { connection, clock });
+  const tableStates = new TableStates({ connection, form: { database, cluster: options.cluster }, clock });
+  const measuring = measure(tableStates, options.measureEveryMs, dependencies);
+  const files = factFilesOf(options, dependencies);
   const requestLog = new RequestLog(requestPaces[endpoint.driver], {
     writer,
     numbers,
     clock,
     log,
-    files: options.factFiles === undefined ? null : new FactFiles(options.factFiles, { lock }),
+    files,
     ...(events === undefined ? {} : { events }),
   });
   return {
@@ -219,6 +268,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
     id: () => ledgerId(connection),
     migrations: () => readMigrations(connection),
     archive: endpoint.driver === "chdb" ? archiverOf(options, { connection, clock }) : null,
+    tables: tableStates,
     childPid: () => endpoint.pid(),
     requests: {
       append: (fact) => requestLog.append(fact),
@@ -234,6 +284,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
     bundles: new BundleQueries(connection),
     async [Symbol.asyncDispose]() {
       await readiness[Symbol.asyncDispose]();
+      await measuring[Symbol.asyncDispose]();
       await requestLog[Symbol.asyncDispose]();
       await connection[Symbol.asyncDispose]();
       await endpoint[Symbol.asyncDispose]();

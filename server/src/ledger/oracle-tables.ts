@@ -108,7 +108,7 @@ const oracleSecondsTable: TableDefinition = {
 
 /**
  * Candles of one minute, from which every longer one is computed. Several processes write the same minutes; of one
- * minute the row that covers most of it stands. Kept for ever.
+ * minute the row that covers most of it stands.
  */
 const oracleMinutesTable: TableDefinition = {
   name: "oracle_candles_by_minute",
@@ -135,7 +135,7 @@ const oracleMinutesTable: TableDefinition = {
 
 /**
  * What exchanges traded in one minute, in US dollars. Written again when an exchange says later what it traded; the row
- * that more exchanges had spoken for stands, and of two such rows the later one. Kept for ever.
+ * that more exchanges had spoken for stands, and of two such rows the later one.
  */
 const oracleVolumesTable: TableDefinition = {
   name: "oracle_volumes_by_minute",

@@ -11,6 +11,7 @@ import { ChildSupervisor } from "./supervisor.ts";
 /**
  * Makes an embedded ledger of a copy, in a directory without one, and brings it up to date.
  *
+ * @throws {Error} ENOSPC where the disk has no room for it
  * @throws {LedgerOpenError} for a copy that is damaged or of a newer version, and where the engine does not start
  */
 export async function restoreLedger(

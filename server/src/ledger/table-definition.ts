@@ -31,7 +31,10 @@ export interface TableDefinition {
    * it, since rows of two months never meet.
    */
   readonly replacing?: true | { readonly version: string };
-  /** Rows older than this are deleted by the engine; absent keeps them for ever. */
+  /**
+   * The days that rows are kept by the table as it is created; absent keeps them for ever. `applyRetentions` changes it
+   * afterwards to what operators set.
+   */
   readonly keptDays?: number;
   readonly indexes?: readonly IndexDefinition[];
 }

@@ -33,7 +33,7 @@ export const firstRequestsTable: TableDefinition = {
 /** The public code of a refusal, in the words of the endpoint that refused; empty for an answer. */
 export const publicCodeColumn: ColumnDefinition = { name: "code", type: "LowCardinality(String)" };
 
-/** Requests that were served: one row each, for usage pages and analytics. Never deleted by itself. */
+/** Requests that were served: one row each, for usage pages and analytics. */
 export const requestsTable: TableDefinition = {
   ...firstRequestsTable,
   columns: [...firstRequestsTable.columns, publicCodeColumn],

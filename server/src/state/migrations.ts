@@ -278,4 +278,9 @@ export const migrations: readonly Migration[] = [
     ],
   },
   { number: 19, name: "bundles by id and network", steps: bundleKeySteps },
+  {
+    number: 20,
+    name: "the master keys of each process",
+    steps: [{ addColumn: "master_keys", to: "processes", column: { type: "text", nullable: true } }],
+  },
 ];

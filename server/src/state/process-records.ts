@@ -13,6 +13,8 @@ export interface ProcessRecord {
   /** The ids that its ledger and its hot store hold; null where they are not shared or not known. */
   readonly ledgerId: string | null;
   readonly hotId: string | null;
+  /** The ids of the master keys that open what it reads; null for a version that did not tell. */
+  readonly masterKeys: readonly string[] | null;
   /** Unix milliseconds. */
   readonly startedAt: number;
   /** Increases with each heartbeat. */

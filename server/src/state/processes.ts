@@ -28,6 +28,7 @@ export class Processes implements ProcessStore {
       shares_ledger: process.sharesLedger ? 1n : 0n,
       shares_hot: process.sharesHot ? 1n : 0n,
       schema: BigInt(this.#schema),
+      master_keys: idsOrNull(process.masterKeys),
       ...storesOf(process),
     };
     const expires_at = this.#inMs(ttlMs);
@@ -88,6 +89,9 @@ export class Processes implements ProcessStore {
   }
 }
 
+const idsOrNull = (ids: readonly string[] | null): string | null =>
+  ids?.map((id) => checkIdentifier("masterKeys", id)).join(",") ?? null;
+
 const idOrNull = (path: string, id: string | null): string | null => (id === null ? null : checkIdentifier(path, id));
 
 const storesOf = ({ ledgerId, hotId }: Pick<ProcessRecord, "ledgerId" | "hotId">) => ({
@@ -115,6 +119,7 @@ function toProcess(row: ProcessRow): ProcessRecord {
   return {
     id: row.id,
     roles: row.roles.split(","),
+    masterKeys: row.master_keys === null ? null : row.master_keys.split(",").filter((id) => id !== ""),
     version: row.version,
     meters: row.meters === 1n,
     sharesLedger: row.shares_ledger === 1n,

@@ -76,6 +76,8 @@ export interface ProcessRow {
   /** Null where they are not shared, or not known. */
   ledger_id: string | null;
   hot_id: string | null;
+  /** Ids with commas between; null for a version that did not write it. */
+  master_keys: string | null;
   started_at: bigint;
   beats: bigint;
   expires_at: bigint;

@@ -6,6 +6,7 @@ import type { Permission } from "@sluice/contract/tiers";
 import { compileAddressSet, ManualClock, seededRandom } from "@sluice/lib";
 import { Access } from "../../access/index.ts";
 import { createKeys } from "../../keys/index.ts";
+import type { LedgerTableState } from "../../ledger/index.ts";
 import { createLimits } from "../../limits/index.ts";
 import { createLog } from "../../observe/index.ts";
 import { type KeyRecord, openState, type State } from "../../state/index.ts";
@@ -13,6 +14,13 @@ import { createConsole } from "../console.ts";
 import { insertKey } from "./insert-key.ts";
 
 export const consoleHost = "127.0.0.1:8899";
+
+/** The tables that operators are shown. */
+export const ledgerOfTests: readonly LedgerTableState[] = [
+  { name: "requests", rows: 5, bytes: 1_000, oldestMs: Date.UTC(2026, 9, 1), kept: 62 * 86_400_000 },
+  { name: "oracle_ticks", rows: 0, bytes: 0, oldestMs: null, kept: null },
+];
+
 export const nodesOfTests: readonly ConsoleUpstream[] = [
   {
     label: "one",
@@ -106,6 +114,7 @@ export async function openConsoleStand(
       ],
       upstreams: () => stand.nodes,
       chainPosition: async () => ({ slot: 5n, blockHeight: 4n, transactionCount: 3n }),
+      ledgerTables: () => ledgerOfTests,
       usage: async () => ({ requests: 0, errors: 0, credits: 0, byMinute: [] }),
       creditsUsed: async () => ({ used: 0n }),
       names: null,

@@ -68,6 +68,8 @@ export async function openStand(extend: (parts: { state: State; clock: ManualClo
     flushUsage: async () => undefined,
     readUsage: unused("usage"),
     requests: { flush: async () => undefined, find: unused("a request"), search: unused("requests") },
+    requestsKeptSince: () => null,
+    ledgerTables: unused("tables"),
     servedRequests: async () => 0n,
     recordedRequests: async () => new Map(),
     creditsUsed: unused("credits"),

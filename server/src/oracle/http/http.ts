@@ -37,6 +37,8 @@ interface Exchange {
   readonly variant: Variant;
   readonly atMs: number;
   readonly startedMs: number;
+  /** What the route adds to a 200. */
+  readonly headers: Record<string, string>;
   route: Route | null;
   grant: Grant | null;
   rate: RateLimitState | null;
@@ -72,6 +74,7 @@ export class OracleHttp {
       variant: variantOf(path),
       atMs: clock.now(),
       startedMs: clock.monotonic(),
+      headers: {},
       route: null,
       grant: null,
       rate: null,
@@ -130,6 +133,7 @@ export class OracleHttp {
         query: new Query(request.url),
         ...admitted,
         nowMs: exchange.atMs,
+        headers: exchange.headers,
       });
     try {
       return await (found.route.counted ? this.#counted(exchange, admitted, answer) : answer());
@@ -182,7 +186,10 @@ export class OracleHttp {
       status = outcome.status;
       body = errorBody(outcome, exchange.variant, isoTime(exchange.atMs));
       writeError(headers, outcome);
-    } else body = outcome;
+    } else {
+      Object.assign(headers, exchange.headers);
+      body = outcome;
+    }
     const latencyMs = clock.monotonic() - exchange.startedMs;
     stats.add(status, latencyMs);
     if (exchange.grant !== null && exchange.route !== null) {

@@ -142,6 +142,19 @@ describe("403", () => {
     expect((await get("/v1/prices/BTC-USD/ohlcv?interval=1d&limit=180", professional)).status).toBe(200);
   });
 
+  test("candles that begin before what is kept are answered, and say from when on all of them are", async () => {
+    const keptSince = Date.UTC(2026, 10, 21, 12) - 731 * 86_400_000;
+    const { get, addKey } = await boot({ candlesKeptSince: () => keptSince });
+    const key = addKey({ oracle: "enterprise", "oracle-v2": "enterprise" });
+    for (const [limit, since] of [
+      [732, new Date(keptSince).toISOString()],
+      [731, null],
+    ] as const) {
+      const { status, headers } = await get(`/v1/prices/BTC-USD/ohlcv?interval=1d&limit=${limit}`, key);
+      expect([status, headers.get("x-data-since")]).toEqual([200, since]);
+    }
+  });
+
   test("a key without permission to read, or used from where it may not be, is refused", async () => {
     const { get, addKey, restrict } = await boot();
     const { status, body } = await get("/api/v1/price/BTC", addKey({}, "acct_w", ["webhooks:write"]));

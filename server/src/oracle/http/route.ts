@@ -21,6 +21,8 @@ export interface OracleRequest {
   readonly terms: OracleTierTerms;
   /** Unix milliseconds. */
   readonly nowMs: number;
+  /** Headers that a 200 has beside those of every answer. */
+  readonly headers: Record<string, string>;
 }
 
 /** One parameter, for the generated description of the interface. */
@@ -59,6 +61,8 @@ export interface Feeds {
 export interface OracleServices {
   readonly priceStore: PriceStore;
   readonly history: Pick<CachedHistory, "points" | "bars">;
+  /** The moment from which all candles are kept, Unix milliseconds; null where that is for ever. */
+  readonly candlesKeptSince: () => number | null;
   readonly sources: () => readonly SourceState[];
   readonly info: (id: OracleSourceId) => OracleSourceInfo;
   readonly feeds: (updateFrequencySeconds: number) => Feeds;

@@ -9,6 +9,7 @@ import {
   oracleSymbols,
 } from "@sluice/contract/oracle";
 import type { Allowance } from "../../credits/index.ts";
+import { dataSinceHeaders } from "../../http/index.ts";
 import { type Decimal, zero } from "../model/decimal.ts";
 import { type Json, jsonText, WrittenJson } from "../model/json.ts";
 import { isoTime, type Quotation } from "../model/quotation.ts";
@@ -114,13 +115,15 @@ async function history({ history: past }: OracleServices, request: OracleRequest
   return jsonText({ symbol: oraclePair(symbol), period, data });
 }
 
-async function ohlcv({ history: past }: OracleServices, request: OracleRequest): Promise<string> {
+async function ohlcv(services: OracleServices, request: OracleRequest): Promise<string> {
   const symbol = readSymbol(request.parameter, "v2");
   const interval = readInterval(request.query);
   const minutes = oracleIntervals[interval];
   const limit = readWhole(request.query, "limit", { preset: mostWithin(request, minutes), max: limitMax });
   requireRetention(request, limit * minutes * minuteMs);
-  const bars = await past.bars(symbol, { minutes, limit }, request.terms.updateFrequencySeconds);
+  const fromMs = request.nowMs - limit * minutes * minuteMs;
+  Object.assign(request.headers, dataSinceHeaders(fromMs, services.candlesKeptSince()));
+  const bars = await services.history.bars(symbol, { minutes, limit }, request.terms.updateFrequencySeconds);
   const data = bars.map(
     ({ atMs, open, high, low, close, volume }): Json => ({ timestamp: isoTime(atMs), open, high, low, close, volume }),
   );

@@ -42,9 +42,11 @@ const frequencies = new Set(
 export class PriceStore {
   readonly #entries = new Map<string, Entry>();
   readonly #clock: { now(): number; monotonic(): number };
+  readonly #startedAtMs: number;
 
   constructor(dependencies: { readonly clock: { now(): number; monotonic(): number } }) {
     this.#clock = dependencies.clock;
+    this.#startedAtMs = dependencies.clock.monotonic();
     for (const symbol of oracleSymbols) this.#entries.set(symbol, { latest: null, last: null, cells: new Map() });
   }
 
@@ -78,7 +80,11 @@ export class PriceStore {
   served(symbol: string, frequencySeconds: number): Served {
     const entry = this.#entries.get(symbol);
     const latest = entry?.latest ?? null;
-    if (entry === undefined || latest === null) return { kind: "none", symbol, reason: "starting", last: null };
+    if (entry === undefined || latest === null) {
+      // After the time in which sources connect it is no start any more: none of them said anything of the symbol.
+      const isStarting = this.#clock.monotonic() - this.#startedAtMs < oracleBounds.roundAgeMs;
+      return { kind: "none", symbol, reason: isStarting ? "starting" : "too-few-sources", last: entry?.last ?? null };
+    }
     const held = isNewest(frequencySeconds) ? latest : this.#inWindow(entry, latest, frequencySeconds);
     if (!(held instanceof Quotation)) return { kind: "none", symbol, reason: held.refused, last: entry.last };
     const allowedMs = oracleBounds.roundAgeMs + (isNewest(frequencySeconds) ? 0 : frequencySeconds * 1_000);

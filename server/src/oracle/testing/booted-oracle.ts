@@ -31,6 +31,7 @@ export interface BootOptions {
   readonly clock?: ManualClock;
   readonly stores?: Readonly<Record<Variant, CountedStore>>;
   readonly ledger?: OracleLedger;
+  readonly candlesKeptSince?: () => number | null;
   readonly sunsetMs?: number;
   readonly successorUrl?: string;
   readonly authMs?: number;
@@ -87,6 +88,7 @@ export async function bootOracle(options: BootOptions = {}) {
       }),
       allowances: meters as Readonly<Record<Variant, Allowance>>,
       ledger: options.ledger ?? { insert: async () => undefined, query: async () => [] },
+      ...(options.candlesKeptSince === undefined ? {} : { candlesKeptSince: options.candlesKeptSince }),
       requestId: () => {
         ids += 1;
         return `req_${ids}`;

@@ -42,6 +42,8 @@ export interface OracleDependencies {
   readonly access: Access;
   readonly allowances: Readonly<Record<Variant, Allowance>>;
   readonly ledger: OracleLedger;
+  /** The moment from which all candles are kept, Unix milliseconds; without it and for null that is for ever. */
+  readonly candlesKeptSince?: () => number | null;
   readonly requestId: () => string;
   readonly events: Omit<OracleEvents, keyof SourceEvents>;
   /** Whether another process records prices; unless given none does. */
@@ -199,11 +201,12 @@ class RunningOracle implements Oracle {
   }
 
   #services(stats: RequestStats): OracleServices {
-    const { clock, allowances, ledger } = this.#dependencies;
+    const { clock, allowances, ledger, candlesKeptSince = () => null } = this.#dependencies;
     const history = new History({ ledger, unwritten: this.#recorder });
     return {
       priceStore: this.#priceStore,
       history: new CachedHistory({ clock, history }),
+      candlesKeptSince,
       sources: () => this.sources(),
       info: (id) => oracleSources[id],
       feeds: (updateFrequencySeconds) => {

@@ -137,7 +137,11 @@ export function accountConformance({ state, clock }: ConformanceSubject): void {
       }
       const { nextCursor } = await state().accounts.list({ limit: 1 });
       await expect(state().audit.list({ cursor: nextCursor })).rejects.toMatchObject({ code: "INVALID_INPUT" });
-      for (const cursor of ["", "x", "e30", Buffer.from('["accounts","x","y"]').toString("base64url")]) {
+      const parts: unknown = JSON.parse(Buffer.from(nextCursor ?? "", "base64url").toString());
+      if (!Array.isArray(parts)) throw new Error("a cursor is a list");
+      const altered = [["accounts", "x", "y"], [...parts, 1], parts.slice(0, 2)];
+      const cursors = altered.map((list) => Buffer.from(JSON.stringify(list)).toString("base64url"));
+      for (const cursor of ["", "x", "e30", `${nextCursor}!`, `${nextCursor}=`, ...cursors]) {
         await expect(state().accounts.list({ cursor })).rejects.toMatchObject({ code: "INVALID_INPUT" });
       }
     });

@@ -33,6 +33,7 @@ function passing({ state, replicas }: ConformanceSubject): void {
     const name = randomUUID();
     expect(await store.find(name)).toBeNull();
     expect(await store.beat({ name, epoch: 1n })).toBe(false);
+    expect(await store.take(randomUUID(), "one", { name, epoch: 1n, beats: 0n, holder: "gone" })).toBeNull();
     const first = await taken(store, name, "one");
     expect(first).toEqual({ name, epoch: 1n, beats: 0n, holder: "one" });
     expect(await other.take(name, "two", null)).toBeNull();

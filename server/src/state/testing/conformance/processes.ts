@@ -15,13 +15,14 @@ const newProcess = (changes: Partial<NewProcess> = {}): NewProcess => ({
   sharesHot: false,
   ledgerId: "ledger-1",
   hotId: null,
+  masterKeys: ["0123456789abcdef", "fedcba9876543210"],
   ...changes,
 });
 
 export function processConformance({ state, replicas, clock }: ConformanceSubject): void {
   describe("processes on a database", () => {
     test("who joins is told of those before it, and is listed for every replica until it leaves", async () => {
-      const [first, second] = [newProcess(), newProcess({ roles: ["engine"], meters: false })];
+      const [first, second] = [newProcess(), newProcess({ roles: ["engine"], meters: false, masterKeys: [] })];
       expect(await state().processes.join(first, long)).toEqual([]);
       const seen = await (replicas().at(-1) ?? state()).processes.join(second, long);
       expect(seen).toEqual([{ ...first, schema: expect.any(Number), startedAt: expect.any(Number), beats: 0 }]);
@@ -38,7 +39,7 @@ export function processConformance({ state, replicas, clock }: ConformanceSubjec
     });
 
     test("a registration ends when its process beats no more, and its process learns so", async () => {
-      const [dead, next] = [newProcess(), newProcess()];
+      const [dead, next] = [newProcess({ masterKeys: null }), newProcess()];
       await state().processes.join(dead, 1);
       // By the database's clock, which on PostgreSQL goes by itself.
       clock.advance(1);

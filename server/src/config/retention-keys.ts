@@ -1,0 +1,46 @@
+import { type LedgerTableName, ledgerTables } from "@sluice/contract/ledger";
+import { showDuration } from "@sluice/lib";
+import { type Always, always } from "./key-definition.ts";
+import { retention } from "./parsers.ts";
+
+/** The setting of one table, of which `ledgerTables` says the rest. */
+function keptFor(table: LedgerTableName): Always<number | "forever"> {
+  const { holds, kept, least, leastReason } = ledgerTables[table];
+  return always(
+    "Retention",
+    `retention.${table}`,
+    kept === "forever" ? kept : showDuration(kept),
+    retention(least, leastReason),
+    `How long the ledger keeps rows of \`${table}\`: ${holds}.`,
+  );
+}
+
+/** How long each table of the ledger keeps its rows. */
+export const retentionKeys = {
+  LEDGER_RETENTION_REQUESTS: keptFor("requests"),
+  LEDGER_RETENTION_BUNDLE_OUTCOMES: keptFor("bundle_outcomes"),
+  LEDGER_RETENTION_ORACLE_TICKS: keptFor("oracle_ticks"),
+  LEDGER_RETENTION_ORACLE_ROUNDS_BY_SECOND: keptFor("oracle_rounds_by_second"),
+  LEDGER_RETENTION_ORACLE_CANDLES_BY_MINUTE: keptFor("oracle_candles_by_minute"),
+  LEDGER_RETENTION_ORACLE_VOLUMES_BY_MINUTE: keptFor("oracle_volumes_by_minute"),
+  LEDGER_RETENTION_ORACLE_ROUNDS: keptFor("oracle_rounds"),
+  LEDGER_RETENTION_ORACLE_CANDLES: keptFor("oracle_candles"),
+} as const satisfies Readonly<Record<RetentionKey, Always<number | "forever">>>;
+
+type RetentionKey = `LEDGER_RETENTION_${Uppercase<LedgerTableName>}`;
+
+/** How long each table keeps its rows, by its name. */
+export function retentionOf(
+  values: Readonly<Record<RetentionKey, number | "forever">>,
+): Readonly<Record<LedgerTableName, number | "forever">> {
+  return {
+    requests: values.LEDGER_RETENTION_REQUESTS,
+    bundle_outcomes: values.LEDGER_RETENTION_BUNDLE_OUTCOMES,
+    oracle_ticks: values.LEDGER_RETENTION_ORACLE_TICKS,
+    oracle_rounds_by_second: values.LEDGER_RETENTION_ORACLE_ROUNDS_BY_SECOND,
+    oracle_candles_by_minute: values.LEDGER_RETENTION_ORACLE_CANDLES_BY_MINUTE,
+    oracle_volumes_by_minute: values.LEDGER_RETENTION_ORACLE_VOLUMES_BY_MINUTE,
+    oracle_rounds: values.LEDGER_RETENTION_ORACLE_ROUNDS,
+    oracle_candles: values.LEDGER_RETENTION_ORACLE_CANDLES,
+  };
+}
