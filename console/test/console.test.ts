@@ -346,6 +346,10 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
       await page.getByRole("table", { name: "Endpoints" }).waitFor();
       expect(await page.getByRole("heading", { name: "Nodes" }).count()).toBe(0);
       expect(await page.getByText(metrics).count()).toBe(0);
+      expect(await page.getByRole("table", { name: "Ledger" }).count()).toBe(0);
+      // The page came by another name than the one that the server tells people.
+      const asCurl = await page.getByRole("button", { name: "this page as curl" }).getAttribute("title");
+      expect(asCurl).toStartWith(`curl ${origin}/api/v1/console/overview `);
       await picture(page, "overview-customer");
       await page.goto(`${named}/bundles`);
       await page.getByRole("heading", { name: "No bundles yet" }).waitFor();
@@ -355,6 +359,8 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
       await page.getByRole("heading", { name: "at the head of devnet" }).waitFor();
       await page.getByRole("heading", { name: "Nodes" }).waitFor();
       await page.getByText(metrics, { exact: true }).waitFor();
+      const ledger = page.getByRole("table", { name: "Ledger" });
+      await ledger.getByRole("row", { name: "oracle_ticks" }).getByText("30d").waitFor();
     } finally {
       await context.close();
     }

@@ -29,6 +29,9 @@ const client = "192.0.2.7";
 let network: Network;
 /** A key that may be used from the client's address alone. */
 let key = "";
+/** An address of this machine from which HAProxy is called, and a key for it alone. */
+const behindHaproxy = "127.0.0.7";
+let keyBehindHaproxy = "";
 
 beforeAll(async () => {
   const directory = mkdtempSync(join(tmpdir(), "sluice-proxied-"));
@@ -50,8 +53,9 @@ beforeAll(async () => {
     return JSON.parse(out);
   };
   const account = await command("accounts", "create", "--name", "proxied", "--tier", "business");
-  const restricted = ["--account", account.id, "--name", "k", "--ip", client, "--environment", "dev"];
-  ({ key } = await command("keys", "create", ...restricted));
+  const restricted = (ip: string) => ["--account", account.id, "--name", "k", "--ip", ip, "--environment", "dev"];
+  ({ key } = await command("keys", "create", ...restricted(client)));
+  ({ key: keyBehindHaproxy } = await command("keys", "create", ...restricted(behindHaproxy)));
   const priced = await proxy("oracle", version1(client));
   await eventually("a price", async () => (await statusThrough(priced, asked[1])) === 200);
 }, 90_000);
@@ -65,9 +69,14 @@ const version2 = (address: string): Buffer =>
     ...[10, 0, 0, 1, 156, 64, 1, 187],
   ]);
 
+const portOf = (endpoint: string): number => Number(new URL(network.dev.doors[endpoint] ?? "").port);
+
 /** A proxy before one of the server's ports that begins each connection with these bytes. */
-async function proxy(endpoint: string, header: Buffer, localAddress = "127.0.0.2"): Promise<number> {
-  const port = Number(new URL(network.dev.doors[endpoint] ?? "").port);
+const proxy = (endpoint: string, header: Buffer, localAddress = "127.0.0.2"): Promise<number> =>
+  relay(portOf(endpoint), header, localAddress);
+
+/** Forwards bytes to a port of this machine from another of its addresses, after these. */
+async function relay(port: number, header: Buffer, localAddress: string): Promise<number> {
   const server = createServer((from) => {
     const to = connect({ port, host: "127.0.0.1", localAddress }, () => {
       to.write(header);
@@ -94,12 +103,12 @@ const asked: readonly [Asked, Asked, Asked] = [
   ["engineRest", "/api/v1/encryption-keys", {}],
 ];
 
-/** The status of a call with the restricted key through a port of this machine. */
-async function statusThrough(port: number, [endpoint, path, init]: Asked): Promise<number> {
+/** The status of a call with a key, the restricted one unless named, through a port of this machine. */
+async function statusThrough(port: number, [endpoint, path, init]: Asked, presented = key): Promise<number> {
   const scheme = endpoint === "rpc" ? "https" : "http";
   const answer = await fetch(`${scheme}://localhost:${port}${path}`, {
     ...init,
-    headers: { "x-api-key": key, "content-type": "application/json", connection: "close" },
+    headers: { "x-api-key": presented, "content-type": "application/json", connection: "close" },
     tls: { ca: authority.certificate },
   });
   await answer.arrayBuffer();
@@ -156,6 +165,84 @@ test("gRPC with and without TLS has the address of the header, and the names of 
   const resolver = await proxy("resolver", version1(client));
   expect((await fetch(`http://127.0.0.1:${resolver}/health`)).status).toBe(200);
 }, 30_000);
+
+const haproxy = Bun.which("haproxy") ?? Bun.which("haproxy", { PATH: "/usr/sbin:/sbin" });
+if (haproxy === null) console.warn("NOT RUN: HAProxy in front of the server (there is no haproxy on this machine)");
+
+/** What HAProxy says through its own socket of each endpoint: one line for each of its servers. */
+async function haproxyServers(socketPath: string): Promise<string[]> {
+  const socket = connect(socketPath);
+  socket.end("show stat\n");
+  let said = "";
+  for await (const chunk of socket) said += String(chunk);
+  return said.split("\n").filter((line) => line.split(",")[1] === "one");
+}
+
+/** HAProxy before the three endpoints of `asked`, once its checks found them up; gives its ports in their order. */
+async function startHaproxy(version: "send-proxy" | "send-proxy-v2"): Promise<readonly number[]> {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-haproxy-"));
+  resources.defer(() => rmSync(directory, { recursive: true, force: true }));
+  const ports = await Promise.all(asked.map(freePort));
+  const listeners = asked.map(([endpoint], index) => [
+    `listen ${endpoint}`,
+    `  bind 127.0.0.1:${ports[index]}`,
+    `  server one 127.0.0.1:${portOf(endpoint)} source 127.0.0.2 ${version} check inter 200ms check-send-proxy`,
+  ]);
+  const times = ["connect", "client", "server", "check"].map((name) => `  timeout ${name} 10s`);
+  const control = join(directory, "control.sock");
+  const text = [
+    "global",
+    `  stats socket ${control}`,
+    "defaults",
+    "  mode tcp",
+    ...times,
+    ...listeners.flat(),
+    "",
+  ].join("\n");
+  writeFileSync(join(directory, "haproxy.cfg"), text);
+  const child = Bun.spawn([haproxy ?? "", "-db", "-f", join(directory, "haproxy.cfg")], { stderr: "inherit" });
+  resources.defer(async () => {
+    child.kill("SIGKILL");
+    await child.exited;
+  });
+  const isUp = (line: string): boolean => line.includes(",UP,") && line.includes(",L4OK,");
+  await eventually("HAProxy's checks find all endpoints up", async () => {
+    const servers = await haproxyServers(control).catch(() => []);
+    return servers.filter(isUp).length === asked.length;
+  });
+  return ports;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as { port: number };
+  await new Promise<void>((resolve) => probe.close(() => resolve()));
+  return port;
+}
+
+test.skipIf(haproxy === null)(
+  "a real HAProxy, in both versions and with checks of its own, has its clients told apart by their address",
+  async () => {
+    const refusedHeaders = async (): Promise<string[]> => {
+      const metrics = await (await fetch(network.dev.doors["metrics"] ?? "")).text();
+      return metrics.match(/^sluice_proxy_headers_refused_total.*$/gm) ?? [];
+    };
+    const before = await refusedHeaders();
+    for (const version of ["send-proxy-v2", "send-proxy"] as const) {
+      const ports = await startHaproxy(version);
+      for (const [index, call] of asked.entries()) {
+        const port = ports[index] ?? 0;
+        const from = async (address: string) =>
+          statusThrough(await relay(port, Buffer.alloc(0), address), call, keyBehindHaproxy);
+        const statuses = [await from(behindHaproxy), await from("127.0.0.8"), await from(behindHaproxy)];
+        expect([version, call[0], statuses]).toEqual([version, call[0], [200, 403, 200]]);
+      }
+    }
+    expect(await refusedHeaders()).toEqual(before);
+  },
+  30_000,
+);
 
 test("PubSub has the address of the header too", async () => {
   const subscribed = async (address: string): Promise<string> => {

@@ -60,6 +60,22 @@ const nodeColumns: readonly Column<ConsoleUpstream>[] = [
   },
 ];
 
+type LedgerTable = NonNullable<ConsoleOverview["ledger"]>[number];
+
+const ledgerColumns: readonly Column<LedgerTable>[] = [
+  { name: "Table", value: (table) => table.name },
+  { name: "Holds", value: (table) => table.holds },
+  { name: "Rows", numeric: true, value: (table) => table.rows, cell: (table) => exact(table.rows) },
+  {
+    name: "On disk",
+    numeric: true,
+    value: (table) => table.bytes,
+    cell: (table) => <Unit value={Math.round((table.bytes / 1024 ** 2) * 10) / 10} unit="MiB" />,
+  },
+  { name: "Oldest row", value: (table) => table.oldest_at?.slice(0, 10) ?? "none" },
+  { name: "Kept", value: (table) => table.kept ?? "by a rule of its own" },
+];
+
 interface Props {
   readonly overview: ConsoleOverview;
   readonly receivedAt: number;
@@ -91,6 +107,11 @@ export function Overview({ overview, receivedAt, live }: Props) {
         )}
       </Section>
       {overview.upstreams !== null && <Nodes upstreams={overview.upstreams} />}
+      {overview.ledger !== null && overview.ledger.length > 0 && (
+        <Section title="Ledger">
+          <DataTable caption="Ledger" columns={ledgerColumns} rows={overview.ledger} id={(table) => table.name} />
+        </Section>
+      )}
       <Section title="Endpoints">
         <DataTable
           caption="Endpoints"
@@ -103,7 +124,7 @@ export function Overview({ overview, receivedAt, live }: Props) {
       <footer className="mt-8 flex flex-wrap gap-x-6 gap-y-1 border-t border-hairline pt-3 text-xs text-quiet">
         <span>Sluice {overview.version}</span>
         <span>up {duration(overview.uptimeSeconds)}</span>
-        <Copy text={`curl ${location.origin}/api/v1/console/overview -H "X-API-Key: $KEY"`}>
+        <Copy text={`curl ${gatewayAddress(overview)}/api/v1/console/overview -H "X-API-Key: $KEY"`}>
           <span className="font-sans text-xs">this page as curl</span>
         </Copy>
       </footer>
@@ -223,10 +244,15 @@ function Unit({ value, unit }: { value: number | null; unit: string }) {
   );
 }
 
+/** Where people reach the gateway: `PUBLIC_URL` where an operator named one, which this page may not have come from. */
+function gatewayAddress({ doors }: ConsoleOverview): string {
+  const rpc = doors.find((endpoint) => endpoint.name === "rpc")?.address;
+  return rpc?.endsWith("/rpc") === true ? rpc.slice(0, -"/rpc".length) : location.origin;
+}
+
 /** An empty page teaches the call that fills it. */
 function FirstCall({ overview }: { overview: ConsoleOverview }) {
-  const rpc = overview.doors.find((endpoint) => endpoint.name === "rpc")?.address ?? `${location.origin}/rpc`;
-  const command = `curl ${rpc} -H "X-API-Key: $KEY" -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'`;
+  const command = `curl ${gatewayAddress(overview)}/rpc -H "X-API-Key: $KEY" -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'`;
   return (
     <div className="mt-3 text-quiet">
       <p>

@@ -142,6 +142,7 @@ test("a data directory that a server has open, and a database on which a process
       meters: true,
       sharesLedger: true,
       sharesHot: true,
+      masterKeys: null,
     };
     await running.processes.join(process, 60_000);
     const options = { ...restoreOptions(place, source.backup), replace: true };

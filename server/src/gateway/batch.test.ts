@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { errorTable } from "@sluice/contract/errors";
 import { StubNode } from "../upstreams/testing/stub-node.ts";
 import { type BootedGateway, type BootOptions, bootGateway, testGrant } from "./testing/booted-gateway.ts";
 
@@ -105,6 +106,15 @@ test("answers with wider characters than ASCII stand in a batch byte for byte", 
     const entries = (await response.json()) as Entry[];
     expect(entries[0]).toEqual({ jsonrpc: "2.0", result: "getVersion 🦀 é", id: "🙂" } as Entry);
     expect(entries[1]?.error?.code).toBe(-32601);
+  }));
+
+test("a batch that is refused whole is told what a batch is", () =>
+  withGateway(async (booted) => {
+    const refused = await booted.post("[]");
+    const message = "A batch holds at least one call";
+    expect(await refused.json()).toMatchObject({ id: null, error: { code: -32600, message } });
+    const wordless = await booted.post("5");
+    expect(await wordless.json()).toMatchObject({ error: { message: errorTable.INVALID_REQUEST.text } });
   }));
 
 test("a batch of more calls than the narrowest burst is refused whole with 413, takes one token and names what passes", () =>

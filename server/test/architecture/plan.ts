@@ -9,7 +9,8 @@ export const workspaceImports: Readonly<Record<string, readonly string[]>> = {
   auction: ["wire", "lib"],
   sdk: ["contract", "wire"],
   console: ["sdk"],
-  devnet: ["contract", "wire", "lib", "svm"],
+  encode: ["wire", "svm"],
+  devnet: ["contract", "wire", "lib", "svm", "encode"],
   server: ["contract", "wire", "lib", "svm", "auction", "console", "devnet"],
   bench: ["contract", "wire", "lib", "svm", "auction", "sdk", "server", "devnet"],
   scripts: ["contract", "wire", "lib", "svm", "auction", "sdk", "console", "server", "devnet", "bench"],
@@ -121,8 +122,8 @@ export const layered: readonly Layered[] = [
         "request-search",
         "usage-queries",
       ],
-      ["fact-files", "migrations", "readiness"],
-      ["requests", "restore"],
+      ["fact-files", "migrations", "readiness", "retention"],
+      ["requests", "restore", "table-states"],
       ["ledger"],
       ["index"],
     ],
@@ -223,6 +224,7 @@ export const layered: readonly Layered[] = [
         "credit-routes",
         "engine-routes",
         "key-routes",
+        "ledger-routes",
         "requests",
         "secret-routes",
         "sent",
@@ -261,7 +263,7 @@ export const layered: readonly Layered[] = [
     rooms: false,
     layers: [
       ["model"],
-      ["accounts", "encode", "history", "machine", "names", "programs"],
+      ["accounts", "history", "machine", "names", "programs"],
       ["consensus"],
       ["genesis"],
       ["bank"],
@@ -306,6 +308,7 @@ export const layered: readonly Layered[] = [
         "close-codes",
         "credits",
         "errors",
+        "ledger",
         "limits",
         "name-errors",
         "openapi-names",
@@ -346,7 +349,7 @@ export interface Capability {
   readonly owners: readonly string[];
 }
 
-const logic = ["lib/", "svm/", "auction/", "devnet/", "server/src/"];
+const logic = ["lib/", "svm/", "encode/", "auction/", "devnet/", "server/src/"];
 
 export const capabilities: readonly Capability[] = [
   {

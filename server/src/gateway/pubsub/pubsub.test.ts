@@ -141,10 +141,12 @@ test("a message over 4 KiB closes with 1009, more than 50 in a second with 4429"
     await wordy.opened;
     wordy.socket.send("x".repeat(4_097));
     expect(await wordy.closed).toBe(1009);
+    expect(wordy.received).toEqual([]);
     const busy = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
     await busy.opened;
     for (let index = 0; index < 51; index += 1) busy.socket.send("{}");
     expect(await busy.closed).toBe(4429);
+    expect(busy.received.at(-1)).toContain('"code":"RATE_LIMIT_EXCEEDED"');
   }));
 
 test("a client is closed with 4503 when its node is lost", () =>

@@ -91,6 +91,12 @@ describe("after a move", () => {
     expect(registry.hasLostOne).toBe(true);
   });
 
+  test("a number of the lost node is no subscription of the new one until it has given it", () => {
+    const registry = held();
+    registry.moved();
+    expect(registry.fromNode(notice(7))).toBeNull();
+  });
+
   test("a signature that was reported is not subscribed to again; one that was only received is", () => {
     const registry = held("signature");
     registry.fromNode(notice(7, "signature", { context: { slot: 1 }, value: { err: null } }));

@@ -114,15 +114,24 @@ test("an end drains streams, and waits for what does not end by itself no longer
   expect(await late.call("GetTipFloor")).toMatchObject({ status: "UNAVAILABLE" });
 });
 
-test("an end is reported to who watches the health while calls in flight are waited for", async () => {
+test("an end is reported to who watches the health, and waits neither for that nor for a stream of reflection", async () => {
   const endpoint = await GrpcServer.open(at, { clock: systemClock, services: [service()], isServing: () => true });
   using client = new PlainClient(endpoint.port, { file: healthProto, service: "grpc.health.v1.Health" });
   const watch = client.subscribe("Watch", { service: "" });
   await watch.first(1);
-  const stopped = endpoint.stop(10_000);
-  await watch.first(2);
+  const reflected = { file: reflectionProto, service: "grpc.reflection.v1.ServerReflection" };
+  using asking = new PlainClient(endpoint.port, reflected);
+  const talk = asking.duplex("ServerReflectionInfo");
+  talk.say({ list_services: "*" });
+  await talk.first(1);
+  // Without a deadline: the end comes because nothing is left to wait for.
+  const stopped = endpoint.stop(2 ** 31 - 1);
+  expect(await watch.ended).toMatchObject({
+    status: "UNAVAILABLE",
+    details: "The server of this process ends; connect again",
+  });
   expect(watch.messages.map(({ status }) => status)).toEqual(["SERVING", "NOT_SERVING"]);
-  watch.cancel();
+  expect(await talk.ended).toMatchObject({ status: "UNAVAILABLE" });
   await stopped;
 });
 

@@ -21,6 +21,7 @@ import { ListenError } from "../listener/listen-error.ts";
 import { describedFiles } from "./file-descriptors.ts";
 import { ResponseStream } from "./response-stream.ts";
 import { decoded } from "./service.ts";
+import { StandardStreams } from "./standard-streams.ts";
 import { encodeStatusDetails, type GrpcStatus, GrpcStatusError, grpcStatuses } from "./status.ts";
 
 /** A service and what answers its methods. */
@@ -75,6 +76,8 @@ export class GrpcServer implements AsyncDisposable {
   readonly #dependencies: GrpcServerDependencies;
   readonly #health: HealthImplementation;
   readonly #names: readonly string[];
+  /** Of health and reflection. */
+  readonly #streams: StandardStreams;
   readonly #timer: Timer;
   #wasServing = true;
   #isDraining = false;
@@ -92,11 +95,16 @@ export class GrpcServer implements AsyncDisposable {
     const names = dependencies.services.map(({ definition }) => nameOf(definition));
     const health = new HealthImplementation();
     for (const { definition, implementation } of dependencies.services) server.addService(definition, implementation);
-    health.addToServer(server);
+    const streams = new StandardStreams();
+    const standard = streams.addingTo(server);
+    health.addToServer(standard);
     const described = [...names, nameOf(healthService)];
-    new ReflectionService(packageOf(dependencies.services), { services: described }).addToServer(server);
+    new ReflectionService(packageOf(dependencies.services), { services: described }).addToServer(standard);
     const port = await bound(server, options);
-    return new GrpcServer({ server, port, health, names, healthIntervalMs: bounds.healthIntervalMs }, dependencies);
+    return new GrpcServer(
+      { server, port, health, names, streams, healthIntervalMs: bounds.healthIntervalMs },
+      dependencies,
+    );
   }
 
   private constructor(
@@ -105,6 +113,7 @@ export class GrpcServer implements AsyncDisposable {
       readonly port: number;
       readonly health: HealthImplementation;
       readonly names: readonly string[];
+      readonly streams: StandardStreams;
       readonly healthIntervalMs: number;
     },
     dependencies: GrpcServerDependencies,
@@ -113,6 +122,7 @@ export class GrpcServer implements AsyncDisposable {
     this.#server = parts.server;
     this.#health = parts.health;
     this.#names = [wholeServer, ...parts.names];
+    this.#streams = parts.streams;
     this.#dependencies = dependencies;
     this.#notify(dependencies.isServing());
     this.#timer = dependencies.clock.every(parts.healthIntervalMs, () => this.tick());
@@ -133,6 +143,7 @@ export class GrpcServer implements AsyncDisposable {
     this.#isDraining = true;
     this.tick();
     this.#timer.cancel();
+    this.#streams.end();
     for (const { drain } of this.#dependencies.services) drain?.();
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     this.#server.tryShutdown(() => resolve());
