@@ -54,6 +54,8 @@ export class TickLog implements AsyncDisposable {
     this.#startedAtMs = dependencies.clock.now();
     this.#timer = dependencies.clock.every(flushMs, () => this.flush());
     this.#add(JSON.stringify({ kind: "start", atMs: this.#startedAtMs }));
+    // A replay beside a server that has only just started finds the log.
+    this.flush();
   }
 
   /** One mark: the inputs since the previous one, and the rounds that it computed. */
