@@ -158,10 +158,42 @@ test("a store that could not be reached at the start is compared once it answers
   await pass(3_000);
   expect(second.conflict).toBeNull();
   found = { ledgerId: "ledger", hotId: "another" };
-  await pass(3_000);
+  await pass(8_000);
   expect(second.conflict).toContain("REDIS_URL leads to a store with the id another here and with the id hot there");
   expect((await store.list()).map(({ hotId }) => hotId)).toEqual(["hot", "another"]);
   found = reached;
   await pass(3_000);
   expect(second.conflict).toBeNull();
+});
+
+test("a store that gets another id is no conflict while each process learns that with its own beat", async () => {
+  let [firstFinds, secondFinds]: [Ids, Ids] = [
+    { ledgerId: "ledger", hotId: "before" },
+    { ledgerId: "ledger", hotId: "before" },
+  ];
+  await using first = await open(process("first"), async () => firstFinds);
+  await pass(1_000);
+  await using second = await open(process("second"), async () => secondFinds);
+  const conflicts = (): (string | null)[] => [first.conflict, second.conflict];
+  firstFinds = { ledgerId: "ledger", hotId: "after" };
+  for (let beat = 0; beat < 4; beat += 1) {
+    await pass(500);
+    expect(conflicts()).toEqual([null, null]);
+  }
+  secondFinds = firstFinds;
+  for (let beat = 0; beat < 40; beat += 1) {
+    await pass(500);
+    expect(conflicts()).toEqual([null, null]);
+  }
+});
+
+test("a process that begins after a store has lost its id waits until those that run have learnt the next one", async () => {
+  let found: Ids = { ledgerId: "ledger", hotId: "before" };
+  await using _first = await open(process("first"), async () => found);
+  const opening = open(process("second"), async () => ({ ledgerId: "ledger", hotId: "after" }));
+  await pass(2_500);
+  found = { ledgerId: "ledger", hotId: "after" };
+  const second = await ending(opening);
+  expect(second).toBeInstanceOf(Registration);
+  await (second as Registration)[Symbol.asyncDispose]();
 });

@@ -71,6 +71,13 @@ function describeRival(own: NewProcess, rival: ProcessRecord): string {
   );
 }
 
+/**
+ * How often a rival has to renew its registration before it counts. A store that lost its data gets an id again, and
+ * each process learns it with its own beat: until a beat that began after that, its registration has the id before.
+ */
+const beatsUntilRival = (own: NewProcess, rival: ProcessRecord): number =>
+  unshared(own) === "" && unshared(rival) === "" ? 2 : 0;
+
 type StoreIds = Pick<NewProcess, "ledgerId" | "hotId">;
 
 interface RegistrationDependencies {
@@ -90,6 +97,8 @@ export class Registration implements AsyncDisposable {
   readonly #dependencies: RegistrationDependencies;
   readonly #beats: BackgroundTask;
   #rival: ProcessRecord | null = null;
+  /** The rival that was seen last, and its beats when it was seen first; whether it counts is another question. */
+  #seen: Pick<ProcessRecord, "id" | "beats" | "hotId" | "ledgerId"> | null = null;
 
   private constructor(process: NewProcess, dependencies: RegistrationDependencies) {
     const { clock, log } = dependencies;
@@ -131,16 +140,26 @@ export class Registration implements AsyncDisposable {
     const first = rivalOf(this.#process, await store.join(this.#process, registeredMs));
     if (first === null) return;
     log.info({ rival: first.id }, "another process is registered: this one waits to see whether it lives");
-    const seen = new Map([[first.id, first.beats]]);
+    this.#beatsSince(first);
     for (let waitedMs = 0; waitedMs <= registeredMs; waitedMs += beatMs) {
       await sleep(clock, beatMs);
       const others = (await store.list()).filter(({ id }) => id !== this.#process.id);
       const rival = rivalOf(this.#process, others);
-      if (rival === null) return;
-      if ((seen.get(rival.id) ?? rival.beats) !== rival.beats) break;
-      seen.set(rival.id, rival.beats);
+      if (rival === null) {
+        this.#seen = null;
+        return;
+      }
+      if (this.#beatsSince(rival) >= Math.max(1, beatsUntilRival(this.#process, rival))) break;
     }
     throw new StartRefusedError("NOT_SHARED", describeRival(this.#process, first));
+  }
+
+  /** How often a rival was seen to renew its registration with the ids that it has now. */
+  #beatsSince({ id, beats, hotId, ledgerId }: ProcessRecord): number {
+    const seen = this.#seen;
+    const isSeen = seen?.id === id && seen.hotId === hotId && seen.ledgerId === ledgerId;
+    if (!isSeen) this.#seen = { id, beats, hotId, ledgerId };
+    return isSeen ? beats - seen.beats : 0;
   }
 
   /** Looks which stores this process uses; whether that is others than before, or is known only now. */
@@ -156,14 +175,18 @@ export class Registration implements AsyncDisposable {
     const isChanged = await this.#identify();
     const isRegistered = await store.beat(this.#process.id, registeredMs);
     if (isRegistered && isChanged) await store.identify(this.#process.id, this.#process);
-    if (isRegistered && !isChanged && this.#rival === null) return;
+    if (isRegistered && !isChanged && this.#seen === null) return;
+    if (isChanged) this.#seen = null;
     // The database was away, or this process was stopped, for longer than a registration lasts.
     const others = isRegistered ? await store.list() : await store.join(this.#process, registeredMs);
     const known = this.#rival;
-    this.#rival = rivalOf(
+    const rival = rivalOf(
       this.#process,
       others.filter(({ id }) => id !== this.#process.id),
     );
+    if (rival === null) this.#seen = null;
+    const counts = rival !== null && this.#beatsSince(rival) >= beatsUntilRival(this.#process, rival);
+    this.#rival = counts ? rival : null;
     if (this.#rival !== null && this.#rival.id !== known?.id)
       log.warn({}, `this process is not ready: ${this.conflict}`);
   }
