@@ -7,13 +7,12 @@ import type {
   ReputationMessage,
   TipFloorMessage,
 } from "@sluice/contract/proto";
-import type { Access } from "../../access/index.ts";
 import type { RateLimiter } from "../../limits/index.ts";
 import { type CallContext, GrpcStatusError } from "../../net/index.ts";
 import type { BundleIngress, BundleRecord, Searcher } from "../model/bundle.ts";
 import { reasonText } from "../model/reason-text.ts";
 import type { BlockEngineService, BundleContent, BundleSubmission, SubmitOutcome } from "../model/service.ts";
-import { admitKey } from "./key-admission.ts";
+import { admitKey, type KeyAdmissionDependencies } from "./key-admission.ts";
 import type { Refusals } from "./refusals.ts";
 
 /** A bundle out of its message, or the fault of a field that has no meaning, whatever the bundle holds. */
@@ -82,10 +81,8 @@ export function droppedAtOnce(
   return { ok: false, id: engine.idOf(content), reason, detail: detail ?? null, tipFloor: engine.tipFloor().floor };
 }
 
-export interface BlockEngineDependencies {
+export interface BlockEngineDependencies extends KeyAdmissionDependencies {
   readonly engine: BlockEngineService;
-  /** Access to the engine's network. */
-  readonly access: Pick<Access, "admit">;
   readonly limits: RateLimiter;
   readonly refusals: Refusals;
 }
@@ -102,12 +99,15 @@ export class BlockEngine {
   }
 
   async submitBundle(message: BundleRequestMessage, context: CallContext): Promise<BundleResponseMessage> {
-    const { engine, access } = this.#dependencies;
-    const { searcher } = await admitKey(access, context, "bundles:write");
+    const { engine, records } = this.#dependencies;
+    const { searcher } = await admitKey(this.#dependencies, context, "bundles:write");
     await checkOpen(this.#dependencies, searcher);
     const read = readSubmission(message, "grpc");
     if (!read.ok) throw new GrpcStatusError("INVALID_ARGUMENT", read.fault);
-    return answerOf(await engine.submit(read.submission, searcher));
+    const outcome = await engine.submit(read.submission, searcher);
+    const answer = answerOf(outcome);
+    if (!outcome.ok) records.rejected(context, outcome.reason);
+    return answer;
   }
 
   async tipFloor(context: CallContext): Promise<TipFloorMessage> {
@@ -131,8 +131,8 @@ export class BlockEngine {
 
   /** Reads have the rate that REST gives one address, for each key. */
   async #admitReader(context: CallContext): Promise<Searcher> {
-    const { access, limits } = this.#dependencies;
-    const { grant, searcher } = await admitKey(access, context, "read");
+    const { limits } = this.#dependencies;
+    const { grant, searcher } = await admitKey(this.#dependencies, context, "read");
     const rate = engineLimits.restRequestsPerSecondPerAddress;
     const { allowed, retryAfterSeconds } = await limits.take(`engine-grpc:${grant.keyId}`, rate, rate);
     if (!allowed) throw rateLimited(retryAfterSeconds);

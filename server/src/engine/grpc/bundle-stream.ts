@@ -1,7 +1,7 @@
-import { shownState } from "@sluice/contract/engine";
+import { type BundleReason, shownState } from "@sluice/contract/engine";
 import { type ErrorCode, SluiceError } from "@sluice/contract/errors";
 import type { BundleConfirmationMessage, BundleRequestMessage } from "@sluice/contract/proto";
-import { BoundedQueue } from "@sluice/lib";
+import { BoundedQueue, type Clock } from "@sluice/lib";
 import { type DuplexSession, GrpcStatusError, type RequestStream, type ResponseStream } from "../../net/index.ts";
 import type { BundleRecord, Searcher } from "../model/bundle.ts";
 import type { BlockEngineService, SubmitOutcome } from "../model/service.ts";
@@ -26,6 +26,9 @@ export interface BundleStreamDependencies {
   readonly responses: ResponseStream<BundleConfirmationMessage>;
   readonly requests: RequestStream;
   readonly refusals: Refusals;
+  readonly clock: Pick<Clock, "monotonic">;
+  /** A bundle of this stream that came at `sinceMs` was not taken. */
+  readonly rejected: (reason: BundleReason, sinceMs: number) => void;
   readonly internalError: (error: unknown) => void;
 }
 
@@ -61,11 +64,12 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
   }
 
   take(message: BundleRequestMessage): void {
+    const sinceMs = this.#dependencies.clock.monotonic();
     const read = readSubmission(message, "stream");
     this.#inProgress += 1;
     this.#steer();
     const outcome = this.#submit(read).catch((error: unknown): Outcome => ({ error }));
-    this.#answers = this.#answers.then(async () => this.#answer(await outcome));
+    this.#answers = this.#answers.then(async () => this.#answer(await outcome, sinceMs));
   }
 
   broken(fault: GrpcStatusError): void {
@@ -122,14 +126,16 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     else requests.resume();
   }
 
-  #answer(outcome: Outcome): void {
+  #answer(outcome: Outcome, sinceMs: number): void {
     this.#inProgress -= 1;
     if ("error" in outcome) {
       this.#dependencies.internalError(outcome.error);
       return;
     }
-    if (!outcome.ok) this.#send(confirmationOf(outcome));
-    else this.#answerAccepted(outcome.record, outcome.fresh);
+    if (!outcome.ok) {
+      this.#send(confirmationOf(outcome));
+      this.#dependencies.rejected(outcome.reason, sinceMs);
+    } else this.#answerAccepted(outcome.record, outcome.fresh);
     this.#release();
     this.#steer();
     this.#endIfDone();

@@ -9,6 +9,7 @@ import { SearcherLimits } from "../reputation/searcher-limits.ts";
 import { FakeBlockEngineService } from "../testing/fake-service.ts";
 import { BlockEngine } from "./block-engine.ts";
 import { BundleStream } from "./bundle-stream.ts";
+import { CallRecords } from "./call-records.ts";
 import { Refusals } from "./refusals.ts";
 
 const limit = { bundlesPerSecond: 20, burst: 40 };
@@ -65,6 +66,7 @@ function blockEngine(engine: LimitedService): (id: string, message: BundleReques
     engine,
     refusals: unpaced(engine),
     limits: createLimits({}, { clock: engine.clock }),
+    records: new CallRecords({ network: "devnet", clock: engine.clock, served: () => {} }),
     access: accessOfTests({
       keys: {
         authenticate: (key) => ({
@@ -79,6 +81,7 @@ function blockEngine(engine: LimitedService): (id: string, message: BundleReques
   });
   const contextOf = (id: string): CallContext => ({
     requestId: "req",
+    method: "/blockengine.v1.BlockEngine/SubmitBundle",
     clientAddress: "192.0.2.1",
     headers: { get: (name) => (name === "x-api-key" ? id : null) },
   });
@@ -136,7 +139,9 @@ test("of a stream's flood no more than the rate reaches the engine; others' stre
       throw error;
     };
     const refusals = unpaced(engine);
-    const stream = new BundleStream({ engine, searcher: searcherOf(id), responses, requests, refusals, internalError });
+    const { clock } = engine;
+    const parts = { engine, clock, responses, requests, refusals, rejected: () => {}, internalError };
+    const stream = new BundleStream({ ...parts, searcher: searcherOf(id) });
     return { stream, reported };
   };
   const flood = open("flood");
@@ -189,12 +194,15 @@ test("of a stream that never stops no more is read than its rate and the pace of
   const internalError = (error: unknown): void => {
     throw error;
   };
+  const rejected: string[] = [];
   const stream = new BundleStream({
     engine,
+    clock: engine.clock,
     searcher: searcherOf("flood"),
     responses,
     requests,
     refusals,
+    rejected: (reason) => rejected.push(reason),
     internalError,
   });
   let read = 0;
@@ -212,6 +220,7 @@ test("of a stream that never stops no more is read than its rate and the pace of
     if (due.length > 0) await new Promise((resolve) => setImmediate(resolve));
   }
   expect(reported.length).toBe(read);
+  expect(rejected).toHaveLength(read - engine.submittedBy("flood"));
   // A searcher's own rate is not lowered by what it sends beyond it.
   expect(engine.submittedBy("flood")).toBeGreaterThan(granted - limit.bundlesPerSecond);
   expect(engine.submittedBy("flood")).toBeLessThanOrEqual(granted);

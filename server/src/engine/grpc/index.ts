@@ -5,18 +5,21 @@
 import { type BundleConfirmationMessage, type BundleRequestMessage, protoFiles } from "@sluice/contract/proto";
 import type { Clock } from "@sluice/lib";
 import { duplex, type GrpcContext, type GrpcService, GrpcStatusError, loadService, unary } from "../../net/index.ts";
+import type { RefusalRecords } from "../model/refusal-records.ts";
 import { BlockEngine, type BlockEngineDependencies } from "./block-engine.ts";
-import { BundleStream } from "./bundle-stream.ts";
+import { BundleStream, type BundleStreamDependencies } from "./bundle-stream.ts";
+import { CallRecords } from "./call-records.ts";
 import { type JitoDependencies, jitoService } from "./jito/index.ts";
 import { admitKey } from "./key-admission.ts";
 import { OpenStreams, streamsPerSearcherMax } from "./open-streams.ts";
 import { Refusals } from "./refusals.ts";
 
 export interface SearcherDependencies
-  extends Omit<BlockEngineDependencies, "refusals">,
-    Omit<JitoDependencies, "refusals"> {
+  extends Omit<BlockEngineDependencies, "refusals" | "records">,
+    Omit<JitoDependencies, "refusals" | "records">,
+    RefusalRecords {
   readonly host: GrpcContext;
-  readonly clock: Pick<Clock, "monotonic" | "after">;
+  readonly clock: Pick<Clock, "now" | "monotonic" | "after">;
 }
 
 export interface SearcherServices {
@@ -30,22 +33,26 @@ const waitingMax = 1_024;
 
 /** `blockengine.v1.BlockEngine` and `searcher.SearcherService`. */
 export function createSearcherServices(options: SearcherDependencies): SearcherServices {
-  const { host, engine, access, clock } = options;
+  const { engine, clock } = options;
   const refusals = new Refusals({ clock });
-  const dependencies = { ...options, refusals };
+  const records = new CallRecords(options);
+  const dependencies = { ...options, refusals, records };
+  const host = { ...options.host, refused: records.refused };
   const unaryCalls = new BlockEngine(dependencies);
   const streams = new OpenStreams();
   const stream = duplex<BundleRequestMessage, BundleConfirmationMessage>(
     host,
     { waitingMax },
     async (context, responses, requests) => {
-      const { searcher, recheck } = await admitKey(access, context, "bundles:write");
+      const { searcher, recheck } = await admitKey(dependencies, context, "bundles:write");
       streams.add([{ name: searcher.id, max: streamsPerSearcherMax }], responses, recheck);
       const internalError = (error: unknown): void => {
         host.events.internalError("bundle stream", error, { requestId: context.requestId });
         responses.end(new GrpcStatusError("INTERNAL", `Internal error, request ${context.requestId}`));
       };
-      return new BundleStream({ engine, searcher, responses, requests, refusals, internalError });
+      const rejected: BundleStreamDependencies["rejected"] = (reason, sinceMs) =>
+        records.rejected(context, reason, sinceMs);
+      return new BundleStream({ engine, searcher, responses, requests, refusals, clock, rejected, internalError });
     },
   );
   return {

@@ -5,6 +5,7 @@ import { presentedKey } from "../../http/index.ts";
 import type { Grant } from "../../keys/index.ts";
 import { type CallContext, GrpcStatusError } from "../../net/index.ts";
 import type { Searcher } from "../model/bundle.ts";
+import type { CallRecords } from "./call-records.ts";
 
 /** A caller by an API key, and whether the key still opens the endpoint: null, or the fault that it no longer does. */
 export interface KeyCaller {
@@ -13,20 +14,28 @@ export interface KeyCaller {
   recheck(): Promise<GrpcStatusError | null>;
 }
 
-const denied = ({ code }: Refusal): GrpcStatusError => new GrpcStatusError("PERMISSION_DENIED", errorTable[code].text);
+const denied = ({ code }: Refusal): GrpcStatusError =>
+  new GrpcStatusError("PERMISSION_DENIED", errorTable[code].text, { publicCode: code });
+const later = ({ code }: Refusal): GrpcStatusError =>
+  new GrpcStatusError("UNAVAILABLE", errorTable[code].text, { retryAfterSeconds: 1, publicCode: code });
 
 /** What each refusal of access is over gRPC (decisions: Block engine). */
 const faults: Readonly<Record<AdmissionCode, (refusal: Refusal) => GrpcStatusError>> = {
   INVALID_API_KEY: denied,
   KEY_INACTIVE: denied,
-  OVERLOADED: () => new GrpcStatusError("UNAVAILABLE", errorTable.OVERLOADED.text, { retryAfterSeconds: 1 }),
-  STORE_UNAVAILABLE: () =>
-    new GrpcStatusError("UNAVAILABLE", errorTable.STORE_UNAVAILABLE.text, { retryAfterSeconds: 1 }),
+  OVERLOADED: later,
+  STORE_UNAVAILABLE: later,
   NETWORK_NOT_ALLOWED: denied,
   DOMAIN_NOT_ALLOWED: denied,
   IP_NOT_ALLOWED: denied,
   PERMISSION_DENIED: denied,
 };
+
+export interface KeyAdmissionDependencies {
+  /** Access to the engine's network. */
+  readonly access: Pick<Access, "admit">;
+  readonly records: CallRecords;
+}
 
 /**
  * Admits the holder of an API key: metadata `x-api-key`, or `authorization: Bearer`. Throws UNAUTHENTICATED where there
@@ -34,15 +43,18 @@ const faults: Readonly<Record<AdmissionCode, (refusal: Refusal) => GrpcStatusErr
  * engine), UNAVAILABLE where keys cannot be looked up.
  */
 export async function admitKey(
-  access: Pick<Access, "admit">,
+  { access, records }: KeyAdmissionDependencies,
   context: CallContext,
   permission: Permission,
 ): Promise<KeyCaller> {
   const { headers, clientAddress } = context;
   const presented = presentedKey(headers, "");
   if (presented === null) throw new GrpcStatusError("UNAUTHENTICATED", "The API key is missing");
+  records.begin(context);
   const caller = { clientAddress, origin: headers.get("origin"), referer: headers.get("referer") };
   const grant = await access.admit(presented, caller, [permission]);
+  const known = grant.ok ? grant : grant.grant;
+  if (known !== undefined) records.identified(context, known);
   if (!grant.ok) throw faults[grant.code](grant);
   return {
     grant,

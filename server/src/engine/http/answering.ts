@@ -1,10 +1,9 @@
 import type { SluiceError } from "@sluice/contract/errors";
-import type { Network } from "@sluice/contract/tiers";
-import type { AddressSet, Clock } from "@sluice/lib";
+import type { AddressSet } from "@sluice/lib";
 import { type JsonValue, stringifyJsonExact } from "@sluice/wire/json";
 import type { Context, Handler, MiddlewareHandler } from "hono";
 import { clientAddress, docsBaseOf, type RestEnvironment } from "../../http/index.ts";
-import type { RequestFact } from "../../ledger/index.ts";
+import { type RefusalRecords, recordRefusal } from "../model/refusal-records.ts";
 import type { Admit, Incoming } from "./admit.ts";
 import { engineFailure, failureResponse, shownFailure } from "./failure.ts";
 import { rpcFailureResponse } from "./jito-endpoint.ts";
@@ -17,13 +16,6 @@ export interface AnsweringDependencies {
   readonly records: RefusalRecords | null;
   /** A request was answered; `route` is the pattern of its path. */
   readonly answered: (route: string, status: number) => void;
-}
-
-export interface RefusalRecords {
-  readonly network: Network;
-  readonly clock: Pick<Clock, "now" | "monotonic">;
-  /** Must not block or throw. */
-  readonly served: (fact: RequestFact) => void;
 }
 
 export type RestContext = Context<RestEnvironment>;
@@ -101,26 +93,16 @@ export class Answering {
     const code = response.headers.get("x-error-code");
     const { records } = this.#dependencies;
     if (records === null || grant === null || isRecorded || code === null) return;
-    const { clock, network, served } = records;
     const { byteLength } = await response.clone().arrayBuffer();
-    const latencyMs = clock.monotonic() - startedMs;
-    served({
-      at: clock.now() - latencyMs,
+    recordRefusal(records, {
+      caller: grant,
       requestId: context.get("requestId"),
-      accountId: grant.accountId,
-      keyId: grant.keyId,
-      network,
-      door: "engine",
       method: context.req.routePath,
       status: response.status,
-      rpcCode: null,
-      latencyMs,
+      code,
+      sinceMs: startedMs,
       bytesIn: Number(request.headers.get("content-length") ?? 0) || 0,
       bytesOut: byteLength,
-      credits: 0,
-      code,
-      cache: "",
-      upstream: "",
     });
   }
 

@@ -41,6 +41,7 @@ let permissions: Permission[];
 let refused: KeyRefusal["code"] | null;
 let isRateSpent: boolean;
 let reported: string[];
+let facts: string[];
 let stream: TipStream;
 
 const figures = (): TipFloorFigures => ({
@@ -60,6 +61,7 @@ beforeEach(() => {
   refused = null;
   isRateSpent = false;
   reported = [];
+  facts = [];
   const admit = new Admit({
     access: accessOfTests({
       keys: {
@@ -87,6 +89,11 @@ beforeEach(() => {
     trustedProxies: compileAddressSet([]),
     requestId: () => "req_1",
     clock: new ManualClock(),
+    records: {
+      network: "devnet",
+      clock: new ManualClock(),
+      served: ({ keyId, method, status, code }) => facts.push(`${keyId} ${method} ${status} ${code}`),
+    },
     events: {
       streamOpened: (method) => reported.push(`open ${method}`),
       streamClosed: (method) => reported.push(`close ${method}`),
@@ -142,6 +149,11 @@ describe("who may follow the tip floor", () => {
     isRateSpent = true;
     expect(await closedWith()).toEqual([4429, 0]);
     expect([stream.size, reported.filter((line) => line.startsWith("open"))]).toEqual([0, []]);
+    // Those whose account is known.
+    expect(facts).toEqual([
+      `good ${tipStreamPath} 4403 PERMISSION_DENIED`,
+      `good ${tipStreamPath} 4403 PERMISSION_DENIED`,
+    ]);
   });
 
   test("an account has twenty clients at most, and a place is free again when one leaves", async () => {

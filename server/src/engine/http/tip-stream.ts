@@ -4,6 +4,7 @@ import { stringifyJsonExact } from "@sluice/wire/json";
 import { clientAddress } from "../../http/index.ts";
 import type { SocketMount, SocketPeer } from "../../net/index.ts";
 import type { EngineEvents } from "../model/events.ts";
+import { type RefusalRecords, recordRefusal } from "../model/refusal-records.ts";
 import type { BlockEngineService } from "../model/service.ts";
 import type { Admit, Incoming } from "./admit.ts";
 import { EngineRefusal, engineFailure, type ShownFailure, shownFailure } from "./failure.ts";
@@ -16,6 +17,7 @@ export interface TipStreamDependencies {
   readonly trustedProxies: AddressSet;
   readonly requestId: () => string;
   readonly clock: Timers;
+  readonly records: RefusalRecords;
   readonly events: Pick<EngineEvents, "streamOpened" | "streamClosed" | "answered" | "internalError">;
 }
 
@@ -56,7 +58,7 @@ export class TipStream implements SocketMount, Disposable {
    * code.
    */
   async begin(request: Request, peer: SocketPeer): Promise<TipSession> {
-    const { admit, trustedProxies, requestId, events } = this.#dependencies;
+    const { admit, trustedProxies, requestId, records, events } = this.#dependencies;
     const forwarded = request.headers.get("x-forwarded-for");
     const address = clientAddress(peer.requestIP(request)?.address ?? "", forwarded, trustedProxies);
     const incoming: Incoming = { request, clientAddress: address, headers: {}, grant: null, isRecorded: false };
@@ -65,6 +67,7 @@ export class TipStream implements SocketMount, Disposable {
       closed: () => this.#members.delete(session) && events.streamClosed(tipStreamPath),
       recheck: () => void this.#recheck(session),
     });
+    const sinceMs = records.clock.monotonic();
     try {
       await admit.address(incoming);
       const { accountId } = await admit.key(incoming, "read");
@@ -74,7 +77,12 @@ export class TipStream implements SocketMount, Disposable {
     } catch (error) {
       const failure = this.#shown(error);
       events.answered(tipStreamPath, failure.status);
-      refuse(session, failure);
+      const { grant: caller } = incoming;
+      const status = refuse(session, failure);
+      const { code } = failure;
+      if (caller !== null) {
+        recordRefusal(records, { caller, requestId: session.requestId, method: tipStreamPath, status, code, sinceMs });
+      }
     }
     return session;
   }
@@ -134,7 +142,8 @@ export class TipStream implements SocketMount, Disposable {
   }
 }
 
-function refuse(session: TipSession, { status, code, detail }: ShownFailure): void {
+/** Closes the session, and gives the code that it is closed with. */
+function refuse(session: TipSession, { status, code, detail }: ShownFailure): number {
   const closeCode =
     status === 401 || code === "INVALID_API_KEY"
       ? closeCodes.badKey
@@ -144,4 +153,5 @@ function refuse(session: TipSession, { status, code, detail }: ShownFailure): vo
           ? closeCodes.rateLimited
           : closeCodes.unavailable;
   session.end({ code: closeCode, reason: detail });
+  return closeCode;
 }

@@ -2,6 +2,7 @@ import { type Clock, compileAddressSet, ManualClock, seededRandom, systemClock }
 import type { Address } from "@sluice/wire/identifiers";
 import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
 import type { Grant, KeyRefusal, Keys } from "../../keys/index.ts";
+import type { RequestFact } from "../../ledger/index.ts";
 import type { RateLimiter } from "../../limits/index.ts";
 import type { GrpcContext } from "../../net/index.ts";
 import { type CertificateSource, GrpcServer } from "../../net/index.ts";
@@ -53,6 +54,8 @@ export interface ServedEngine extends AsyncDisposable {
   /** What was reported, such as `gone <identity> left`. */
   readonly reported: EventLog;
   readonly faults: unknown[];
+  /** The records of what was refused. */
+  readonly facts: RequestFact[];
   /** Buckets that are empty. */
   readonly empty: Set<string>;
   /** Accounts of public keys. */
@@ -77,6 +80,7 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
   const scheduled = new Set<Address>();
   const reported = new EventLog();
   const faults: unknown[] = [];
+  const facts: RequestFact[] = [];
   const empty = new Set<string>();
   const linked = new Map<Address, string>();
   const limits: RateLimiter = {
@@ -111,7 +115,9 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
   const seed = new Uint8Array(32).fill(9);
   const signIn = createSignIn(tokenKeysOf(seed), { clock, random, limits, host, mayValidate: leaders.mayValidate });
   const searchers = createSearcherServices({
+    network: "devnet",
     clock,
+    served: (fact) => void facts.push(fact),
     host,
     engine,
     access: accessOfTests({ keys, limits }),
@@ -135,6 +141,7 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
     validators: leaders.validators,
     reported,
     faults,
+    facts,
     empty,
     linked,
     recheck: () => searchers.recheck(),

@@ -103,12 +103,12 @@ export class PubSubEndpoint implements SocketMount {
       return refused(context, grant.code);
     }
     if (!context.chooseNetwork(pathOf(context.request.target))) {
-      return refused(context, "INVALID_REQUEST", "There is no network of that name");
+      return this.#refuse(context, grant, { code: "INVALID_REQUEST", reason: "There is no network of that name" });
     }
     const restriction = this.#dependencies.access.restrict(grant, context);
-    if (restriction !== null) return refused(context, restriction.code);
+    if (restriction !== null) return this.#refuse(context, grant, restriction);
     const denial = this.#dependencies.access.permit(grant, readPermission);
-    if (denial !== null) return refused(context, denial.code);
+    if (denial !== null) return this.#refuse(context, grant, denial);
     const taken = this.#dependencies.access.meter(grant.buckets.requests);
     if (!(taken instanceof Promise)) return this.#metered(context, presented, grant, taken);
     return taken.then((decision) => this.#metered(context, presented, grant, decision));
@@ -120,15 +120,47 @@ export class PubSubEndpoint implements SocketMount {
     grant: Grant,
     decision: LimitDecision,
   ): SocketSession | Promise<SocketSession> {
-    if (!decision.allowed) return refused(context, "RATE_LIMIT_EXCEEDED");
+    if (!decision.allowed) return this.#refuse(context, grant, { code: "RATE_LIMIT_EXCEEDED" });
     const { network } = context;
     const target = this.#dependencies.target(network);
-    if (target === null) return refused(context, "NETWORK_UNAVAILABLE");
+    if (target === null) return this.#refuse(context, grant, { code: "NETWORK_UNAVAILABLE" });
     const { webSocketConnections } = platformTierLimits[grant.tier];
     const begin = (hasPlace: boolean): SocketSession =>
-      hasPlace ? this.#begun({ context, presented, target }, grant) : refused(context, "RATE_LIMIT_EXCEEDED");
+      hasPlace
+        ? this.#begun({ context, presented, target }, grant)
+        : this.#refuse(context, grant, { code: "RATE_LIMIT_EXCEEDED" });
     const entered = this.#dependencies.connections.enter(grant.accountId, webSocketConnections);
     return entered instanceof Promise ? entered.then(begin) : begin(entered);
+  }
+
+  /** What is refused once its account is known has a record, as a call over HTTP has. */
+  #refuse(
+    context: RequestContext,
+    { accountId, keyId }: Grant,
+    { code, reason = errorTable[code].text }: { readonly code: ErrorCode; readonly reason?: string },
+  ): RefusedSession {
+    const { clock, served } = this.#dependencies;
+    const { requestId, network, startedMs } = context;
+    const session = refused(context, code, reason);
+    served({
+      at: clock.now(),
+      requestId,
+      accountId,
+      keyId,
+      network,
+      door: "pubsub",
+      method: "pubsub",
+      status: closeCodeOf(code),
+      rpcCode: errorTable[code].rpcCode,
+      latencyMs: clock.monotonic() - startedMs,
+      bytesIn: 0,
+      bytesOut: 0,
+      credits: 0,
+      code,
+      cache: "",
+      upstream: "",
+    });
+    return session;
   }
 
   #begun({ context, presented, target }: Entered, grant: Grant): SocketSession {
@@ -160,5 +192,7 @@ function headOf(request: Request, peer: SocketPeer): RequestHead {
 function refused(context: RequestContext, code: ErrorCode, reason: string = errorTable[code].text): RefusedSession {
   const { requestId } = context;
   const message = jsonRpcFailureBody(code, { requestId, message: reason });
-  return new RefusedSession(requestId, { code: refusalCloseCodes[code] ?? closeCodes.unavailable, reason, message });
+  return new RefusedSession(requestId, { code: closeCodeOf(code), reason, message });
 }
+
+const closeCodeOf = (code: ErrorCode): number => refusalCloseCodes[code] ?? closeCodes.unavailable;

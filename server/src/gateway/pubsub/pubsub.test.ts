@@ -65,6 +65,11 @@ test("a bad key is reported on the socket and closed with 4401, a broken restric
     const elsewhere = new PubSubClient(`${booted.ws}/rpc/moon?api-key=${testKey}`);
     expect(await elsewhere.closed).toBe(4403);
     expect(String(elsewhere.received[0])).toContain("There is no network of that name");
+    // The stranger belongs to no account.
+    expect(booted.facts.map(({ status, code, keyId }) => [status, code, keyId])).toEqual([
+      [4403, "DOMAIN_NOT_ALLOWED", testGrant.keyId],
+      [4403, "INVALID_REQUEST", testGrant.keyId],
+    ]);
   }));
 
 test("a key without read gets no connection, and one that loses it loses the connection", () =>
@@ -117,6 +122,10 @@ test("a network without nodes closes with 4503, an exhausted bucket with 4429", 
     expect(await new PubSubClient(`${booted.ws}/rpc/mainnet?api-key=${testKey}`).closed).toBe(4503);
     booted.fakes.take = () => ({ allowed: false });
     expect(await new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`).closed).toBe(4429);
+    expect(booted.facts.map(({ network, status, rpcCode, code }) => [network, status, rpcCode, code])).toEqual([
+      ["mainnet", 4503, -33503, "NETWORK_UNAVAILABLE"],
+      ["devnet", 4429, -33429, "RATE_LIMIT_EXCEEDED"],
+    ]);
   }));
 
 test("a tier's connections are counted for its account and given back", () =>

@@ -213,6 +213,8 @@ function packageOf(services: readonly GrpcService[]): ConstructorParameters<type
 /** What a handler knows of its call beside the message. */
 export interface CallContext {
   readonly requestId: string;
+  /** The path of the protocol, such as `/blockengine.v1.BlockEngine/SubmitBundle`. */
+  readonly method: string;
   /** As IP restrictions and limits by address see it. */
   readonly clientAddress: string;
   /** The call's metadata; binary entries are not shown. */
@@ -234,6 +236,8 @@ export interface GrpcContext {
   readonly requestId: () => string;
   readonly trustedProxies: AddressSet;
   readonly events: GrpcEvents;
+  /** A call ended with a fault; must not throw. */
+  readonly refused?: (context: CallContext, fault: GrpcStatusError) => void;
   /** Of the front that the server is behind, if it is. */
   readonly peers?: FrontedPeers | undefined;
 }
@@ -282,11 +286,12 @@ export function unary<Q, A>(
     try {
       const message = await work(decoded(call.request), context);
       answer(null, message, trailersOf(context));
-      host.events.callEnded(call.getPath(), "OK");
+      host.events.callEnded(context.method, "OK");
     } catch (error) {
-      const status = statusErrorOf(host, error, { where: call.getPath(), context });
-      answer(errorOf(status, context));
-      host.events.callEnded(call.getPath(), status.code);
+      const fault = statusErrorOf(host, error, context);
+      answer(errorOf(fault, context));
+      host.events.callEnded(context.method, fault.code);
+      host.refused?.(context, fault);
     }
   };
 }
@@ -304,7 +309,7 @@ export function serverStream<Q, A>(
       await open(decoded(call.request), context, responses);
       begin(call);
     } catch (error) {
-      responses.end(statusErrorOf(host, error, { where: call.getPath(), context }));
+      responses.end(statusErrorOf(host, error, context));
     }
   };
 }
@@ -323,7 +328,7 @@ export function duplex<Q, A>(
     const context = contextOf(host, call);
     const responses = responsesOf<A>(host, call, { options, context });
     const requests: RequestStream = { pause: () => void call.pause(), resume: () => void call.resume() };
-    const faultOf = (error: unknown) => statusErrorOf(host, error, { where: call.getPath(), context });
+    const faultOf = (error: unknown) => statusErrorOf(host, error, context);
     let isBroken = false;
     try {
       const session = await open(context, responses, requests);
@@ -357,7 +362,7 @@ function responsesOf<A>(
   call: WritableCall<A>,
   { options, context }: { readonly options: StreamOptions; readonly context: CallContext },
 ): ResponseStream<A> {
-  const method = call.getPath();
+  const { method } = context;
   // Unless it is ended here, it ends because the client left.
   let status: GrpcStatus = "CANCELLED";
   const responses = new ResponseStream<A>(options, {
@@ -366,7 +371,10 @@ function responsesOf<A>(
       status = fault?.code ?? "OK";
       // The transport's own way of ending a stream with a status: it writes out what it holds first.
       if (fault === null) call.end(trailersOf(context));
-      else call.emit("error", errorOf(fault, context));
+      else {
+        call.emit("error", errorOf(fault, context));
+        host.refused?.(context, fault);
+      }
     },
   });
   host.events.streamOpened(method);
@@ -389,6 +397,7 @@ function contextOf(host: GrpcContext, call: ServerCall): CallContext {
   };
   return {
     requestId: host.requestId(),
+    method: call.getPath(),
     clientAddress: clientAddress(
       addressOfPeer(call.getPeer(), host.peers),
       headers.get("x-forwarded-for"),
@@ -409,14 +418,14 @@ function addressOfPeer(peer: string, peers: FrontedPeers | undefined): string {
 function statusErrorOf(
   host: GrpcContext,
   error: unknown,
-  { where, context: { requestId } }: { readonly where: string; readonly context: CallContext },
+  { method, requestId }: Pick<CallContext, "method" | "requestId">,
 ): GrpcStatusError {
   if (error instanceof GrpcStatusError) return error;
   // Expected and temporary: neither the call nor the server is wrong.
   if (error instanceof SluiceError && (error.code === "OVERLOADED" || error.code === "STORE_UNAVAILABLE")) {
-    return new GrpcStatusError("UNAVAILABLE", error.message, { retryAfterSeconds: 1 });
+    return new GrpcStatusError("UNAVAILABLE", error.message, { retryAfterSeconds: 1, publicCode: error.code });
   }
-  host.events.internalError(where, error, { requestId });
+  host.events.internalError(method, error, { requestId });
   return new GrpcStatusError("INTERNAL", `Internal error, request ${requestId}`);
 }
 

@@ -18,6 +18,8 @@ export type GrpcErrorStatus = Exclude<GrpcStatus, "OK" | "CANCELLED">;
 export interface GrpcStatusDetails {
   /** Whole seconds after which the same call may succeed; sent to the caller as google.rpc.RetryInfo. */
   readonly retryAfterSeconds: number | null;
+  /** What the records of calls name the refusal, where that says more than the status; not sent. */
+  readonly publicCode: string | null;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface GrpcStatusDetails {
  */
 export class GrpcStatusError extends CodedError<GrpcErrorStatus, GrpcStatusDetails> {
   constructor(status: GrpcErrorStatus, message: string, options: Partial<GrpcStatusDetails> = {}) {
-    super(status, { message, details: { retryAfterSeconds: options.retryAfterSeconds ?? null } });
+    super(status, { message, details: { retryAfterSeconds: null, publicCode: null, ...options } });
   }
 }
 

@@ -1,18 +1,15 @@
 import { engineLimits } from "@sluice/contract/engine";
 import type { Permission } from "@sluice/contract/tiers";
-import type { Access } from "../../../access/index.ts";
 import type { RateLimiter } from "../../../limits/index.ts";
 import { type CallContext, GrpcStatusError } from "../../../net/index.ts";
 import type { Searcher } from "../../model/bundle.ts";
 import type { Bearers } from "../../sign-in/index.ts";
 import { rateLimited } from "../block-engine.ts";
-import { admitKey } from "../key-admission.ts";
+import { admitKey, type KeyAdmissionDependencies } from "../key-admission.ts";
 import { type StreamHolder, streamsPerSearcherMax } from "../open-streams.ts";
 import type { LinkedKeys } from "./interfaces.ts";
 
-export interface IdentityDependencies {
-  /** Access to the engine's network. */
-  readonly access: Pick<Access, "admit">;
+export interface IdentityDependencies extends KeyAdmissionDependencies {
   readonly limits: RateLimiter;
   readonly bearers: Bearers;
   readonly linked: LinkedKeys;
@@ -39,13 +36,16 @@ const streamsPerAddressMax = 64;
  * whose key counts as its account where it is linked to one. Throws UNAUTHENTICATED where the call names no one.
  */
 export async function identify(
-  { access, bearers, linked }: IdentityDependencies,
+  dependencies: IdentityDependencies,
   context: CallContext,
   permission: Permission,
 ): Promise<JitoCaller> {
-  if ((context.headers.get("x-api-key") ?? "") !== "") return await admitKey(access, context, permission);
+  if ((context.headers.get("x-api-key") ?? "") !== "") return await admitKey(dependencies, context, permission);
+  const { bearers, linked, records } = dependencies;
+  records.begin(context);
   const { pubkey } = await bearers.signedIn(context, "SEARCHER", "UNAUTHENTICATED");
   const accountId = await linked.accountOfPubkey(pubkey);
+  if (accountId !== null) records.identified(context, { accountId, keyId: "" });
   const searcher = { id: accountId ?? `pubkey:${pubkey}`, accountId, pubkey };
   const recheck = async (): Promise<GrpcStatusError | null> => {
     if ((await linked.accountOfPubkey(pubkey)) === accountId) return null;

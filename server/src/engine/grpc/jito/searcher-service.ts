@@ -74,7 +74,8 @@ export class SearcherService {
     const { reason, detail } = outcome;
     if (reason === "maintenance") throw inMaintenance();
     if (reason === "rate_limited") throw rateLimited(1);
-    throw new GrpcStatusError(reason === "no_leader" ? "UNAVAILABLE" : "INVALID_ARGUMENT", jitoText(reason, detail));
+    const status = reason === "no_leader" ? "UNAVAILABLE" : "INVALID_ARGUMENT";
+    throw new GrpcStatusError(status, jitoText(reason, detail), { publicCode: reason });
   }
 
   async nextScheduledLeader(message: RegionsQuestion, context: CallContext): Promise<object> {
