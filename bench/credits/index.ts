@@ -24,7 +24,7 @@ const store = () => Object.assign(new MeterInMemory(), { closeBooksBefore: async
 const subjects = {
   "tally in a mapped file": openCredits(
     { ...options, directory, meter: "credits" },
-    { ...deps, store: store(), events: { creditsReconciled: () => undefined } },
+    { ...deps, store: store(), events: { creditsReconciled: () => undefined, creditsHeld: () => undefined } },
   ),
   "tally in memory": createCredits(options, { ...deps, store: store(), tally: tallyInMemory("bench", 10_000) }),
 } satisfies Record<string, Credits>;

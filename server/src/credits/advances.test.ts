@@ -238,7 +238,7 @@ test("what a process had spent of an advance when it was killed is charged by th
           random: systemRandom,
           log,
           store: meter,
-          events: { creditsReconciled: () => undefined },
+          events: { creditsReconciled: () => undefined, creditsHeld: () => undefined },
         },
       );
     for (let start = 0; start < 2; start += 1) {

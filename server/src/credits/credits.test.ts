@@ -13,6 +13,17 @@ test("the first take waits for a lease and the next ones are answered at once", 
   expect(store.leases).toEqual([32n]);
 });
 
+test("each sweep tells what is leased and not spent, over all accounts", async () => {
+  const { credits, held } = bootCredits();
+  await credits.take("a", 100_000n, 1);
+  await credits.take("b", 100_000n, 10);
+  await credits.take("c", null, 5);
+  await credits.sweep();
+  await credits.take("a", 100_000n, 1);
+  await credits.sweep();
+  expect(held).toEqual([31 + 22, 30 + 22]);
+});
+
 test("below the watermark the next lease comes before the last one is spent", async () => {
   const { clock, credits, store } = bootCredits();
   await credits.take("a", 100_000n, 1);

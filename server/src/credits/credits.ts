@@ -44,6 +44,7 @@ class LeasedCredits implements Credits {
   readonly #options: Required<Omit<CreditsOptions, "sweepIntervalMs">>;
   readonly #clock: Clock;
   readonly #log: CreditsDependencies["log"];
+  readonly #held: CreditsDependencies["held"];
   readonly #leasing: Leasing;
   readonly #work: StoreWork;
   readonly #leases: LeaseAccounts;
@@ -59,6 +60,7 @@ class LeasedCredits implements Credits {
     this.#options = { ...defaults, ...options };
     this.#clock = dependencies.clock;
     this.#log = dependencies.log;
+    this.#held = dependencies.held;
     this.#work = new StoreWork(dependencies);
     this.#leases = new LeaseAccounts({ ...dependencies, work: this.#work });
     this.#leasing = new Leasing(this.#options, {
@@ -157,6 +159,7 @@ class LeasedCredits implements Credits {
     const nowMs = this.#clock.monotonic();
     const elapsedMs = nowMs - this.#sweptAtMs;
     this.#sweptAtMs = nowMs;
+    let held = 0;
     for (const account of this.#accounts.values()) {
       measurePace(account, elapsedMs);
       const idle = this.#sweeps - account.usedAtSweep;
@@ -171,7 +174,9 @@ class LeasedCredits implements Credits {
       const isOverdue = account.lease.advance !== null && !this.#leasing.isFailing;
       if ((isRequested || isOverdue) && isAtRest(account)) this.#exchangeLease(account, account.lease.month);
       if (idle > forgottenSweeps && isEmpty(account) && !this.#leasing.isRetried(account)) this.#forget(account);
+      if (account.lease.advance === null) held += account.available;
     }
+    this.#held?.(held);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -269,8 +274,9 @@ export interface OpenCreditsOptions extends CreditsOptions {
   readonly meter: string;
 }
 
-export type OpenCreditsDependencies = Omit<CreditsDependencies, "tally" | "advances"> &
+export type OpenCreditsDependencies = Omit<CreditsDependencies, "tally" | "advances" | "held"> &
   ReconcilerDependencies & {
+    readonly events: Pick<CreditsEvents, "creditsHeld">;
     readonly random: Random;
     /** Without them no account is served while the store is away. */
     readonly advances?: AdvanceOptions;
@@ -298,7 +304,8 @@ export function openCredits(options: OpenCreditsOptions, dependencies: OpenCredi
   const { advances: terms } = dependencies;
   const file = own.advancesPath === null || terms === undefined ? null : new AdvanceFile(own.advancesPath);
   const advances = file === null || terms === undefined ? null : advanceRecords(options.meter, file, terms);
-  const credits = createCredits(options, { ...dependencies, tally: own.tally, advances });
+  const held = (leased: number): void => dependencies.events.creditsHeld(options.meter, leased);
+  const credits = createCredits(options, { ...dependencies, tally: own.tally, advances, held });
   const reconciler = new Reconciler({ place, own: holder }, dependencies);
   void reconciler.run();
   return {

@@ -28,6 +28,11 @@ export const creditMetrics = {
     "Credits, or requests, that were spent of advances and are charged to their month",
     ["meter"],
   ),
+  leased: gauge(
+    "sluice_credits_leased",
+    "Credits, or requests, that this process has leased and not spent: what a kill leaves to be settled",
+    ["meter"],
+  ),
   advancesOpen: gauge("sluice_credits_advances_open", "Advances of this process that are not charged yet", ["meter"]),
 } as const;
 
@@ -36,13 +41,15 @@ export interface CreditsEvents {
   creditsReconciled(meter: string, settlement: Settlement): void;
   /** An account may spend so many credits that the store has not leased; `open` advances are not charged yet. */
   creditsAdvanced(meter: string, credits: number, open: number): void;
+  /** Reported with each sweep. */
+  creditsHeld(meter: string, leased: number): void;
   /** What was spent of an advance is charged. */
   advanceCharged(meter: string, spent: number, open: number): void;
 }
 
 export function createCreditsEvents({ log, metrics }: Observe): CreditsEvents {
   const families = metrics.register(creditMetrics);
-  const { accountsSettled, returned, unproved, advanced, advancesSpent, advancesOpen } = families;
+  const { accountsSettled, returned, unproved, leased, advanced, advancesSpent, advancesOpen } = families;
   return {
     creditsReconciled: (meter, settlement) => {
       accountsSettled.with(meter).add(settlement.books);
@@ -62,6 +69,7 @@ export function createCreditsEvents({ log, metrics }: Observe): CreditsEvents {
       // With the first; the state store does not answer for any account then.
       if (open === 1) log.warn({ meter }, "accounts are served by advances of bounded size: the state store is away");
     },
+    creditsHeld: (meter, held) => leased.with(meter).set(held),
     advanceCharged: (meter, spent, open) => {
       advancesSpent.with(meter).add(spent);
       advancesOpen.with(meter).set(open);

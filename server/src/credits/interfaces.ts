@@ -39,6 +39,8 @@ export interface CreditsDependencies {
   /** Without a place for records no account is served while the store is away. */
   readonly advances?: AdvanceRecords | null;
   readonly log: Pick<Log, "warn">;
+  /** What this process holds, with each sweep. */
+  readonly held?: (leased: number) => void;
 }
 
 /** What is left of an account's month. */

@@ -203,7 +203,13 @@ test("a process that ends takes its tally with it, or leaves it when it could no
     const clock = new ManualClock(Date.UTC(2026, 10, 22));
     const credits = openCredits(
       { directory: join(directory.path, "credits"), meter: "credits", sweepIntervalMs: null },
-      { clock, random: systemRandom, log, store: meter, events: { creditsReconciled: () => undefined } },
+      {
+        clock,
+        random: systemRandom,
+        log,
+        store: meter,
+        events: { creditsReconciled: () => undefined, creditsHeld: () => undefined },
+      },
     );
     expect(await credits.take("a", 1_000n, 7)).toBe(true);
     if (isDown) meter.settle = async () => Promise.reject(new Error("store down"));
@@ -220,7 +226,10 @@ test("what a dead process left is settled when the next one starts, before any o
   const settled = Promise.withResolvers<Settlement>();
   const { clock, meter } = boot;
   const store = Object.assign(meter, { closeBooksBefore: async () => 0 });
-  const events = { creditsReconciled: (_meter: string, settlement: Settlement) => settled.resolve(settlement) };
+  const events = {
+    creditsReconciled: (_meter: string, settlement: Settlement) => settled.resolve(settlement),
+    creditsHeld: () => undefined,
+  };
   const options = { directory: directory.path, meter: "credits", sweepIntervalMs: null };
   await using _credits = openCredits(options, { clock, random: systemRandom, log, store, events });
   const outcome = await Promise.race([settled.promise, Bun.sleep(2_000).then(() => "not settled")]);
@@ -240,7 +249,7 @@ test("where no tally can be kept credits are served all the same", async () => {
       random: systemRandom,
       log: { warn: (_fields, message) => void warnings.push(message) },
       store: meter,
-      events: { creditsReconciled: () => undefined },
+      events: { creditsReconciled: () => undefined, creditsHeld: () => undefined },
     },
   );
   expect(await credits.take("a", 1_000n, 7)).toBe(true);

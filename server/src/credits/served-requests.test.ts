@@ -74,7 +74,7 @@ test("what a killed process had counted and not reported is in the store after t
         },
       });
       const log = { warn: () => {} };
-      const events = { creditsReconciled: () => {} };
+      const events = { creditsReconciled: () => {}, creditsHeld: () => {} };
       const options = { directory: ${JSON.stringify(directory)}, meter: "served", sweepIntervalMs: null };
       const meter = openCredits(options, { clock, store, log, events, random: systemRandom });
       const counted = new ServedRequests({ clock, meter, store, log });
@@ -92,7 +92,7 @@ test("what a killed process had counted and not reported is in the store after t
     const [accountId = "", month = "", want = "", holder = "", number = ""] = said[0]?.split(" ") ?? [];
     await store.lease(accountId, month, BigInt(want), null, { holder, number: Number(number) });
     expect(store.usedNow("a", "2026-11")).toBe(1n);
-    const events = { creditsReconciled: () => undefined };
+    const events = { creditsReconciled: () => undefined, creditsHeld: () => undefined };
     const dependencies = { clock, store: Object.assign(store, { closeBooksBefore: async () => 0 }), log, events };
     await using meter = openCredits({ directory, meter: "served" }, { ...dependencies, random: systemRandom });
     await eventually("the settlement", () => store.usedNow("a", "2026-11") === 1_005n);

@@ -21,7 +21,7 @@ const credits = openCredits(
     random: systemRandom,
     log: { warn: () => undefined },
     store: meter,
-    events: { creditsReconciled: () => undefined },
+    events: { creditsReconciled: () => undefined, creditsHeld: () => undefined },
     advances: {
       processes: () => 1,
       events: {

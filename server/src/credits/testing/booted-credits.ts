@@ -15,6 +15,7 @@ export function bootCredits(
   const clock = new ManualClock(lastSecondOfNovember);
   const meter = new MeterInMemory();
   const warnings: string[] = [];
+  const held: number[] = [];
   const store = {
     leases: [] as bigint[],
     /** Calls so far, by name. */
@@ -56,6 +57,7 @@ export function bootCredits(
         openBooks: (...asked) => reach("openBooks", () => meter.openBooks(...asked)),
         used: (...asked) => reach("used", () => meter.used(...asked)),
       },
+      held: (leased) => void held.push(leased),
       log: { warn: (_fields, message) => void warnings.push(message) },
     },
   );
@@ -72,7 +74,7 @@ export function bootCredits(
   const sweep = async (count = 1): Promise<void> => {
     for (let swept = 0; swept < count; swept += 1) await credits.sweep();
   };
-  return { clock, credits, meter, used: meter.months, store, warnings, hold, sweep };
+  return { clock, credits, meter, used: meter.months, store, warnings, held, hold, sweep };
 }
 
 /** Lets everything run that waits for nothing but its turn. */

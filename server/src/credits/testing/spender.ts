@@ -16,7 +16,7 @@ const state = await openState(
 );
 const credits = openCredits(
   { directory: join(directory, "credits"), meter: "credits" },
-  { ...deps, store: state.credits, events: { creditsReconciled: () => {} } },
+  { ...deps, store: state.credits, events: { creditsReconciled: () => {}, creditsHeld: () => {} } },
 );
 let taken = 0;
 while (taken < Number(requested)) {

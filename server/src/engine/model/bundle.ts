@@ -49,6 +49,8 @@ export interface BundlePool extends AsyncDisposable {
   /** Live bundles whose content is sealed. */
   everySealed(): Iterable<BundleRecord>;
   readonly liveCount: number;
+  /** How long ends of bundles have waited for the ledger, in milliseconds; 0 when none waits. */
+  readonly outcomesWaitMs: number;
   /** Live bundles in which this is the first signature of a transaction. */
   holding(signature: Signature): readonly BundleRecord[];
   /** Live bundles that a searcher submitted, oldest first. */

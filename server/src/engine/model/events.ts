@@ -6,6 +6,11 @@ export const engineMetrics = {
   bundles: counter("sluice_engine_bundles_total", "Bundles submitted, by endpoint and answer", ["endpoint", "outcome"]),
   ended: counter("sluice_engine_bundles_ended_total", "Bundles that ended, by state and reason", ["state", "reason"]),
   live: gauge("sluice_engine_bundles_live", "Bundles that can still change"),
+  oldest: gauge("sluice_engine_oldest_bundle_seconds", "Age of the oldest bundle that can still change; 0 without one"),
+  outcomesWait: gauge(
+    "sluice_engine_outcomes_wait_seconds",
+    "How long ends of bundles have waited for the ledger; 0 when none waits",
+  ),
   submitDuration: latency("sluice_engine_submit_duration_seconds", "Time from a bundle to its answer", ["endpoint"]),
   tickDuration: latency("sluice_engine_tick_duration_seconds", "Time that ticks with candidates took"),
   revenue: counter("sluice_engine_auction_tips_lamports_total", "Tips of the bundles that won"),
@@ -58,12 +63,20 @@ export interface AuctioneerEvents extends Pick<ErrorEvents, "internalError"> {
   winnerFailed(reason: string): void;
 }
 
+/** The pool at one moment, milliseconds. */
+export interface BundlePoolFigures {
+  /** Bundles that can still change. */
+  readonly live: number;
+  readonly oldestMs: number;
+  readonly outcomesWaitMs: number;
+}
+
 export interface EngineEvents extends AuctioneerEvents, ErrorEvents {
   /** A bundle was answered: `accepted`, `known`, or the reason of its refusal. */
   submitted(endpoint: string, outcome: string, latencyMs: number): void;
   bundleEnded(state: string, reason: string): void;
   /** Reported periodically. */
-  observed(now: { readonly live: number } & Pick<TipFloorFigures, "floor" | "utilization" | "bundleShare">): void;
+  observed(now: BundlePoolFigures & Pick<TipFloorFigures, "floor" | "utilization" | "bundleShare">): void;
   validatorConnected(identity: Address): void;
   validatorGone(identity: Address, why: string): void;
   callEnded(method: string, status: string): void;
@@ -120,8 +133,10 @@ export function createEngineEvents(observe: Observe): EngineEvents & EngineRoleE
       families.submitDuration.with(endpoint).observe(latencyMs / 1_000);
     },
     bundleEnded: (state, reason) => families.ended.with(state, reason).add(),
-    observed: ({ live, floor, utilization, bundleShare }) => {
+    observed: ({ live, oldestMs, outcomesWaitMs, floor, utilization, bundleShare }) => {
       families.live.with().set(live);
+      families.oldest.with().set(oldestMs / 1_000);
+      families.outcomesWait.with().set(outcomesWaitMs / 1_000);
       families.floor.with().set(Number(floor));
       families.utilization.with().set(bundleShare);
       families.blockSpace.with().set(utilization);

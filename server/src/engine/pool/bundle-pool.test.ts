@@ -441,6 +441,8 @@ describe("outcomes", () => {
       ledger.fail = () => new LedgerUnavailableError("it is away");
       await pool.reportOutcomes();
       expect([events.waits, ledger.rows.length]).toEqual([1, 0]);
+      clock.advance(700);
+      expect(pool.outcomesWaitMs).toBe(700);
     }
     ledger.fail = null;
     await using pool = await open();
@@ -448,6 +450,8 @@ describe("outcomes", () => {
     expect(idsOf().toSorted()).toEqual(ids.toSorted());
     await pool.reportOutcomes();
     expect(ledger.rows).toHaveLength(3);
+    clock.advance(700);
+    expect(pool.outcomesWaitMs).toBe(0);
   });
 
   test("one that the ledger refuses for good is given up and keeps no other from it", async () => {

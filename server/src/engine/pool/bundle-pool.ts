@@ -189,6 +189,10 @@ export class DurableBundlePool implements BundlePool {
     return { items, nextCursor: page.nextCursor };
   }
 
+  get outcomesWaitMs(): number {
+    return this.#outcomes.waitMs;
+  }
+
   /** Writes outcomes of ended bundles to the ledger. Never rejects. */
   reportOutcomes(): Promise<void> {
     return this.#outcomes.run();

@@ -16,6 +16,9 @@ const batchesMax = 100;
 export class OutcomeReporter implements AsyncDisposable {
   readonly #dependencies: PoolDependencies;
   readonly #reporting: BackgroundTask;
+  /** Unix milliseconds; null when no outcome is known to wait. */
+  #waitingSinceMs: number | null = null;
+  #requests = 0;
 
   constructor(dependencies: PoolDependencies) {
     this.#dependencies = dependencies;
@@ -33,8 +36,15 @@ export class OutcomeReporter implements AsyncDisposable {
     );
   }
 
+  /** How long outcomes have waited, in milliseconds; 0 when none is known to wait. */
+  get waitMs(): number {
+    return this.#waitingSinceMs === null ? 0 : Math.max(0, this.#dependencies.clock.now() - this.#waitingSinceMs);
+  }
+
   /** A bundle has ended. */
   request(): void {
+    this.#requests += 1;
+    this.#waitingSinceMs ??= this.#dependencies.clock.now();
     this.#reporting.runWithin(poolLimits.outcomesMs);
   }
 
@@ -50,16 +60,23 @@ export class OutcomeReporter implements AsyncDisposable {
   }
 
   async #reportAll(): Promise<void> {
+    const started = { requests: this.#requests, ms: this.#dependencies.clock.now() };
     for (let batch = 0; batch < batchesMax; batch += 1) {
       const bundles = await this.#dependencies.store.unreported(poolLimits.outcomesBatch);
-      if (bundles.length === 0) return;
+      if (bundles.length === 0) return this.#reported(started);
+      this.#waitingSinceMs ??= started.ms;
       if (!(await this.#reportBatch(bundles))) {
         this.#reporting.runWithin(poolLimits.outcomesRetryMs);
         return;
       }
-      if (bundles.length < poolLimits.outcomesBatch) return;
+      if (bundles.length < poolLimits.outcomesBatch) return this.#reported(started);
     }
     this.request();
+  }
+
+  /** What had ended when the run began is in the ledger. */
+  #reported({ requests, ms }: { readonly requests: number; readonly ms: number }): void {
+    this.#waitingSinceMs = requests === this.#requests ? null : ms;
   }
 
   /** True when the marks of the batch are removed: reported, or refused for good. */

@@ -109,7 +109,8 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
     answered: events.answered,
   });
   const admit = new Admit({ access });
-  const tipStream = opening.use(new TipStream({ engine, admit, trustedProxies, requestId, clock, events }));
+  const records = { network: options.network, clock, served: dependencies.served };
+  const tipStream = opening.use(new TipStream({ engine, admit, trustedProxies, requestId, clock, records, events }));
   opening.use(clock.every(observeMs, () => observe(dependencies, pipeline, health)));
   const recheckAll = async (): Promise<void> => void (await Promise.all([grpc.recheck(), tipStream.recheck()]));
   const recheckFailed = (error: unknown): void => events.retryableError("keys of open streams", error);
@@ -185,8 +186,8 @@ interface GrpcDependencies extends Omit<EngineDependencies, "stores"> {
 
 /** The services of the gRPC endpoints: searchers', the sign-in, and the validators'. */
 function createGrpcServices(options: EngineOptions, dependencies: GrpcDependencies) {
-  const { region, trustedProxies, grpcPeers, masterKeysPrevious } = options;
-  const { clock, random, access, limits, requestId, events, engine, pipeline, linked, seed } = dependencies;
+  const { network, region, trustedProxies, grpcPeers, masterKeysPrevious } = options;
+  const { clock, random, access, limits, requestId, served, events, engine, pipeline, linked, seed } = dependencies;
   const { registry } = pipeline;
   const { mayValidate } = registry;
   const host: GrpcContext = { requestId, trustedProxies, events, peers: grpcPeers };
@@ -198,7 +199,18 @@ function createGrpcServices(options: EngineOptions, dependencies: GrpcDependenci
     mayValidate,
     previous: masterKeysPrevious.map((key) => tokenKeysOf(seedOf(key))),
   });
-  const searchers = createSearcherServices({ clock, host, engine, access, limits, bearers, linked, region });
+  const searchers = createSearcherServices({
+    network,
+    clock,
+    served,
+    host,
+    engine,
+    access,
+    limits,
+    bearers,
+    linked,
+    region,
+  });
   return {
     services: [...searchers.services, service, ...registry.services(host, bearers)],
     recheck: () => searchers.recheck(),
@@ -218,9 +230,12 @@ function createHealthMonitor({ clock, chain, events }: EngineDependencies, pipel
   });
 }
 
-function observe({ events }: EngineDependencies, { pool, tips }: BundlePipeline, health: HealthMonitor): void {
+function observe({ clock, events }: EngineDependencies, { pool, tips }: BundlePipeline, health: HealthMonitor): void {
   health.check();
-  events.observed({ live: pool.liveCount, ...tips.figures() });
+  const { liveCount, outcomesWaitMs } = pool;
+  const [oldest] = pool.everyLive();
+  const oldestMs = oldest === undefined ? 0 : Math.max(0, clock.now() - oldest.receivedAt);
+  events.observed({ live: liveCount, oldestMs, outcomesWaitMs, ...tips.figures() });
 }
 
 function encryptionKeys({ network }: EngineOptions, { ring, state }: BundlePipeline): EncryptionKeys {
