@@ -92,3 +92,21 @@ test("a ledger that this version cannot use ends a start, and refuses calls with
   await settle();
   expect(readiness.require()).toBeUndefined();
 });
+
+test("a failure of the store that the migration locks is no fault of the ledger, and it is tried again", async () => {
+  const clock = new ManualClock();
+  const outcomes: Error[] = [new LedgerUnavailableError("refused"), new Error("the database ended the connection")];
+  const log = recordingLog();
+  const open = async (): Promise<void> => {
+    const next = outcomes.shift();
+    if (next !== undefined) throw next;
+  };
+  await using readiness = new LedgerReadiness({ clock, log, random: seededRandom(1), open });
+  await readiness.begin();
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    clock.advance(10_000);
+    for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+  }
+  expect(log.entries.map(({ level }) => level)).toEqual(["warn", "warn", "info"]);
+  readiness.require();
+});

@@ -66,9 +66,9 @@ export class LedgerReadiness implements AsyncDisposable {
       this.#cause = null;
       log.info({ attempts: this.#attempt + 1 }, "the ledger is there, and is used from now on");
     } catch (error) {
-      if (isAway(error)) this.#fail(error, "the ledger is away for another reason");
       // It answers, and is not to be used: told at the level of a fault, since nothing but a person changes it.
-      else this.#fail(error, "the ledger cannot be used", "error");
+      if (isRefusal(error)) this.#fail(error, "the ledger cannot be used", "error");
+      else this.#fail(error, "the ledger is away for another reason");
     }
   }
 
@@ -87,6 +87,10 @@ export class LedgerReadiness implements AsyncDisposable {
 }
 
 /** What may pass by itself; a statement that is refused for good would be refused again. */
+/** What the ledger itself says and no time changes; the store whose lock the migration takes may be away too. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof LedgerOpenError || (error instanceof LedgerQueryError && !error.transient);
+
 function isAway(error: unknown): boolean {
   if (error instanceof LedgerOpenError) return false;
   return error instanceof LedgerUnavailableError || (error instanceof LedgerQueryError && error.transient);

@@ -11,12 +11,19 @@ export function ledgerDirectory(): { readonly path: string } & Disposable {
 }
 
 /** A log that keeps what it received. */
-export function recordingLog(): LedgerLog & { readonly entries: { fields: object; message: string }[] } {
-  const entries: { fields: object; message: string }[] = [];
-  const record = (fields: object, message: string): void => {
-    entries.push({ fields, message });
-  };
-  return { entries, debug: () => undefined, info: record, warn: record, error: record };
+interface LogEntry {
+  readonly level: "info" | "warn" | "error";
+  readonly fields: object;
+  readonly message: string;
+}
+
+export function recordingLog(): LedgerLog & { readonly entries: LogEntry[] } {
+  const entries: LogEntry[] = [];
+  const at =
+    (level: LogEntry["level"]) =>
+    (fields: object, message: string): void =>
+      void entries.push({ level, fields, message });
+  return { entries, debug: () => undefined, info: at("info"), warn: at("warn"), error: at("error") };
 }
 
 /** Resident memory of a process in MiB; Linux only. */
