@@ -28,7 +28,12 @@ export function mountSmallDisk(bytes: number): SmallDisk | null {
     path,
     fill: (leftBytes = 0) => {
       const { bavail, bsize } = statfsSync(path);
-      writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - leftBytes)));
+      try {
+        writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - leftBytes)));
+      } catch (error) {
+        // Others may write meanwhile; then it is full before its time.
+        if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+      }
     },
     empty: () => rmSync(ballast, { force: true }),
     setReadOnly: (isReadOnly) => {

@@ -12,7 +12,7 @@ const deps = { clock: systemClock, random: systemRandom, log: { info: () => {}, 
 const state = await openState({ directory, databaseUrl }, deps);
 const credits = openCredits(
   { directory: join(directory, "credits"), meter: "credits" },
-  { ...deps, store: state.credits, events: { creditsReconciled: () => {} } },
+  { ...deps, store: state.credits, events: { creditsReconciled: () => {}, creditsHeld: () => {} } },
 );
 let isEnding = false;
 process.stdin.on("end", () => {

@@ -81,6 +81,10 @@ export class FaultRunner {
         ledger.cut();
         await Bun.sleep(forMs);
         return ledger.heal();
+      case "disk-full":
+        this.#stage.disk(replica)?.fill();
+        await Bun.sleep(forMs);
+        return this.#stage.disk(replica)?.empty();
     }
   }
 

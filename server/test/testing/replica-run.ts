@@ -39,16 +39,22 @@ export interface ReplicaFigures {
 const afterMs = 400;
 const leastMs = 1_800;
 const tickMs = 20;
-const shownFaults = 10;
+const shownFaults = 20;
 const chargedWithinMs = 15_000;
 
-/** What the steady customer of a schedule was answered, and whether a kill may have taken records of it. */
+/** How long records may wait in the memory of a process before the ledger's server has them. */
+const unwrittenMs = 6_000;
+
+/** What a customer of a schedule was answered, and whether a kill may have taken records of it. */
 interface Served {
+  readonly endMs: number;
   readonly number: number;
+  readonly customer: CustomerName;
   readonly accountId: string;
   readonly answered: number;
+  /** Those that were answered, and those whose answer was lost. */
   readonly sent: number;
-  readonly isKilled: boolean;
+  isKilled: boolean;
 }
 
 type Customers = Readonly<Record<CustomerName, Customer>>;
@@ -97,14 +103,22 @@ export class ReplicaRun {
     await this.#stage.repair();
     const customers = await this.#customers();
     const record = await this.#play(schedule, customers);
-    const own = record.calls.filter(({ customer }) => customer === "steady");
-    this.#served.push({
-      number: schedule.number,
-      accountId: customers.steady.accountId,
-      answered: own.filter(({ status }) => status === 200).length,
-      sent: own.length,
-      isKilled: record.faults.some(({ kind }) => kind === "kill"),
-    });
+    const kills = record.faults.filter(({ kind }) => kind === "kill");
+    for (const each of this.#served) {
+      each.isKilled ||= kills.some(({ fromMs }) => fromMs < each.endMs + unwrittenMs);
+    }
+    for (const name of customerNames) {
+      const own = record.calls.filter(({ customer }) => customer === name);
+      this.#served.push({
+        endMs: record.endMs,
+        number: schedule.number,
+        customer: name,
+        accountId: customers[name].accountId,
+        answered: own.filter(({ status }) => status === 200).length,
+        sent: own.filter(({ kind, status }) => status === 200 || kind === "lost" || kind === "late").length,
+        isKilled: kills.length > 0,
+      });
+    }
     const errors = this.#stage.errors().map((line) => `log: ${line}`);
     const faults = [...judge(record), ...(await this.#bundles.check()), ...errors];
     this.#count(record);
@@ -132,6 +146,8 @@ export class ReplicaRun {
   async end(): Promise<void> {
     await this.#stage.repair();
     const faults = [...(await this.#bundles.end()), ...(await this.#recordFaults())];
+    for (const index of replicaIndexes) await this.#stage.end(index);
+    faults.push(...(await this.#chargeFaults()));
     if (faults.length > 0) this.#faults.push(["at the end:", ...faults.slice(0, shownFaults)].join("\n  "));
   }
 
@@ -142,15 +158,29 @@ export class ReplicaRun {
     const areThere = async (): Promise<boolean> => {
       const rows = await this.#stage.askLedger<{ account_id: string; n: string }>(statement);
       const found = new Map(rows.map((row) => [row.account_id, Number(row.n)]));
-      faults = this.#served.flatMap(({ number, accountId, answered, sent, isKilled }) => {
+      faults = this.#served.flatMap(({ number, customer, accountId, answered, sent, isKilled }) => {
         const records = found.get(accountId) ?? 0;
         if (records <= sent && (isKilled || records >= answered)) return [];
-        return [`ledger: ${records} records of schedule ${number} for ${answered} answers to ${sent} calls`];
+        return [
+          `ledger: ${records} records of ${customer} in schedule ${number} for ${answered} answers to ${sent} calls`,
+        ];
       });
       return faults.length === 0;
     };
     await eventually("every record in the ledger", areThere, 30_000).catch(() => null);
     return faults;
+  }
+
+  /** With the planned end of every process each lease is settled: charged is what was answered, and nothing else. */
+  async #chargeFaults(): Promise<readonly string[]> {
+    const statement = "select account_id, sum(used)::text as used from credits group by account_id";
+    const rows = await this.#stage.postgres.query<{ account_id: string; used: string }>(statement, []);
+    const charged = new Map(rows.map((row) => [row.account_id, Number(row.used)]));
+    return this.#served.flatMap(({ number, customer, accountId, answered, sent }) => {
+      const used = charged.get(accountId) ?? 0;
+      if (used >= answered && used <= sent) return [];
+      return [`credits: ${used} of ${customer} in schedule ${number} for ${answered} answers to ${sent} calls`];
+    });
   }
 
   #bundleCounts(): Record<string, number> {
@@ -168,7 +198,7 @@ export class ReplicaRun {
     using stalls = new StallWatch();
     const load = new ReplicaLoad(stage, customers);
     const runner = new FaultRunner(stage);
-    using streams = await ReplicaStreams.open(stage, { pubsub: customers.steady, grpc: this.#bundles.customer });
+    using streams = await ReplicaStreams.open(stage, this.#bundles.customer);
     const startMs = performance.now();
     load.begin();
     let isOver = false;

@@ -7,6 +7,7 @@ export const faultKinds = {
   postgres: ["terminate", "lock", "postgres-restart", "postgres-failover"],
   redis: ["redis-pause", "redis-flush", "redis-restart", "redis-failover"],
   ledger: ["ledger-away"],
+  disk: ["disk-full"],
 } as const;
 export type FaultGroup = keyof typeof faultKinds;
 export type FaultKind = (typeof faultKinds)[FaultGroup][number];
@@ -33,8 +34,14 @@ export interface Schedule {
   readonly revokeFrom: number;
 }
 
-const groups = ["replica", "postgres", "redis", "ledger"] as const satisfies readonly FaultGroup[];
-const shares: Readonly<Record<FaultGroup, number>> = { replica: 0.55, postgres: 0.5, redis: 0.5, ledger: 0.15 };
+const groups = ["replica", "postgres", "redis", "ledger", "disk"] as const satisfies readonly FaultGroup[];
+const shares: Readonly<Record<FaultGroup, number>> = {
+  replica: 0.55,
+  postgres: 0.5,
+  redis: 0.5,
+  ledger: 0.15,
+  disk: 0.15,
+};
 /** All of them in the order in which the first schedules have one each, whatever else they have. */
 const everyKind = groups.flatMap((group): readonly FaultKind[] => faultKinds[group]);
 
@@ -62,7 +69,8 @@ export function drawSchedule(seed: number, number: number): Schedule {
 }
 
 const describe = ({ kind, atMs, forMs, replica, table }: Step): string => {
-  const of = kind === "lock" ? ` of ${table}` : groupOf(kind) === "replica" ? ` of process ${replica}` : "";
+  const isOfProcess = groupOf(kind) === "replica" || groupOf(kind) === "disk";
+  const of = kind === "lock" ? ` of ${table}` : isOfProcess ? ` of process ${replica}` : "";
   return `${atMs} ms: ${kind}${of} for ${forMs} ms`;
 };
 

@@ -2,7 +2,7 @@
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventually } from "@sluice/lib/testing";
+import { eventually, mountSmallDisk, type SmallDisk } from "@sluice/lib/testing";
 import { type FaultyChain, startQuietChain } from "./chain.ts";
 import { type CutProxy, startCutProxy } from "./cut-proxy.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
@@ -26,6 +26,7 @@ export interface CustomerWish {
   readonly permissions?: readonly string[];
 }
 
+const diskBytes = 64 * 2 ** 20;
 const slotMs = 250;
 const finalizedAfter = 12;
 
@@ -37,6 +38,7 @@ export class ReplicaStage implements AsyncDisposable {
   readonly ledgerUrl: string;
   readonly #resources: AsyncDisposableStack;
   readonly #directories: readonly string[];
+  readonly #disks: readonly (SmallDisk | null)[];
   readonly #gateways: (Gateway | null)[] = [null, null, null];
   /** Processes that ran since the log was last read. */
   readonly #unread = new Set<Gateway>();
@@ -49,6 +51,7 @@ export class ReplicaStage implements AsyncDisposable {
     readonly ledgerUrl: string;
     readonly chains: Readonly<Record<"devnet" | "testnet", FaultyChain>>;
     readonly directories: readonly string[];
+    readonly disks: readonly (SmallDisk | null)[];
     readonly resources: AsyncDisposableStack;
   }) {
     this.postgres = parts.postgres;
@@ -57,6 +60,7 @@ export class ReplicaStage implements AsyncDisposable {
     this.ledgerUrl = parts.ledgerUrl;
     this.chains = parts.chains;
     this.#directories = parts.directories;
+    this.#disks = parts.disks;
     this.#resources = parts.resources;
   }
 
@@ -79,7 +83,8 @@ export class ReplicaStage implements AsyncDisposable {
       const ledger = resources.use(await startCutProxy({ host: "127.0.0.1", port: Number(new URL(server.url).port) }));
       const through = new URL(server.url);
       through.port = String(ledger.port);
-      const directories = networkOf.map((_, index) => join(directory, `replica-${index}`));
+      const disks = networkOf.map(() => resources.use(mountSmallDisk(diskBytes)));
+      const directories = disks.map((disk, index) => join(disk?.path ?? directory, `replica-${index}`));
       const stage = new ReplicaStage({
         postgres,
         redis,
@@ -87,6 +92,7 @@ export class ReplicaStage implements AsyncDisposable {
         ledgerUrl: through.href,
         chains: { devnet, testnet },
         directories,
+        disks,
         resources,
       });
       await Promise.all(replicaIndexes.map((index) => stage.begin(index)));
@@ -100,6 +106,11 @@ export class ReplicaStage implements AsyncDisposable {
   /** The process in a place; null while there is none. */
   gateway(index: number): Gateway | null {
     return this.#gateways[index] ?? null;
+  }
+
+  /** The disk of a process's data directory; null where none may be mounted. */
+  disk(index: number): SmallDisk | null {
+    return this.#disks[index] ?? null;
   }
 
   /** Starts a process where there is none, and waits until it says that it lives. */
@@ -130,6 +141,7 @@ export class ReplicaStage implements AsyncDisposable {
   async repair(): Promise<void> {
     for (const index of replicaIndexes) this.gateway(index)?.process.kill("SIGCONT");
     this.ledger.heal();
+    for (const disk of this.#disks) disk?.empty();
     await Promise.all([this.postgres.repair(), this.redis.repair()]);
     await Promise.all(replicaIndexes.map((index) => this.begin(index)));
     for (const index of replicaIndexes) await this.#isSound(index);

@@ -14,17 +14,14 @@ export class ReplicaStreams implements Disposable {
   #isOver = false;
 
   /** Resolves when all of them are open. */
-  static async open(
-    stage: ReplicaStage,
-    customers: { readonly pubsub: Customer; readonly grpc: Customer },
-  ): Promise<ReplicaStreams> {
+  static async open(stage: ReplicaStage, { key }: Pick<Customer, "key">): Promise<ReplicaStreams> {
     const streams = new ReplicaStreams();
     await Promise.all(
       replicaIndexes.map(async (replica) => {
         const gateway = stage.gateway(replica);
         if (gateway === null) return;
-        await streams.#pubSub(replica, `${gateway.pubsubUrl}/?api-key=${customers.pubsub.key}`);
-        streams.#grpc(replica, grpcPort + gateway.offset, customers.grpc.key);
+        await streams.#pubSub(replica, `${gateway.pubsubUrl}/?api-key=${key}`);
+        streams.#grpc(replica, grpcPort + gateway.offset, key);
       }),
     );
     return streams;

@@ -138,7 +138,11 @@ function judgeProbes(record: ScheduleRecord): string[] {
     const { readyMs, unreadyMs } = contradictions(replica, record);
     const mostMs = readyWithinMs + record.stallMs;
     if (readyMs > mostMs) faults.push(`probes: process ${replica} was ready for ${readyMs} ms and answered nobody`);
-    if (unreadyMs > mostMs) faults.push(`probes: process ${replica} was not ready for ${unreadyMs} ms and answered`);
+    if (unreadyMs > mostMs) {
+      const own = record.probes.filter((probe) => probe.replica === replica);
+      const parts = [...new Set(own.flatMap(({ reasons }) => reasons))].join(", ");
+      faults.push(`probes: process ${replica} was not ready for ${unreadyMs} ms and answered (${parts})`);
+    }
   }
   return faults;
 }
