@@ -41,6 +41,16 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     meaning: "The thing is not in a state in which this can be done, or it exists already.",
     remedy: "Read its present state and decide again.",
   },
+  CURSOR_INVALID: {
+    meaning:
+      "The cursor was changed on its way, is of another network or another stage, or is of a chain that was started anew since.",
+    remedy: "Send a cursor exactly as it was received, to the network and for the commitment that it came from.",
+  },
+  CURSOR_EXPIRED: {
+    meaning:
+      "The cursor is older than what the server holds of the chain; the details name the first slot that can be had.",
+    remedy: "Begin at that slot, and read what lies before it from the history.",
+  },
   BODY_TOO_LARGE: {
     meaning:
       "The body is larger than this endpoint accepts (256 KiB for JSON-RPC), or a single call that has to go to a node is larger than nodes take (50 KiB unless the operator says otherwise); the message names the limit.",

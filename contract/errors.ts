@@ -41,6 +41,8 @@ export const errorTable = {
   NOT_FOUND: define(404, -33404, false, "Not found"),
   METHOD_NOT_ALLOWED: define(405, -33405, false, "Method not allowed"),
   CONFLICT: define(409, -33409, false, "The request conflicts with the present state"),
+  CURSOR_INVALID: define(400, -33420, false, "The cursor is not one of this chain"),
+  CURSOR_EXPIRED: define(410, -33410, false, "What follows the cursor is no longer held"),
   BODY_TOO_LARGE: define(413, -33414, false, "The request body is too large"),
   UNSUPPORTED_MEDIA_TYPE: define(415, -33415, false, "Content-Type must be application/json"),
   // Keys and what they may do, in the order in which they are checked
