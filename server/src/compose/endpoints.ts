@@ -1,4 +1,5 @@
 import type { OpenApiName } from "@sluice/contract/openapi-names";
+import { networks } from "@sluice/contract/tiers";
 import type { Config, Role } from "../config/index.ts";
 import type { GatewayPlace } from "../http/index.ts";
 import type { ReplicaGroup } from "../limits/index.ts";
@@ -38,9 +39,19 @@ export const opensEngine = (config: Config): boolean =>
   config.engine.builder !== null &&
   config.upstreams[config.networkDefault].length > 0;
 
-/** The roles of which this process opens an endpoint. */
+/** Whether this process reads blocks of some network into the log of its chain. */
+export const opensIngest = (config: Config): boolean =>
+  config.roles.includes("ingest") && networks.some((network) => config.upstreams[network].length > 0);
+
+/** The roles that this process runs: of which it opens an endpoint, or reads blocks. */
 export const openedRoles = (config: Config): readonly Role[] => {
-  const opened = { gateway: opensGateway, resolver: opensResolver, oracle: opensOracle, engine: opensEngine };
+  const opened = {
+    gateway: opensGateway,
+    resolver: opensResolver,
+    oracle: opensOracle,
+    engine: opensEngine,
+    ingest: opensIngest,
+  };
   return config.roles.filter((role) => opened[role](config));
 };
 

@@ -125,6 +125,8 @@ export interface Config {
       readonly retentionMs: number;
       readonly bytesMax: number;
       readonly sync: "block" | "interval";
+      /** After which a block that no node gives becomes a gap. */
+      readonly gapAfterMs: number;
     };
     readonly redisUrl: string | null;
     /** Begins every key and channel in Redis. */

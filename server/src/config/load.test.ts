@@ -147,6 +147,12 @@ describe("rules", () => {
     expect(serveFaults({ ...secret, ROLES: "all" })).toEqual(["CHAIN_RPC_URL"]);
   });
 
+  test("serve ingests only where that is named, and then needs a node of some network", () => {
+    expect(serveFaults({ ...secret, ROLES: "ingest" })).toEqual(["UPSTREAMS_MAINNET"]);
+    expect(serveFaults({ ...secret, ROLES: "gateway,ingest" })).toEqual(["UPSTREAMS_MAINNET"]);
+    expect(serveFaults({ ...secret, ROLES: "ingest", UPSTREAMS_TESTNET: "a=http://a" })).toEqual([]);
+  });
+
   test("roles that would open no endpoint are told what they lack", () => {
     expect(serveFaults({ ...secret, ROLES: "engine" })).toEqual(["ENGINE_BUILDER"]);
     expect(serveFaults({ ...secret, ROLES: "oracle", ORACLE: "off" })).toEqual(["ORACLE"]);

@@ -173,6 +173,7 @@ function storesOf(values: KeyValues): Config["stores"] {
       retentionMs: values.LOG_RETENTION,
       bytesMax: values.LOG_BYTES,
       sync: values.LOG_SYNC,
+      gapAfterMs: values.GAP_AFTER,
     },
     redisUrl: values.REDIS_URL,
     redisPrefix: values.REDIS_PREFIX,

@@ -12,7 +12,7 @@ export const logKeys = {
     "Stores",
     "stores.log_url",
     logUrl,
-    "NATS with JetStream for the log of the chain, shared by several processes; no role keeps that log yet. Without it the log is in files of `DATA_DIR`, which one process has. `replicas` and `prefix` are options behind `?`.",
+    "NATS with JetStream for the log of the chain, shared by the processes that ingest and those that follow. Without it the log is in files of `DATA_DIR`, which one process has. `replicas` and `prefix` are options behind `?`.",
     { secrecy: "address" },
   ),
   LOG_RETENTION: always(
@@ -35,5 +35,12 @@ export const logKeys = {
     "block",
     oneOf(["block", "interval"]),
     "When files of the log are synced: `block` before a block is acknowledged, `interval` every 200 ms, which a power cut may take. Servers of NATS have a setting of their own (`sync_interval`).",
+  ),
+  GAP_AFTER: always(
+    "Stores",
+    "stores.gap_after",
+    "15m",
+    durationWithin(10_000, dayMs),
+    "How long the ingesting process asks its nodes for a block that none of them gives. Then the log tells a gap and goes on; `sluice ingest skip` does not wait.",
   ),
 } as const;

@@ -51,7 +51,10 @@ function checkRoles(values: Partial<KeyValues>): ConfigFault[] {
       missing("CHAIN_RPC_URL", `the resolver reads names from a node, and ${network}, NETWORK_DEFAULT, has none`),
     ];
   }
-  if (chosen.some((role) => role === "gateway" || role === "resolver")) return [];
+  if (chosen.includes("ingest") && Object.values(nodes).every((list) => list === null)) {
+    return [missing("UPSTREAMS_MAINNET", "ingest reads blocks from nodes, and no network has any")];
+  }
+  if (chosen.some((role) => role === "gateway" || role === "resolver" || role === "ingest")) return [];
   if (chosen.includes("engine") && ENGINE_BUILDER !== null) return [];
   if (chosen.includes("oracle") && ORACLE !== "off") return [];
   const opensNothing = "these roles open no endpoint otherwise";

@@ -30,6 +30,18 @@ describe("lists of upstreams", () => {
     ]);
   });
 
+  test("an entry names where the node serves Yellowstone, with a token that is never shown", () => {
+    const text = "one=https://n.example;grpc=https://g.example:10000;grpc-token=a%2Cb%3Bsecret";
+    const [upstream] = read(text);
+    expect(upstream?.yellowstone).toEqual({ url: "https://g.example:10000/", token: "a,b;secret" });
+    expect(read("one=http://n;grpc=http://g:1")[0]?.yellowstone).toEqual({ url: "http://g:1/", token: null });
+    expect(read("one=http://n")[0]).not.toHaveProperty("yellowstone");
+    expect(showUpstreams(text)).toContain(";grpc=https://g.example:10000;grpc-token=(hidden)");
+    expect(showUpstreams(text)).not.toContain("secret");
+    const parts = { label: "one", url: "http://n", yellowstone: { url: "http://g:1/", token: "a,b;c" } };
+    expect(read(upstreamEntry(parts))[0]?.yellowstone).toEqual(parts.yellowstone);
+  });
+
   test("an entry with nothing but its address reads only, with weight 1, no rate and a derived PubSub address", () => {
     expect(read("a=http://127.0.0.1:8899, b=https://b.example/v1")).toMatchObject([
       { ws: "ws://127.0.0.1:8900/", groups: ["read"], weight: 1, requestsPerSecond: null, headers: {} },
@@ -51,6 +63,11 @@ describe("lists of upstreams", () => {
     ["an unknown group", "a=http://a;groups=read+write", "groups"],
     ["a weight of nothing", "a=http://a;weight=0", "weight"],
     ["a PubSub address over http", "a=http://a;ws=http://a", "ws"],
+    ["an address of gRPC with a path", "a=http://a;grpc=http://g/path", "grpc"],
+    ["an address of gRPC with a user", "a=http://a;grpc=http://u:p@g", "grpc"],
+    ["an address of gRPC twice", "a=http://a;grpc=http://g;grpc=http://g", "once"],
+    ["a token without an address", "a=http://a;grpc-token=t", "grpc-token"],
+    ["a token that breaks the line", "a=http://a;grpc=http://g;grpc-token=a\r\nb", "grpc-token"],
     ["a header without name", "a=http://a;header=value", "header"],
     ["a header that breaks the line", "a=http://a;header=X: a\r\nY: b", "header"],
     ["a header that belongs to the connection", "a=http://a;header=Host: b", "header"],
@@ -95,6 +112,7 @@ describe("lists of upstreams", () => {
     ["a=http://u:token@n/?k=token;rps=0;header=X-Key token", "a=http://…@n/…;rps=0;header=(hidden, 11 characters)"],
     ["a=http://n;ws=http://n/token;header=Host: token", "a=http://n;ws=http://n/…;header=host: (hidden)"],
     ["a=http://n;weight=to-ken;header=token", "a=http://n;weight=(hidden, 6 characters);header=(hidden, 5 characters)"],
+    ["a=http://n;grpc=htp://g/token;grpc-token=token", "a=http://n;grpc=htp://g/…;grpc-token=(hidden, 5 characters)"],
     ["http://n/?api-key=token", "(hidden, 23 characters)"],
   ])("a list with a fault shows where it is, without its secrets: %s", (text, shown) => {
     expect(upstreamList.parse(text).ok).toBe(false);

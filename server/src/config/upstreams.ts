@@ -19,6 +19,15 @@ export interface UpstreamConfig {
   readonly requestsPerSecond: number | null;
   /** Sent with each call, names in lower case; the place for a provider's key. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The node's Yellowstone gRPC; absent where it serves none. */
+  readonly yellowstone?: YellowstoneAddress;
+}
+
+export interface YellowstoneAddress {
+  /** http or https with a host and a port alone. */
+  readonly url: string;
+  /** Sent as `x-token` with each call; secret. Null sends none. */
+  readonly token: string | null;
 }
 
 export const upstreamsMax = 64;
@@ -44,7 +53,9 @@ const reservedHeaders: ReadonlySet<string> = new Set([
 const weightParser = integer(1, 1000);
 const rateParser = integer(1, 1_000_000);
 
-const form = "label=url;ws=url;groups=read+archive+send;weight=n;rps=n;header=Name: value";
+const tokenPattern = /^[\x21-\x7e]{1,4096}$/;
+
+const form = "label=url;ws=url;groups=read+archive+send;weight=n;rps=n;grpc=url;grpc-token=text;header=Name: value";
 
 /** A fault inside an entry, thrown within this file and handled by the parser below; its text holds no secret. */
 class EntryFault extends Error {}
@@ -72,15 +83,13 @@ function readGroups(text: string): readonly UpstreamGroup[] {
   );
 }
 
-/** Commas and semicolons part entries and options; inside a header they are written %2C and %3B. */
+/** Commas and semicolons part entries and options; inside a header and a token they are written %2C and %3B. */
+const withoutCodes = (text: string): string => text.replace(/%2c/gi, ",").replace(/%3b/gi, ";");
+
 function readHeader(text: string): readonly [string, string] {
   const colon = text.indexOf(":");
   const name = text.slice(0, Math.max(0, colon)).trim().toLowerCase();
-  const value = text
-    .slice(colon + 1)
-    .trim()
-    .replace(/%2c/gi, ",")
-    .replace(/%3b/gi, ";");
+  const value = withoutCodes(text.slice(colon + 1).trim());
   const valid = headerNamePattern.test(name) && headerValuePattern.test(value) && !reservedHeaders.has(name);
   return demand(valid ? ([name, value] as const) : undefined, "header=Name: value with a name that may be set");
 }
@@ -95,6 +104,22 @@ interface Options {
   groups?: readonly UpstreamGroup[];
   weight?: number;
   rps?: number;
+  grpc?: string;
+  "grpc-token"?: string;
+}
+
+const singleOptions = ["ws", "groups", "weight", "rps", "grpc", "grpc-token"] as const;
+
+/** A user part would be shown wherever the URL is; the token of such a server is an option of its own. */
+function readGrpc(text: string): string {
+  const url = demand(readUrl(text, ["http:", "https:"]), "grpc as a URL with http:// or https://");
+  const isBare = url.username === "" && url.password === "" && url.pathname === "/" && url.search === "";
+  return demand(isBare ? url.href : undefined, "grpc as a URL of a host alone, with the token in grpc-token");
+}
+
+function readToken(text: string): string {
+  const token = withoutCodes(text);
+  return demand(tokenPattern.test(token) ? token : undefined, "grpc-token as 1 to 4096 visible characters");
 }
 
 /** The parts of `name=value`; an empty name without an equals sign. */
@@ -115,13 +140,15 @@ function readOption(text: string, options: Options, headers: Map<string, string>
     headers.set(header, content);
     return;
   }
-  const fresh =
-    (name === "ws" || name === "groups" || name === "weight" || name === "rps") && options[name] === undefined;
-  demand(fresh ? name : undefined, "the options ws, groups, weight, rps (each once) and header");
+  const single = singleOptions.find((each) => each === name);
+  const fresh = single !== undefined && options[single] === undefined;
+  demand(fresh ? name : undefined, `the options ${singleOptions.join(", ")} (each once) and header`);
   if (name === "ws") options.ws = demand(readUrl(value, ["ws:", "wss:"])?.href, "ws as a URL with ws:// or wss://");
   if (name === "groups") options.groups = readGroups(value);
   if (name === "weight") options.weight = readNumber("weight", value, weightParser);
   if (name === "rps") options.rps = readNumber("rps", value, rateParser);
+  if (name === "grpc") options.grpc = readGrpc(value);
+  if (name === "grpc-token") options["grpc-token"] = readToken(value);
 }
 
 /** A user part in the URL becomes a header, since it would otherwise be shown wherever the URL is. */
@@ -149,6 +176,8 @@ function readEntry(text: string): UpstreamConfig {
   const headers = new Map<string, string>();
   for (const option of rest) if (option.trim() !== "") readOption(option, options, headers);
   takeUser(url, headers);
+  const { grpc, "grpc-token": token = null } = options;
+  demand(grpc === undefined && token !== null ? undefined : form, "grpc-token only beside grpc");
   return {
     label,
     url: url.href,
@@ -157,6 +186,7 @@ function readEntry(text: string): UpstreamConfig {
     weight: options.weight ?? 1,
     requestsPerSecond: options.rps ?? null,
     headers: Object.fromEntries(headers),
+    ...(grpc === undefined ? {} : { yellowstone: { url: grpc, token } }),
   };
 }
 
@@ -190,6 +220,7 @@ export interface UpstreamParts {
   readonly weight?: number | undefined;
   readonly requestsPerSecond?: number | null | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly yellowstone?: YellowstoneAddress | undefined;
 }
 
 /** One node from its parts, by the rules of a list's entries. */
@@ -205,13 +236,15 @@ export function upstreamOf(parts: UpstreamParts): Parsed<UpstreamConfig> {
  */
 export function upstreamEntry(parts: UpstreamParts): string {
   const whole = (text: string): string => text.replaceAll(",", "%2C").replaceAll(";", "%3B");
-  const { ws, groups, weight, requestsPerSecond, headers } = parts;
+  const { ws, groups, weight, requestsPerSecond, headers, yellowstone } = parts;
   return [
     `${parts.label}=${whole(parts.url)}`,
     ...(ws === undefined ? [] : [`ws=${whole(ws)}`]),
     ...(groups === undefined ? [] : [`groups=${whole(groups.join("+"))}`]),
     ...(weight === undefined ? [] : [`weight=${weight}`]),
     ...(requestsPerSecond === undefined || requestsPerSecond === null ? [] : [`rps=${requestsPerSecond}`]),
+    ...(yellowstone === undefined ? [] : [`grpc=${whole(yellowstone.url)}`]),
+    ...(typeof yellowstone?.token === "string" ? [`grpc-token=${whole(yellowstone.token)}`] : []),
     ...Object.entries(headers ?? {}).map(([name, value]) => `header=${whole(name)}: ${whole(value)}`),
   ].join(";");
 }
@@ -233,15 +266,17 @@ export function showUpstreams(text: string): string {
   const parsed = parseUpstreams(text);
   if (!parsed.ok) return showFaulty(text);
   return parsed.value
-    .map(({ label, url, ws, groups, weight, requestsPerSecond, headers }) => {
+    .map(({ label, url, ws, groups, weight, requestsPerSecond, headers, yellowstone }) => {
       const rate = requestsPerSecond === null ? "" : `;rps=${requestsPerSecond}`;
+      const token = typeof yellowstone?.token === "string" ? ";grpc-token=(hidden)" : "";
+      const stream = yellowstone === undefined ? "" : `;grpc=${maskUrl(yellowstone.url)}${token}`;
       const named = Object.keys(headers).map((name) => `;header=${name}: (hidden)`);
-      return `${label}=${maskUrl(url)};ws=${maskUrl(ws)};groups=${groups.join("+")};weight=${weight}${rate}${named.join("")}`;
+      return `${label}=${maskUrl(url)};ws=${maskUrl(ws)};groups=${groups.join("+")};weight=${weight}${rate}${stream}${named.join("")}`;
     })
     .join(", ");
 }
 
-const optionNames = ["ws", "groups", "weight", "rps", "header"];
+const optionNames = [...singleOptions, "header"];
 
 /** A list with a fault: what has the form of a label, an address, an option, as far as it holds no secret. */
 function showFaulty(text: string): string {
@@ -263,7 +298,8 @@ function showFaultyEntry(entry: string): string {
 function showFaultyOption(option: string): string {
   const [name, value] = nameAndValue(option);
   if (nearestName(name, optionNames) === null) return hide(option);
-  if (name === "ws") return `ws=${maskUrl(value)}`;
+  if (name === "ws" || name === "grpc") return `${name}=${maskUrl(value)}`;
+  if (name === "grpc-token") return `grpc-token=${hide(value)}`;
   const header = name === "header" ? /^([^:\s]{1,64}):/.exec(value)?.[1] : undefined;
   if (header !== undefined && headerNamePattern.test(header)) return `header=${header.toLowerCase()}: (hidden)`;
   return `${name}=${name !== "header" && isPlain(value) ? value : hide(value)}`;

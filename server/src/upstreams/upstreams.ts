@@ -250,7 +250,10 @@ const nothingStored: Pick<ChainStore, "find" | "put"> = { find: async () => null
 /** Whether two configurations of a node are the same in every member. */
 function isSame(one: UpstreamConfig | undefined, other: UpstreamConfig): boolean {
   if (one === undefined) return false;
-  const shape = ({ label, url, ws, headers, groups, weight, requestsPerSecond }: UpstreamConfig): string =>
-    JSON.stringify([label, url, ws, Object.entries(headers).toSorted(), groups, weight, requestsPerSecond]);
+  const shape = ({ headers, ...rest }: UpstreamConfig): string => {
+    const { label, url, ws, groups, weight, requestsPerSecond, yellowstone } = rest;
+    const listed = Object.entries(headers).toSorted();
+    return JSON.stringify([label, url, ws, listed, groups, weight, requestsPerSecond, yellowstone]);
+  };
   return shape(one) === shape(other);
 }
