@@ -15,13 +15,14 @@ export type { EncodeClock } from "./accounts/account-parser.ts";
 export { mintTokenAmount } from "./accounts/token.ts";
 export { type UiTokenAmount, uiTokenAmount } from "./amount.ts";
 export { encodeBlock } from "./block.ts";
-export { packBlock } from "./body/pack.ts";
+export { packBlock, packTransaction } from "./body/pack.ts";
 export { readBlock } from "./body/read-block.ts";
 export { readJson } from "./body/read-json.ts";
-export { unpackBlock } from "./body/unpack.ts";
+export { unpackBlock, unpackTransaction } from "./body/unpack.ts";
 export { isVote } from "./body/vote.ts";
 export { encodeTransactionError } from "./error-text.ts";
 export { alphabetical, type JsonObject, type JsonValue } from "./json.ts";
+export { memoPrograms, transactionMemo } from "./memo.ts";
 export type {
   ConfirmedBlock,
   ConfirmedTransaction,

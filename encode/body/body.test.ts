@@ -6,12 +6,12 @@ import { encodeBlock } from "../block.ts";
 import type { ConfirmedBlock } from "../model.ts";
 import { readFixtures } from "../testing/fixtures.ts";
 import { rebuildTransaction } from "../testing/rebuild-transaction.ts";
-import { packBlock } from "./pack.ts";
+import { packBlock, packTransaction } from "./pack.ts";
 import { FieldReader } from "./protobuf.ts";
 import { readBlock } from "./read-block.ts";
 import { readJson } from "./read-json.ts";
 import { arbitraryBlock } from "./testing/arbitrary-block.ts";
-import { unpackBlock } from "./unpack.ts";
+import { unpackBlock, unpackTransaction } from "./unpack.ts";
 
 const encodings = ["json", "jsonParsed", "base58", "base64"] as const;
 
@@ -30,6 +30,8 @@ test("a block is the same after packing, and its answer the same after reading",
   fc.assert(
     fc.property(arbitraryBlock, (block) => {
       expect(unpackBlock(packBlock(block))).toEqual(block);
+      const each = block.transactions.map((transaction, index) => packTransaction(transaction, index));
+      expect(each.map(unpackTransaction)).toEqual([...block.transactions]);
       expect(readBlock(block.slot, readJson(answer(block)))).toEqual(block);
     }),
     { numRuns: 300, seed: 20_261_124 },

@@ -213,3 +213,16 @@ export function packBlock(block: ConfirmedBlock): Uint8Array {
   writer.u64(fields.block.slot, block.slot);
   return writer.finish();
 }
+
+/**
+ * One transaction of a block as protobuf `geyser.SubscribeUpdateTransactionInfo`, with its place in the block:
+ * `unpackTransaction` reads it back as it was.
+ *
+ * @throws {TypeError} when the transaction is not canonical
+ * @throws {RangeError} when an address of the model is none
+ */
+export function packTransaction(transaction: ConfirmedTransaction, index: number): Uint8Array {
+  const writer = new BackwardWriter(transactionBytesTypical);
+  writeTransactionInfo(writer, transaction, index);
+  return writer.finish();
+}

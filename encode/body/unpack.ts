@@ -307,8 +307,8 @@ function readMeta(reader: FieldReader): TransactionMeta {
   return meta.finish();
 }
 
+/** The fields of `SubscribeUpdateTransactionInfo`, up to where the reader's message ends. */
 function readTransactionInfo(reader: FieldReader): ConfirmedTransaction {
-  const outer = reader.enter();
   let bytes: Uint8Array | null = null;
   let meta: TransactionMeta | null = null;
   for (let field = reader.next(); field !== 0; field = reader.next()) {
@@ -316,9 +316,16 @@ function readTransactionInfo(reader: FieldReader): ConfirmedTransaction {
     else if (field === fields.transactionInfo.meta) meta = readMeta(reader);
     else reader.skip();
   }
-  reader.leave(outer);
   if (bytes === null) throw new MalformedBytes("a transaction has no message");
   return { signature: canonicalTransaction(bytes), bytes, meta };
+}
+
+/** The same, as a field of a block. */
+function readTransactionOfBlock(reader: FieldReader): ConfirmedTransaction {
+  const outer = reader.enter();
+  const transaction = readTransactionInfo(reader);
+  reader.leave(outer);
+  return transaction;
 }
 
 function readBox(reader: FieldReader): bigint {
@@ -366,7 +373,7 @@ export function unpackBlock(bytes: Uint8Array): ConfirmedBlock {
   let paid: BlockRewards = { rewards: [], partitions: null };
   const transactions: ConfirmedTransaction[] = [];
   for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === fields.block.transactions) transactions.push(readTransactionInfo(reader));
+    if (field === fields.block.transactions) transactions.push(readTransactionOfBlock(reader));
     else if (field === fields.block.slot) slot = reader.u64();
     else if (field === fields.block.blockhash) blockhash = reader.text();
     else if (field === fields.block.parentSlot) parentSlot = reader.u64();
@@ -379,4 +386,14 @@ export function unpackBlock(bytes: Uint8Array): ConfirmedBlock {
   const { rewards, partitions } = paid;
   const block = { slot, parentSlot, blockhash, previousBlockhash, blockTime, blockHeight, transactions, rewards };
   return partitions === null ? block : { ...block, rewardPartitions: partitions };
+}
+
+/**
+ * Reads one transaction of a packed block: a `SubscribeUpdateTransactionInfo`. Data of instructions are views of
+ * `bytes`.
+ *
+ * @throws {MalformedBytes} when the bytes are no such transaction
+ */
+export function unpackTransaction(bytes: Uint8Array): ConfirmedTransaction {
+  return readTransactionInfo(new FieldReader(bytes));
 }

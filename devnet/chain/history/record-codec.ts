@@ -1,12 +1,8 @@
+import { memoPrograms } from "@sluice/encode";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { type JsonValue, parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
 import { type Message, parseTransaction } from "@sluice/wire/transaction";
-import {
-  type ExecutedTransaction,
-  memoPrograms,
-  type TokenBalance,
-  type TransactionErrorJson,
-} from "../model/index.ts";
+import type { ExecutedTransaction, TokenBalance, TransactionErrorJson } from "../model/index.ts";
 import type { NamedAddresses } from "./named-addresses.ts";
 import { type RecordPlace, RecordReader, RecordWriter } from "./record-log.ts";
 

@@ -20,7 +20,7 @@ export {
   standInProgram,
   systemAccount,
 } from "./native-accounts.ts";
-export { cachedOwners, memoPrograms } from "./programs.ts";
+export { cachedOwners } from "./programs.ts";
 export type {
   BankSlot,
   Block,

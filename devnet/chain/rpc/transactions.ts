@@ -1,7 +1,6 @@
-import { encodeTransaction, type JsonObject, type JsonValue } from "@sluice/encode";
+import { encodeTransaction, type JsonObject, type JsonValue, transactionMemo } from "@sluice/encode";
 import { parseTransaction } from "@sluice/wire/transaction";
 import type { RecordedTransaction } from "../history/index.ts";
-import { memoPrograms } from "../model/index.ts";
 import { filterTransactionNotFound, invalidParams, unsupportedVersion } from "./errors.ts";
 import { abandonedForkAt, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
 import {
@@ -36,16 +35,10 @@ export function maxVersion(config: JsonObject | null): number | undefined {
   return requested === undefined ? undefined : Number(requested);
 }
 
-/** Memos of the outer instructions, each with its length in bytes; null when there is none. */
-function memoOf(recorded: RecordedTransaction): string | null {
-  const parsed = parseTransaction(recorded.executed.bytes);
-  if (!parsed.ok) return null;
-  const memos: string[] = [];
-  for (const { programIndex, data } of parsed.transaction.message.instructions) {
-    if (!memoPrograms.has(recorded.keys[programIndex] ?? "")) continue;
-    memos.push(`[${data.length}] ${new TextDecoder().decode(data)}`);
-  }
-  return memos.length === 0 ? null : memos.join("; ");
+/** The memos of a transaction that has some. */
+function memoOf({ executed }: RecordedTransaction): string | null {
+  const parsed = parseTransaction(executed.bytes);
+  return parsed.ok ? transactionMemo(parsed.transaction.message) : null;
 }
 
 function blockTime(node: RpcNode, slot: bigint): bigint | null {
