@@ -16,6 +16,7 @@ export const protoFiles = {
   auth: "auth.proto",
   searcher: "searcher.proto",
   validator: "block_engine.proto",
+  geyser: "geyser.proto",
 } as const;
 
 /**

@@ -21,4 +21,7 @@ test("each protocol has its services and methods", () => {
     "block_engine.BlockEngineValidator: SubscribePackets SubscribeBundles GetBlockBuilderFeeInfo GetBlockEngineEndpoints",
     "block_engine.BlockEngineRelayer: SubscribeAccountsOfInterest SubscribeProgramsOfInterest StartExpiringPacketStream",
   ]);
+  expect(services(protoFiles.geyser)).toEqual([
+    "geyser.Geyser: Subscribe SubscribeDeshred SubscribeReplayInfo Ping GetLatestBlockhash GetBlockHeight GetSlot IsBlockhashValid GetVersion",
+  ]);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { decodeSignature } from "@sluice/wire/base58";
 import { MalformedBytes } from "@sluice/wire/bytes";
 import { stringifyJsonExact } from "@sluice/wire/json";
 import fc from "fast-check";
@@ -6,12 +7,14 @@ import { encodeBlock } from "../block.ts";
 import type { ConfirmedBlock } from "../model.ts";
 import { readFixtures } from "../testing/fixtures.ts";
 import { rebuildTransaction } from "../testing/rebuild-transaction.ts";
+import { readBlockHead } from "./head.ts";
 import { packBlock, packTransaction } from "./pack.ts";
 import { FieldReader } from "./protobuf.ts";
 import { readBlock } from "./read-block.ts";
 import { readJson } from "./read-json.ts";
 import { arbitraryBlock } from "./testing/arbitrary-block.ts";
 import { unpackBlock, unpackTransaction } from "./unpack.ts";
+import { unpackOnce } from "./unpack-once.ts";
 
 const encodings = ["json", "jsonParsed", "base58", "base64"] as const;
 
@@ -99,4 +102,29 @@ test("a JSON answer keeps integers that no double holds", () => {
     b: "123456789012345678",
   });
   expect(() => readJson("{")).toThrow(MalformedBytes);
+});
+
+test("the head of a body is that of its block, and its hash is over the list of first signatures", () => {
+  fc.assert(
+    fc.property(arbitraryBlock, (block) => {
+      const { transactionCount, signatureHash, ...head } = readBlockHead(packBlock(block));
+      const { transactions, rewards: _, rewardPartitions: __, ...expected } = block;
+      expect(head).toEqual(expected);
+      expect(transactionCount).toBe(transactions.length);
+      const hash = new Bun.CryptoHasher("sha256");
+      for (const { signature } of transactions) hash.update(decodeSignature(signature) ?? "");
+      expect(signatureHash).toEqual(new Uint8Array(hash.digest()));
+    }),
+    { numRuns: 100, seed: 20_261_127 },
+  );
+});
+
+test("a body is unpacked once, another array with the same bytes is a body of its own", () => {
+  const [block] = fc.sample(arbitraryBlock, { numRuns: 1, seed: 11 });
+  if (block === undefined) throw new Error("no block");
+  const body = packBlock(block);
+  expect(unpackOnce(body)).toEqual(block);
+  expect(unpackOnce(body)).toBe(unpackOnce(body));
+  expect(unpackOnce(body.slice())).not.toBe(unpackOnce(body));
+  expect(() => unpackOnce(Uint8Array.of(0xa3, 0x06))).toThrow(MalformedBytes);
 });

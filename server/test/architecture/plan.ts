@@ -11,9 +11,9 @@ export const workspaceImports: Readonly<Record<string, readonly string[]>> = {
   console: ["sdk"],
   encode: ["wire", "svm"],
   devnet: ["contract", "wire", "lib", "svm", "encode"],
-  server: ["contract", "wire", "lib", "svm", "auction", "console", "devnet", "encode"],
-  bench: ["contract", "wire", "lib", "svm", "auction", "sdk", "server", "devnet"],
-  scripts: ["contract", "wire", "lib", "svm", "auction", "sdk", "console", "server", "devnet", "bench"],
+  server: ["contract", "wire", "lib", "svm", "auction", "encode", "console", "devnet"],
+  bench: ["contract", "wire", "lib", "svm", "auction", "encode", "sdk", "server", "devnet"],
+  scripts: ["contract", "wire", "lib", "svm", "auction", "encode", "sdk", "console", "server", "devnet", "bench"],
 };
 
 /** Folders whose sub-folders are rooms, or layers inside a room: a file imports only from layers before its own. */
