@@ -49,6 +49,24 @@ export const ledgerTables = {
   },
   oracle_rounds: { holds: `prices by second ${movedAway}`, kept: 8 * dayMs, ...oneDay },
   oracle_candles: { holds: `candles by minute ${movedAway}`, kept: "forever", ...oneDay },
+  blocks: { holds: "a row for each block of a chain", kept: "forever", ...oneDay },
+  transactions: {
+    holds: "a row for each transaction, from which a node's answer can be made again",
+    kept: "forever",
+    ...oneDay,
+  },
+  instructions: { holds: "instructions, outer and inner", kept: "forever", ...oneDay },
+  token_movements: { holds: "tokens that went from one account to another", kept: "forever", ...oneDay },
+  native_movements: { holds: "lamports that went from one account to another", kept: "forever", ...oneDay },
+  account_changes: {
+    holds: "balances before and after each transaction that changed them",
+    kept: "forever",
+    ...oneDay,
+  },
+  rewards: { holds: "rewards that blocks paid", kept: "forever", ...oneDay },
+  parsed: { holds: "what parsers made of transactions", kept: "forever", ...oneDay },
+  transactions_by_signature: { holds: "where each transaction is, by signature", kept: "forever", ...oneDay },
+  transactions_by_address: { holds: "the transactions of each address", kept: "forever", ...oneDay },
 } as const satisfies Readonly<Record<string, LedgerTable>>;
 
 /** A table of the ledger, by its name. */

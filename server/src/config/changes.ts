@@ -69,6 +69,16 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   LEDGER_RETENTION_ORACLE_VOLUMES_BY_MINUTE: ({ stores }) => stores.ledgerRetentions.oracle_volumes_by_minute,
   LEDGER_RETENTION_ORACLE_ROUNDS: ({ stores }) => stores.ledgerRetentions.oracle_rounds,
   LEDGER_RETENTION_ORACLE_CANDLES: ({ stores }) => stores.ledgerRetentions.oracle_candles,
+  LEDGER_RETENTION_BLOCKS: ({ stores }) => stores.ledgerRetentions.blocks,
+  LEDGER_RETENTION_TRANSACTIONS: ({ stores }) => stores.ledgerRetentions.transactions,
+  LEDGER_RETENTION_INSTRUCTIONS: ({ stores }) => stores.ledgerRetentions.instructions,
+  LEDGER_RETENTION_TOKEN_MOVEMENTS: ({ stores }) => stores.ledgerRetentions.token_movements,
+  LEDGER_RETENTION_NATIVE_MOVEMENTS: ({ stores }) => stores.ledgerRetentions.native_movements,
+  LEDGER_RETENTION_ACCOUNT_CHANGES: ({ stores }) => stores.ledgerRetentions.account_changes,
+  LEDGER_RETENTION_REWARDS: ({ stores }) => stores.ledgerRetentions.rewards,
+  LEDGER_RETENTION_PARSED: ({ stores }) => stores.ledgerRetentions.parsed,
+  LEDGER_RETENTION_TRANSACTIONS_BY_SIGNATURE: ({ stores }) => stores.ledgerRetentions.transactions_by_signature,
+  LEDGER_RETENTION_TRANSACTIONS_BY_ADDRESS: ({ stores }) => stores.ledgerRetentions.transactions_by_address,
   // Without a value these two follow BIND and PORT_OFFSET, whose changes are reported under their own names.
   API_BIND: ({ resolver, bind, portOffset }) => [
     resolver.host === bind ? null : resolver.host,

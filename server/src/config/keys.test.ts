@@ -235,6 +235,76 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
     ],
     bad: ["23h", "7301d", "never", "0"],
   },
+  LEDGER_RETENTION_BLOCKS: {
+    good: [
+      ["36h", (c) => c.stores.ledgerRetentions.blocks, 1.5 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.blocks, "forever"],
+    ],
+    bad: ["23h", "7301d", "never", "0"],
+  },
+  LEDGER_RETENTION_TRANSACTIONS: {
+    good: [
+      ["36h", (c) => c.stores.ledgerRetentions.transactions, 1.5 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.transactions, "forever"],
+    ],
+    bad: ["23h", "7301d", "never", "0"],
+  },
+  LEDGER_RETENTION_INSTRUCTIONS: {
+    good: [
+      ["36h", (c) => c.stores.ledgerRetentions.instructions, 1.5 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.instructions, "forever"],
+    ],
+    bad: ["23h", "7301d", "never", "0"],
+  },
+  LEDGER_RETENTION_TOKEN_MOVEMENTS: {
+    good: [
+      ["36h", (c) => c.stores.ledgerRetentions.token_movements, 1.5 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.token_movements, "forever"],
+    ],
+    bad: ["23h", "7301d", "never", "0"],
+  },
+  LEDGER_RETENTION_NATIVE_MOVEMENTS: {
+    good: [
+      ["36h", (c) => c.stores.ledgerRetentions.native_movements, 1.5 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.native_movements, "forever"],
+    ],
+    bad: ["23h", "7301d", "never", "0"],
+  },
+  LEDGER_RETENTION_ACCOUNT_CHANGES: {
+    good: [
+      ["36h", (c) => c.stores.ledgerRetentions.account_changes, 1.5 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.account_changes, "forever"],
+    ],
+    bad: ["23h", "7301d", "never", "0"],
+  },
+  LEDGER_RETENTION_REWARDS: {
+    good: [
+      ["36h", (c) => c.stores.ledgerRetentions.rewards, 1.5 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.rewards, "forever"],
+    ],
+    bad: ["23h", "7301d", "never", "0"],
+  },
+  LEDGER_RETENTION_PARSED: {
+    good: [
+      ["36h", (c) => c.stores.ledgerRetentions.parsed, 1.5 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.parsed, "forever"],
+    ],
+    bad: ["23h", "7301d", "never", "0"],
+  },
+  LEDGER_RETENTION_TRANSACTIONS_BY_SIGNATURE: {
+    good: [
+      ["36h", (c) => c.stores.ledgerRetentions.transactions_by_signature, 1.5 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.transactions_by_signature, "forever"],
+    ],
+    bad: ["23h", "7301d", "never", "0"],
+  },
+  LEDGER_RETENTION_TRANSACTIONS_BY_ADDRESS: {
+    good: [
+      ["36h", (c) => c.stores.ledgerRetentions.transactions_by_address, 1.5 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.transactions_by_address, "forever"],
+    ],
+    bad: ["23h", "7301d", "never", "0"],
+  },
   API_BIND: {
     good: [["[::1]:9000", (c) => [c.resolver.host, c.resolver.port, c.ports.resolver], ["::1", 9000, 9000]]],
     bad: ["9000", "::1:9000", "host:0", "host:65536"],

@@ -25,6 +25,16 @@ export const retentionKeys = {
   LEDGER_RETENTION_ORACLE_VOLUMES_BY_MINUTE: keptFor("oracle_volumes_by_minute"),
   LEDGER_RETENTION_ORACLE_ROUNDS: keptFor("oracle_rounds"),
   LEDGER_RETENTION_ORACLE_CANDLES: keptFor("oracle_candles"),
+  LEDGER_RETENTION_BLOCKS: keptFor("blocks"),
+  LEDGER_RETENTION_TRANSACTIONS: keptFor("transactions"),
+  LEDGER_RETENTION_INSTRUCTIONS: keptFor("instructions"),
+  LEDGER_RETENTION_TOKEN_MOVEMENTS: keptFor("token_movements"),
+  LEDGER_RETENTION_NATIVE_MOVEMENTS: keptFor("native_movements"),
+  LEDGER_RETENTION_ACCOUNT_CHANGES: keptFor("account_changes"),
+  LEDGER_RETENTION_REWARDS: keptFor("rewards"),
+  LEDGER_RETENTION_PARSED: keptFor("parsed"),
+  LEDGER_RETENTION_TRANSACTIONS_BY_SIGNATURE: keptFor("transactions_by_signature"),
+  LEDGER_RETENTION_TRANSACTIONS_BY_ADDRESS: keptFor("transactions_by_address"),
 } as const satisfies Readonly<Record<RetentionKey, Always<number | "forever">>>;
 
 type RetentionKey = `LEDGER_RETENTION_${Uppercase<LedgerTableName>}`;
@@ -42,5 +52,15 @@ export function retentionOf(
     oracle_volumes_by_minute: values.LEDGER_RETENTION_ORACLE_VOLUMES_BY_MINUTE,
     oracle_rounds: values.LEDGER_RETENTION_ORACLE_ROUNDS,
     oracle_candles: values.LEDGER_RETENTION_ORACLE_CANDLES,
+    blocks: values.LEDGER_RETENTION_BLOCKS,
+    transactions: values.LEDGER_RETENTION_TRANSACTIONS,
+    instructions: values.LEDGER_RETENTION_INSTRUCTIONS,
+    token_movements: values.LEDGER_RETENTION_TOKEN_MOVEMENTS,
+    native_movements: values.LEDGER_RETENTION_NATIVE_MOVEMENTS,
+    account_changes: values.LEDGER_RETENTION_ACCOUNT_CHANGES,
+    rewards: values.LEDGER_RETENTION_REWARDS,
+    parsed: values.LEDGER_RETENTION_PARSED,
+    transactions_by_signature: values.LEDGER_RETENTION_TRANSACTIONS_BY_SIGNATURE,
+    transactions_by_address: values.LEDGER_RETENTION_TRANSACTIONS_BY_ADDRESS,
   };
 }

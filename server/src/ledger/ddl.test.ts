@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { chainRecordTables, chainTables } from "./chain-tables.ts";
 import { bookkeepingStatements, statementsOf } from "./ddl.ts";
 import { firstRequestsTable, requestIdIndex, tables } from "./tables.ts";
 
@@ -83,12 +84,50 @@ test("golden: rows are copied in the order of their table, and in a cluster unti
   );
 });
 
-test("every table whose rows are versions has its time in its key, since rows of two months never meet", () => {
-  for (const table of Object.values(tables)) {
+test("every table whose rows are versions has in its key what decides the partition, since rows of two never meet", () => {
+  for (const table of [...Object.values(tables), ...chainRecordTables]) {
     if (table.replacing === undefined) continue;
-    expect(table.orderBy).toContain(table.timeColumn);
+    const { partitionBy = table.timeColumn } = table;
+    for (const column of partitionBy.match(/\b[a-z_]+\b(?!\()/g) ?? []) expect(table.orderBy).toContain(column);
     if (table.replacing !== true) expect(table.columns.map(({ name }) => name)).toContain(table.replacing.version);
   }
+});
+
+test("golden: the look-up of an address, partitioned by slots, with a primary key that is shorter than the sorting key", () => {
+  const table = chainTables.find(({ name }) => name === "transactions_by_address");
+  if (table === undefined) throw new Error("no table");
+  const columns = `(
+  network LowCardinality(String) CODEC(ZSTD),
+  address String CODEC(ZSTD),
+  slot UInt64 CODEC(DoubleDelta, ZSTD),
+  transaction_index UInt32 CODEC(ZSTD),
+  blockhash String CODEC(ZSTD),
+  at DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD),
+  success Bool CODEC(ZSTD),
+  batch UInt64 CODEC(Delta, ZSTD)
+)`;
+  const key = `PARTITION BY (network, intDiv(slot, 16000000))
+PRIMARY KEY (network, address, slot, transaction_index)
+ORDER BY (network, address, slot, transaction_index, blockhash)`;
+  const settings = (window: string): string =>
+    `SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ${window} = 10000, index_granularity = 4096`;
+  expect(statementsOf({ kind: "create-table", table }, single)).toEqual([
+    `CREATE TABLE IF NOT EXISTS sluice.transactions_by_address
+${columns}
+ENGINE = ReplacingMergeTree
+${key}
+${settings("non_replicated_deduplication_window")}`,
+  ]);
+  expect(statementsOf({ kind: "create-table", table }, cluster)).toEqual([
+    `CREATE TABLE IF NOT EXISTS sluice.transactions_by_address_local ON CLUSTER 'main'
+${columns}
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
+${key}
+${settings("replicated_deduplication_window")}`,
+    `CREATE TABLE IF NOT EXISTS sluice.transactions_by_address ON CLUSTER 'main'
+AS sluice.transactions_by_address_local
+ENGINE = Distributed('main', 'sluice', 'transactions_by_address_local', cityHash64(address))`,
+  ]);
 });
 
 test("golden: an index is part of the local table", () => {
@@ -178,7 +217,7 @@ test("golden: columns that extend a sorting key are added with it, and to the ta
 });
 
 test("every table is sharded by something its rows carry and ordered by columns it has", () => {
-  for (const table of Object.values(tables)) {
+  for (const table of [...Object.values(tables), ...chainRecordTables]) {
     const names = table.columns.map((column) => column.name);
     for (const column of [...table.orderBy, table.timeColumn]) expect(names).toContain(column);
     expect(table.shardBy).not.toContain("rand");

@@ -72,10 +72,11 @@ function createTable(table: TableDefinition, form: Form): string[] {
     lines.join(",\n"),
     ")",
     `ENGINE = ${engine}${argumentsText([...(form.cluster === null ? [] : [shardPath]), ...version])}`,
-    `PARTITION BY toYYYYMM(${table.timeColumn})`,
+    `PARTITION BY ${partitionText(table)}`,
+    ...(table.primaryKey === undefined ? [] : [`PRIMARY KEY (${table.primaryKey.join(", ")})`]),
     `ORDER BY (${table.orderBy.join(", ")})`,
     ...(table.keptDays === undefined ? [] : [`TTL toDateTime(${table.timeColumn}) + INTERVAL ${table.keptDays} DAY`]),
-    `SETTINGS ${durable}, ${remembered} = ${rememberedInserts}`,
+    `SETTINGS ${[durable, `${remembered} = ${rememberedInserts}`, ...(table.settings ?? [])].join(", ")}`,
   ].join("\n");
   if (form.cluster === null) return [local];
   const distributed = [
@@ -85,6 +86,9 @@ function createTable(table: TableDefinition, form: Form): string[] {
   ].join("\n");
   return [local, distributed];
 }
+
+const partitionText = ({ partitionBy, timeColumn }: TableDefinition): string =>
+  partitionBy === undefined ? `toYYYYMM(${timeColumn})` : `(${partitionBy})`;
 
 const argumentsText = (list: readonly string[]): string => (list.length === 0 ? "" : `(${list.join(", ")})`);
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
 import { bundleChainColumns, bundleOutcomesTable } from "./bundle-tables.ts";
+import { chainRecordTables, chainTables } from "./chain-tables.ts";
 import type { LedgerConnection } from "./connection.ts";
 import { bookkeepingStatements, type Change, type Form, statementsOf } from "./ddl.ts";
 import type { LedgerLog } from "./endpoint.ts";
@@ -47,6 +48,11 @@ export const migrations: readonly LedgerMigration[] = [
     number: 7,
     name: "public codes of refusals",
     changes: [{ kind: "add-column", table: requestsTable.name, column: publicCodeColumn, after: "upstream" }],
+  },
+  {
+    number: 8,
+    name: "blocks and transactions",
+    changes: [...chainTables, ...chainRecordTables].map((table) => ({ kind: "create-table", table })),
   },
 ];
 

@@ -139,7 +139,7 @@ test("a ledger that is opened without any keeps what it has, and takes what is s
   expect(await opened(configured({ LEDGER_RETENTION_REQUESTS: "90d" }))).toBe(90 * dayMs);
   expect(await opened()).toBe(90 * dayMs);
   expect(await opened(configured())).toBe("forever");
-});
+}, 20_000);
 
 test("tables tell their rows, their bytes, their oldest row and what they keep, and from when on all is there", async () => {
   const { connection } = await ledgerIn("states");
@@ -158,6 +158,21 @@ test("tables tell their rows, their bytes, their oldest row and what they keep, 
     ...{ name: "oracle_ticks", rows: 0, bytes: 0, oldestMs: null, kept: 30 * dayMs },
   });
   expect(states.last()).toBe(read);
+  // Partitioned by slot: the first slot of each network, also where the table has no order of slots.
+  const rowsOf = (network: string, slot: number, each: number) => ({ network, slot, blockhash: "x", at: each });
+  for (const table of ["blocks", "transactions_by_address"]) {
+    for (const [network, slot, each] of [
+      ["devnet", 7, at + 2],
+      ["devnet", 3_000_000, at + dayMs],
+      ["mainnet", 9, at + 1],
+    ] as const) {
+      await connection.insertRows(table, { kind: "rows", rows: [rowsOf(network, slot, each)] }, `${network}-${slot}`);
+    }
+  }
+  for (const table of await states.read()) {
+    const isFilled = table.name === "blocks" || table.name === "transactions_by_address";
+    if (isFilled) expect(table).toMatchObject({ rows: 3, oldestMs: at + 1, kept: "forever" });
+  }
   expect([states.keptSince("requests"), states.keptSince("oracle_ticks")]).toEqual([null, clock.now() - 30 * dayMs]);
   const cluster = partsStatement({ database: "states", cluster: "main" });
   expect(cluster).toContain("FROM clusterAllReplicas('main', system.parts) WHERE active");

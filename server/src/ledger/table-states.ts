@@ -25,10 +25,16 @@ interface TableStateDependencies {
   readonly clock: Pick<Clock, "now">;
 }
 
-/** The beginning and the number of rows are in the directory of a table's parts, so no row is read. */
-const contentsOf = (name: LedgerTableName): string =>
-  `SELECT '${name}' AS name, count() AS n, toUnixTimestamp64Milli(min(${tables[name]?.timeColumn ?? "at"})) AS oldest ` +
-  `FROM ${name}`;
+/**
+ * The beginning and the number of rows are in the directory of a table's parts, so no row is read. Of a table that is
+ * partitioned by slot the first slots are there, and `blocks` has their times.
+ */
+function contentsOf(name: LedgerTableName): string {
+  const { timeColumn = "at", partitionBy } = tables[name] ?? {};
+  const first = `(network, slot) GLOBAL IN (SELECT network, min(slot) FROM ${name} GROUP BY network)`;
+  const oldest = partitionBy === undefined ? `min(${timeColumn})` : `(SELECT min(at) FROM blocks WHERE ${first})`;
+  return `SELECT '${name}' AS name, count() AS n, toUnixTimestamp64Milli(${oldest}) AS oldest FROM ${name}`;
+}
 
 /** The statement that sums up the parts on disk of a form. */
 export function partsStatement({ cluster }: Form): string {

@@ -1,4 +1,5 @@
 import { bundleOutcomesTable } from "./bundle-tables.ts";
+import { chainTables } from "./chain-tables.ts";
 import { oracleKeyedTables, oracleTables } from "./oracle-tables.ts";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "./table-definition.ts";
 
@@ -52,5 +53,8 @@ export const requestIdIndex: IndexDefinition = {
 
 /** Tables that `insert` knows, by name. */
 export const tables: Readonly<Record<string, TableDefinition>> = Object.fromEntries(
-  [requestsTable, ...oracleTables, ...oracleKeyedTables, bundleOutcomesTable].map((table) => [table.name, table]),
+  [requestsTable, ...oracleTables, ...oracleKeyedTables, bundleOutcomesTable, ...chainTables].map((table) => [
+    table.name,
+    table,
+  ]),
 );

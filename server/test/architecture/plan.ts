@@ -110,7 +110,7 @@ export const layered: readonly Layered[] = [
     layers: [
       ["child", "errors", "events", "native-columns", "request-fact", "request-figures", "request-limits"],
       ["table-definition"],
-      ["bundle-tables", "endpoint", "oracle-tables"],
+      ["bundle-tables", "chain-tables", "endpoint", "oracle-tables"],
       ["connection", "supervisor", "tables"],
       [
         "archive",
