@@ -76,6 +76,20 @@ describe("the verdict on a schedule", () => {
     expect(judge({ ...frozen, calls: [other], used: used("revoked", 1) }).join()).toContain("revoked: process 1");
   });
 
+  test("takes a process whose own way to a store is lost for one that the other store still tells of a key", () => {
+    const late = [call("revoked", 3_100)];
+    const alone = { ...sound, faults: [fault("postgres-cut", 900, 3_000, 0)] };
+    expect(judge({ ...alone, calls: late, used: used("revoked", 1) }).join()).toContain("revoked: process 0");
+    const both = { ...alone, faults: [...alone.faults, fault("redis-silent", 900, 3_000, 1)] };
+    expect(judge({ ...both, calls: late, used: used("revoked", 1) })).toEqual([]);
+    expect(judge({ ...both, calls: [call("revoked", 5_001)], used: used("revoked", 1) }).join()).toContain("revoked");
+    const other = [call("revoked", 3_100, { replica: 2 })];
+    expect(judge({ ...both, calls: other, used: used("revoked", 1) }).join()).toContain("revoked: process 2");
+    const away = { ...sound, faults: [fault("redis-cut", 1_000, 2_000, 0)] };
+    // A loss as of Redis itself, and a share beside the bucket to the schedule's end.
+    expect(rateBound(away) - rateBound(sound)).toBe(rates.rated * 3 + rates.rated);
+  });
+
   const steady = every(4_000, 50);
   const planted: Readonly<Record<string, Partial<ScheduleRecord>>> = {
     "steady: 3 calls were answered and 2 credits are charged": { calls: calls("steady", 3), used: used("steady", 2) },

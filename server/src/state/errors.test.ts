@@ -13,5 +13,9 @@ test("a connection that PostgreSQL or the network ended is a store that is away,
     expect(codeOfDriverError(new Error(message))).toBe("UNAVAILABLE");
   }
   expect(codeOfDriverError(Object.assign(new Error("terminating connection"), { code: "57P01" }))).toBe("UNAVAILABLE");
+  const ended = new Error("Connection terminated unexpectedly");
+  const ofServers = new Error(`a:5432: the server takes no writes; b:5432: ${ended.message}`, { cause: ended });
+  expect(codeOfDriverError(ofServers)).toBe("UNAVAILABLE");
   expect(codeOfDriverError(new Error("a defect"))).toBe("FAULT");
+  expect(codeOfDriverError(new Error("a defect", { cause: new Error("of another") }))).toBe("FAULT");
 });

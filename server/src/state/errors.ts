@@ -109,7 +109,9 @@ export function codeOfDriverError(error: unknown): StateErrorCode {
   // Behind the name of a server where several were tried.
   const isRefused = message.includes("The server does not support SSL connections");
   const isAway = isRefused || unavailableMessages.some((beginning) => message.startsWith(beginning));
-  return isAway ? "UNAVAILABLE" : "FAULT";
+  if (isAway) return "UNAVAILABLE";
+  // One error for several servers has what the last of them said as its cause.
+  return error instanceof Error && error.cause instanceof Error ? codeOfDriverError(error.cause) : "FAULT";
 }
 
 /** Whether the database rolled the transaction back in favour of another one, so that it may be run again. */

@@ -50,9 +50,13 @@ export class PostgresPair implements AsyncDisposable {
     return pair;
   }
 
-  /** What DATABASE_URL takes: both servers, of which the one that takes writes is meant. */
-  get url(): string {
-    const ports = [this.#primary.port, this.#standby.port].toSorted((left, right) => left - right);
+  /** Of both servers, in an order that a failover does not change. */
+  get ports(): readonly number[] {
+    return [this.#primary.port, this.#standby.port].toSorted((left, right) => left - right);
+  }
+
+  /** What DATABASE_URL takes: both servers, reached at these ports, of which the one that takes writes is meant. */
+  urlThrough(ports: readonly number[]): string {
     const hosts = ports.map((port) => `127.0.0.1:${port}`).join(",");
     return `postgres://postgres@${hosts}/${database}?target_session_attrs=read-write`;
   }

@@ -41,9 +41,18 @@ export class RedisPair implements AsyncDisposable {
     return pair;
   }
 
-  /** What REDIS_URL takes. */
-  get url(): string {
-    return `redis+sentinel://127.0.0.1:${this.#sentinelPort}/${name}`;
+  /** Of both servers. */
+  get ports(): readonly number[] {
+    return [this.#primary.port, this.#replica.port];
+  }
+
+  get sentinelPort(): number {
+    return this.#sentinelPort;
+  }
+
+  /** What REDIS_URL takes, with the sentinel reached at this port. */
+  urlThrough(sentinelPort: number): string {
+    return `redis+sentinel://127.0.0.1:${sentinelPort}/${name}`;
   }
 
   /** One command to the server that is written to. */

@@ -1,6 +1,6 @@
 /** Carries out the steps of a schedule on a stage. */
 import type { FaultRecord, RestartRecord } from "./replica-record.ts";
-import type { Step } from "./replica-schedule.ts";
+import { isOfWay, type Step, type WayKind } from "./replica-schedule.ts";
 import { type ReplicaStage, replicaIndexes } from "./replica-stage.ts";
 
 const terminations = 3;
@@ -26,7 +26,7 @@ export class FaultRunner {
   /** Waits for its moment, breaks what it breaks, and mends it. */
   async run(step: Step): Promise<void> {
     await Bun.sleep(step.atMs);
-    const isOfReplica = step.kind === "kill" || step.kind === "freeze" || step.kind === "restart";
+    const isOfReplica = step.kind === "kill" || step.kind === "freeze" || step.kind === "restart" || isOfWay(step.kind);
     const replica = isOfReplica ? step.replica : null;
     const fault: FaultRecord = { kind: step.kind, replica, fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY };
     this.faults.push(fault);
@@ -85,7 +85,21 @@ export class FaultRunner {
         this.#stage.disk(replica)?.fill();
         await Bun.sleep(forMs);
         return this.#stage.disk(replica)?.empty();
+      case "postgres-cut":
+      case "postgres-silent":
+      case "redis-cut":
+      case "redis-silent":
+        return await this.#loseWay(kind, replica, forMs);
     }
+  }
+
+  async #loseWay(kind: WayKind, replica: number, forMs: number): Promise<void> {
+    const ways = this.#stage.ways(replica);
+    const way = kind === "postgres-cut" || kind === "postgres-silent" ? ways.postgres : ways.redis;
+    if (kind === "postgres-cut" || kind === "redis-cut") way.cut();
+    else way.silence();
+    await Bun.sleep(forMs);
+    way.heal();
   }
 
   async #lock(table: string, forMs: number): Promise<void> {

@@ -4,13 +4,18 @@ import { TextRandom } from "../../../devnet/random.ts";
 /** Kinds by what they break: of each of these a schedule has at most one. */
 export const faultKinds = {
   replica: ["kill", "freeze", "restart", "rolling"],
-  postgres: ["terminate", "lock", "postgres-restart", "postgres-failover"],
-  redis: ["redis-pause", "redis-flush", "redis-restart", "redis-failover"],
+  postgres: ["terminate", "lock", "postgres-restart", "postgres-failover", "postgres-cut", "postgres-silent"],
+  redis: ["redis-pause", "redis-flush", "redis-restart", "redis-failover", "redis-cut", "redis-silent"],
   ledger: ["ledger-away"],
   disk: ["disk-full"],
 } as const;
 export type FaultGroup = keyof typeof faultKinds;
 export type FaultKind = (typeof faultKinds)[FaultGroup][number];
+
+/** The way of one process to a store is lost: connections end and others are refused, or all of it says nothing. */
+export const wayKinds = ["postgres-cut", "postgres-silent", "redis-cut", "redis-silent"] as const;
+export type WayKind = (typeof wayKinds)[number];
+export const isOfWay = (kind: FaultKind): kind is WayKind => (wayKinds as readonly FaultKind[]).includes(kind);
 
 /** Those that a process needs to answer, to be asked or to write. */
 export const lockedTables = ["api_keys", "credits", "leases", "bundles", "accounts", "revisions", "processes"] as const;
@@ -42,6 +47,8 @@ const shares: Readonly<Record<FaultGroup, number>> = {
   ledger: 0.15,
   disk: 0.15,
 };
+/** So that a way is lost for longer than a lease or a wait for an answer, as often as not. */
+const wayFactor = 2;
 /** All of them in the order in which the first schedules have one each, whatever else they have. */
 const everyKind = groups.flatMap((group): readonly FaultKind[] => faultKinds[group]);
 
@@ -56,10 +63,11 @@ export function drawSchedule(seed: number, number: number): Schedule {
     const falls = draw.falls(shares[group]);
     const drawn = draw.pick<FaultKind>(faultKinds[group]) ?? "kill";
     const kind = groupOf(first) === group ? first : drawn;
+    const forMs = 300 + draw.below(1_500);
     const step = {
       kind,
       atMs: 100 + draw.below(900),
-      forMs: 300 + draw.below(1_500),
+      forMs: isOfWay(kind) ? forMs * wayFactor : forMs,
       replica: draw.below(3),
       table: draw.pick(lockedTables) ?? "api_keys",
     };
@@ -69,7 +77,7 @@ export function drawSchedule(seed: number, number: number): Schedule {
 }
 
 const describe = ({ kind, atMs, forMs, replica, table }: Step): string => {
-  const isOfProcess = groupOf(kind) === "replica" || groupOf(kind) === "disk";
+  const isOfProcess = groupOf(kind) === "replica" || groupOf(kind) === "disk" || isOfWay(kind);
   const of = kind === "lock" ? ` of ${table}` : isOfProcess ? ` of process ${replica}` : "";
   return `${atMs} ms: ${kind}${of} for ${forMs} ms`;
 };

@@ -9,6 +9,7 @@ import { type Gateway, startGateway } from "./gateway.ts";
 import { startLedgerServer } from "./ledger-server.ts";
 import { PostgresPair } from "./postgres-pair.ts";
 import { RedisPair } from "./redis-pair.ts";
+import { openWays, type ReplicaWays } from "./replica-ways.ts";
 
 /** The default network of each process: two engines share a book, the third has one of its own. */
 export const networkOf = ["devnet", "devnet", "testnet"] as const;
@@ -39,6 +40,7 @@ export class ReplicaStage implements AsyncDisposable {
   readonly #resources: AsyncDisposableStack;
   readonly #directories: readonly string[];
   readonly #disks: readonly (SmallDisk | null)[];
+  readonly #ways: readonly ReplicaWays[];
   readonly #gateways: (Gateway | null)[] = [null, null, null];
   /** Processes that ran since the log was last read. */
   readonly #unread = new Set<Gateway>();
@@ -52,6 +54,7 @@ export class ReplicaStage implements AsyncDisposable {
     readonly chains: Readonly<Record<"devnet" | "testnet", FaultyChain>>;
     readonly directories: readonly string[];
     readonly disks: readonly (SmallDisk | null)[];
+    readonly ways: readonly ReplicaWays[];
     readonly resources: AsyncDisposableStack;
   }) {
     this.postgres = parts.postgres;
@@ -61,6 +64,7 @@ export class ReplicaStage implements AsyncDisposable {
     this.chains = parts.chains;
     this.#directories = parts.directories;
     this.#disks = parts.disks;
+    this.#ways = parts.ways;
     this.#resources = parts.resources;
   }
 
@@ -83,6 +87,7 @@ export class ReplicaStage implements AsyncDisposable {
       const ledger = resources.use(await startCutProxy({ host: "127.0.0.1", port: Number(new URL(server.url).port) }));
       const through = new URL(server.url);
       through.port = String(ledger.port);
+      const ways = await Promise.all(networkOf.map(async () => resources.use(await openWays(postgres, redis))));
       const disks = networkOf.map(() => resources.use(mountSmallDisk(diskBytes)));
       const directories = disks.map((disk, index) => join(disk?.path ?? directory, `replica-${index}`));
       const stage = new ReplicaStage({
@@ -93,6 +98,7 @@ export class ReplicaStage implements AsyncDisposable {
         chains: { devnet, testnet },
         directories,
         disks,
+        ways,
         resources,
       });
       await Promise.all(replicaIndexes.map((index) => stage.begin(index)));
@@ -111,6 +117,13 @@ export class ReplicaStage implements AsyncDisposable {
   /** The disk of a process's data directory; null where none may be mounted. */
   disk(index: number): SmallDisk | null {
     return this.#disks[index] ?? null;
+  }
+
+  /** A process's own ways to PostgreSQL and Redis. */
+  ways(index: number): ReplicaWays {
+    const ways = this.#ways[index];
+    if (ways === undefined) throw new Error(`there is no process ${index}`);
+    return ways;
   }
 
   /** Starts a process where there is none, and waits until it says that it lives. */
@@ -141,6 +154,10 @@ export class ReplicaStage implements AsyncDisposable {
   async repair(): Promise<void> {
     for (const index of replicaIndexes) this.gateway(index)?.process.kill("SIGCONT");
     this.ledger.heal();
+    for (const { postgres, redis } of this.#ways) {
+      postgres.heal();
+      redis.heal();
+    }
     for (const disk of this.#disks) disk?.empty();
     await Promise.all([this.postgres.repair(), this.redis.repair()]);
     await Promise.all(replicaIndexes.map((index) => this.begin(index)));
@@ -214,8 +231,8 @@ export class ReplicaStage implements AsyncDisposable {
   #environment(index: number): Record<string, string> {
     const { devnet, testnet } = this.chains;
     return {
-      DATABASE_URL: this.postgres.url,
-      REDIS_URL: this.redis.url,
+      DATABASE_URL: this.ways(index).databaseUrl,
+      REDIS_URL: this.ways(index).redisUrl,
       CLICKHOUSE_URL: this.ledgerUrl,
       MASTER_KEY: "5e".repeat(32),
       BIND: "127.0.0.1",

@@ -7,7 +7,7 @@ import {
   type ProbeRecord,
   type ScheduleRecord,
 } from "./replica-record.ts";
-import { type FaultKind, faultKinds } from "./replica-schedule.ts";
+import { type FaultKind, faultKinds, isOfWay } from "./replica-schedule.ts";
 import { replicaIndexes } from "./replica-stage.ts";
 
 /** What the customers of a schedule may take. */
@@ -62,7 +62,8 @@ function judgeCredits(record: ScheduleRecord): string[] {
 
 /**
  * One bucket's burst and rate; for each time that Redis was lost the second's rate and the burst more that its return
- * may allow, and the whole rate beside for each process that began in the meantime.
+ * may allow, and the whole rate beside for each process that began in the meantime. A process that alone lost its way
+ * to Redis serves its share beside the bucket (decision 0013) until it notices that the way is whole.
  */
 export function rateBound({ startMs, endMs, faults, sharingLosses }: ScheduleRecord): number {
   const { rated: rate } = rates;
@@ -72,7 +73,9 @@ export function rateBound({ startMs, endMs, faults, sharingLosses }: ScheduleRec
   const awayS = ofRedis.reduce((sum, { fromMs, toMs }) => sum + (Math.min(toMs, endMs) - fromMs) / 1_000, 0);
   const begun = faults.filter(({ kind }) => kind === "kill" || kind === "restart" || kind === "rolling").length;
   const alone = ofRedis.length === 0 ? 0 : begun * (burst + rate * awayS);
-  return burst + (rate * (endMs - startMs)) / 1_000 + losses * (rate + burst) + alone;
+  const apart = ofRedis.filter(({ kind }) => isOfWay(kind));
+  const besideS = apart.reduce((sum, { fromMs }) => sum + (endMs - fromMs) / 1_000, 0) / replicaIndexes.length;
+  return burst + rate * ((endMs - startMs) / 1_000 + besideS) + losses * (rate + burst) + alone;
 }
 
 function judgeRate(record: ScheduleRecord): string[] {
@@ -83,12 +86,22 @@ function judgeRate(record: ScheduleRecord): string[] {
     : [`rated: ${answered} calls were answered, and at most ${Math.floor(bound)} may be`];
 }
 
-/** When a process can have known of the change: it ran, and the database answered. */
+const meet = (one: FaultRecord, other: FaultRecord): boolean =>
+  one.fromMs <= other.toMs + revokedWithinMs && other.fromMs <= one.toMs + revokedWithinMs;
+
+/**
+ * When a process can have known of the change: it ran, and the database answered. One that alone lost its way to the
+ * database hears of it through Redis, unless that is not whole either.
+ */
 function knowableMs(replica: number, { revokedMs, faults }: ScheduleRecord): number {
   let fromMs = revokedMs;
   // The faults in the order of their begin: one that begins within the time that is left begins it anew.
   for (const fault of [...faults].toSorted((left, right) => left.fromMs - right.fromMs)) {
-    const isInTheWay = isOfPostgres(fault) || fault.replica === replica || fault.kind === "rolling";
+    const isInTheWay = isOfWay(fault.kind)
+      ? isOfPostgres(fault) &&
+        fault.replica === replica &&
+        faults.some((other) => isOfRedis(other) && meet(fault, other))
+      : isOfPostgres(fault) || fault.replica === replica || fault.kind === "rolling";
     const isMeanwhile = fault.fromMs <= fromMs + revokedWithinMs && fault.toMs >= fromMs;
     if (isInTheWay && isMeanwhile) fromMs = Math.max(fromMs, fault.toMs);
   }
