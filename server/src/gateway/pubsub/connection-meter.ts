@@ -1,3 +1,4 @@
+import type { ErrorCode } from "@sluice/contract/errors";
 import type { Network } from "@sluice/contract/tiers";
 import { statusStillOpen } from "../../ledger/index.ts";
 import type { SessionDependencies } from "./session-dependencies.ts";
@@ -13,6 +14,9 @@ interface Metered {
   /** Monotonic. */
   readonly startedMs: number;
 }
+
+/** Why what was sent could not be paid: nothing is left, or no store can tell now. */
+export type Unpaid = Extract<ErrorCode, "INSUFFICIENT_CREDITS" | "STORE_UNAVAILABLE">;
 
 interface Passed {
   bytesIn: number;
@@ -47,8 +51,8 @@ export class ConnectionMeter {
     this.#passed.bytesIn += bytes;
   }
 
-  /** Counts what was sent and pays for it; `unpaid` is called when there are no credits left. */
-  sent(bytes: number, allowance: bigint | null, unpaid: () => void): void {
+  /** Counts what was sent and pays for it; `unpaid` is called with the reason where it cannot be paid. */
+  sent(bytes: number, allowance: bigint | null, unpaid: (reason: Unpaid) => void): void {
     this.#passed.bytesOut += bytes;
     this.#bytesOut += bytes;
     for (; this.#asked * bytesPerCredit < this.#bytesOut; this.#asked += 1) {
@@ -57,7 +61,7 @@ export class ConnectionMeter {
         1,
       );
       if (paid === true) this.#passed.credits += 1;
-      else if (paid === false) unpaid();
+      else if (paid === false) unpaid("INSUFFICIENT_CREDITS");
       else this.#await(paid, unpaid);
     }
   }
@@ -77,13 +81,13 @@ export class ConnectionMeter {
     this.#report(closeCode, upstream);
   }
 
-  #await(paid: Promise<boolean>, unpaid: () => void): void {
+  #await(paid: Promise<boolean>, unpaid: (reason: Unpaid) => void): void {
     const paying = paid.then(
       (isPaid) => {
         if (isPaid) this.#passed.credits += 1;
-        else unpaid();
+        else unpaid("INSUFFICIENT_CREDITS");
       },
-      () => unpaid(),
+      () => unpaid("STORE_UNAVAILABLE"),
     );
     this.#paying.add(paying);
     void paying.then(() => this.#paying.delete(paying));

@@ -158,8 +158,8 @@ export class PubSubSession extends ClientSession implements PacedConnection {
   sendNext(): boolean {
     const message = this.#outbox.take();
     if (message === undefined || !this.send(message.data)) return false;
-    this.#meter.sent(message.bytes, this.#grant.creditsMonthly, () =>
-      this.#end(closeCodes.quotaExceeded, "INSUFFICIENT_CREDITS"),
+    this.#meter.sent(message.bytes, this.#grant.creditsMonthly, (reason) =>
+      this.#end(reason === "STORE_UNAVAILABLE" ? closeCodes.unavailable : closeCodes.quotaExceeded, reason),
     );
     return this.isLive && !this.#outbox.isEmpty;
   }

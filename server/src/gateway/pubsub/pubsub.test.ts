@@ -251,6 +251,19 @@ test("what is sent costs a credit for each started 0.1 MB, and closes with 4402 
     expect(booted.facts[0]).toMatchObject({ method: "pubsub", status: 4402, upstream: "devnet-1", credits: 2 });
   }));
 
+test("a connection whose credits no store can lease is closed with 4503, and no month is said to be used up", () =>
+  withGateway(async (booted, node) => {
+    booted.fakes.creditsAway = true;
+    node.onPubSub = (socket) => void socket.send("x".repeat(60_000));
+    const client = new PubSubClient(`${booted.ws}/rpc?api-key=${testKey}`);
+    await client.opened;
+    client.socket.send(ping);
+    expect(await client.closed).toBe(4503);
+    expect(client.received.map(String).at(-1)).toContain('"code":"STORE_UNAVAILABLE"');
+    while (booted.facts.length < 1) await Bun.sleep(1);
+    expect(booted.facts[0]).toMatchObject({ method: "pubsub", status: 4503, credits: 0 });
+  }));
+
 test("what passes is reported while the connection lasts, and the rest at its end; the sums are exact", () =>
   withGateway(
     async (booted, node) => {

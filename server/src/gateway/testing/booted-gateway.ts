@@ -1,3 +1,4 @@
+import { SluiceError } from "@sluice/contract/errors";
 import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Network } from "@sluice/contract/tiers";
 import { compileAddressSet, seededRandom, systemClock } from "@sluice/lib";
@@ -27,6 +28,8 @@ export interface Fakes {
   /** Credits left; what was taken and refunded moves it. */
   creditsLeft: number;
   creditsAsync: boolean;
+  /** No credits can be leased. */
+  creditsAway: boolean;
   health: "ok" | "down";
   /** Messages over PubSub that could not be sent at once. */
   messagesWaited: number;
@@ -74,6 +77,7 @@ function makeFakes(): Fakes {
     take: () => ({}),
     creditsLeft: 1_000_000,
     creditsAsync: false,
+    creditsAway: false,
     health: "ok",
     messagesWaited: 0,
   };
@@ -100,6 +104,7 @@ function dependenciesOf(fakes: Fakes, facts: RequestFact[], faults: unknown[]) {
       },
       credits: {
         take: (_account: string, _allowance: bigint | null, cost: number) => {
+          if (fakes.creditsAway) return Promise.reject(new SluiceError("STORE_UNAVAILABLE"));
           const isPaid = fakes.creditsLeft >= cost;
           if (isPaid) fakes.creditsLeft -= cost;
           return fakes.creditsAsync ? Promise.resolve(isPaid) : isPaid;
