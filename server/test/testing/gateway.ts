@@ -15,15 +15,15 @@ export interface Gateway {
   said(): string;
   /** The value of a metric, summed over its labels, or over those of its series that hold the given text. */
   metric(name: string, holding?: string): Promise<number>;
-  /** Asks it to end, and ends it when it does not. */
-  end(): Promise<number>;
+  /** Asks it to end, and kills it when it does not within so many milliseconds. */
+  end(withinMs?: number): Promise<number>;
 }
 
-/** `port` is the one whose /health says that it is up, without the offset. */
+/** `port` is the one whose /health says that it is up, without the offset, within so many milliseconds. */
 export async function startGateway(
   directory: string,
   environment: Record<string, string>,
-  { port = 8899 }: { readonly port?: number } = {},
+  { port = 8899, upWithinMs = 45_000 }: { readonly port?: number; readonly upWithinMs?: number } = {},
 ): Promise<Gateway> {
   const offset = await freePortOffset();
   const child = Bun.spawn(["sh", join(root, "bin/sluice"), "serve"], {
@@ -42,9 +42,9 @@ export async function startGateway(
   void listen(child.stderr);
   const url = `http://127.0.0.1:${8899 + offset}`;
   const metrics = `http://127.0.0.1:${9464 + offset}/metrics`;
-  const end = async (): Promise<number> => {
+  const end = async (withinMs = 15_000): Promise<number> => {
     child.kill("SIGTERM");
-    const killer = setTimeout(() => child.kill("SIGKILL"), 15_000);
+    const killer = setTimeout(() => child.kill("SIGKILL"), withinMs);
     const code = await child.exited;
     clearTimeout(killer);
     return code;
@@ -52,7 +52,7 @@ export async function startGateway(
   try {
     const health = `http://127.0.0.1:${port + offset}/health`;
     const isUp = async () => child.exitCode !== null || (await fetch(health)).ok;
-    await eventually("a gateway", isUp, 45_000);
+    await eventually("a gateway", isUp, upWithinMs);
     if (child.exitCode !== null) throw new Error(`sluice serve ended with ${child.exitCode}: ${said}`);
   } catch (fault) {
     await end();

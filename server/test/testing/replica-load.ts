@@ -1,6 +1,6 @@
 /** Clients of three processes: each customer has a kept connection to each process, on which it asks without end. */
 import { KeepAliveCaller } from "./keep-alive-caller.ts";
-import type { CallRecord, CustomerName, ProbeRecord } from "./replica-record.ts";
+import { type CallRecord, type CustomerName, customerNames, type ProbeRecord } from "./replica-record.ts";
 import { type Customer, type ReplicaStage, replicaIndexes } from "./replica-stage.ts";
 
 const rpcPort = 8899;
@@ -15,7 +15,7 @@ const absentPauseMs = 25;
 
 const refused = new Set([401, 402]);
 
-export class ReplicaLoad {
+export class ReplicaLoad implements Disposable {
   readonly calls: CallRecord[] = [];
   readonly probes: ProbeRecord[] = [];
   readonly #stage: ReplicaStage;
@@ -54,6 +54,10 @@ export class ReplicaLoad {
   /** Waits for the last answers of those that were stopped, which must be all. */
   async ended(): Promise<void> {
     await Promise.all(this.#loops);
+  }
+
+  [Symbol.dispose](): void {
+    this.stop(...customerNames, "probes");
   }
 
   async #ask(customer: CustomerName, replica: number): Promise<void> {

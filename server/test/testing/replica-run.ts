@@ -98,8 +98,20 @@ export class ReplicaRun {
     this.#bundles = bundles;
   }
 
-  /** Runs one schedule to its verdict; what it breaks is mended before. */
+  /** Runs one schedule to its verdict. Where what it breaks cannot be mended that is a fault, and all is begun anew. */
   async run(schedule: Schedule): Promise<readonly string[]> {
+    try {
+      return await this.#judged(schedule);
+    } catch (error) {
+      const faults = [`run: ${error instanceof Error ? error.message : error}`, ...this.#stage.errors()];
+      this.#schedules += 1;
+      this.#faults.push([describeSchedule(schedule), ...faults].join("\n  "));
+      await this.#stage.renew();
+      return faults;
+    }
+  }
+
+  async #judged(schedule: Schedule): Promise<readonly string[]> {
     await this.#stage.repair();
     const customers = await this.#customers();
     const record = await this.#play(schedule, customers);
@@ -196,18 +208,22 @@ export class ReplicaRun {
     const stage = this.#stage;
     const before = await this.#losses();
     using stalls = new StallWatch();
-    const load = new ReplicaLoad(stage, customers);
+    using load = new ReplicaLoad(stage, customers);
     const runner = new FaultRunner(stage);
     using streams = await ReplicaStreams.open(stage, this.#bundles.customer);
     const startMs = performance.now();
     load.begin();
     let isOver = false;
+    using submissions = new DisposableStack();
+    submissions.defer(() => {
+      isOver = true;
+    });
     const submitting = this.#bundles.submit(() => isOver);
     const revoked = this.#revoke(customers.revoked, schedule);
     await Promise.all([...schedule.steps.map((step) => runner.run(step)), Bun.sleep(leastMs)]);
     await Bun.sleep(afterMs);
     load.stop("steady", "rated", "small");
-    isOver = true;
+    submissions.dispose();
     const endMs = performance.now();
     const lagMs = await this.#lagMs(runner.touched);
     await stage.repair();

@@ -129,7 +129,7 @@ export class ReplicaStage implements AsyncDisposable {
   /** Starts a process where there is none, and waits until it says that it lives. */
   async begin(index: number): Promise<void> {
     if (this.gateway(index) !== null) return;
-    const gateway = await startGateway(this.#directories[index] ?? "", this.#environment(index));
+    const gateway = await startGateway(this.#directories[index] ?? "", this.#environment(index), { upWithinMs });
     this.#gateways[index] = gateway;
     this.#unread.add(gateway);
   }
@@ -145,7 +145,7 @@ export class ReplicaStage implements AsyncDisposable {
   async end(index: number): Promise<number | null> {
     const gateway = this.gateway(index);
     if (gateway === null) return null;
-    const status = await gateway.end();
+    const status = await gateway.end(endWithinMs);
     this.#gateways[index] = null;
     return status;
   }
@@ -167,15 +167,23 @@ export class ReplicaStage implements AsyncDisposable {
   async #isSound(index: number): Promise<void> {
     const gateway = this.gateway(index);
     if (gateway === null) throw new Error(`there is no process ${index}`);
-    await eventually(`process ${index} is sound`, async () => {
-      const answer = await fetch(`${gateway.url}/ready`);
+    const look = async (): Promise<true> => {
+      const answer = await fetch(`${gateway.url}/ready`, { signal: AbortSignal.timeout(orderMs) });
       const { parts } = (await answer.json()) as { parts: Record<string, string> };
       const isOk = ["credits", "state", "hot", "ledger", "nodes"].every((part) => (parts[part] ?? "ok") === "ok");
       const isShared = (await gateway.metric("sluice_sharing_up")) === 1;
       // One that was killed is counted for some seconds more.
-      const areSeen = (await gateway.metric("sluice_replicas")) >= replicaIndexes.length;
-      return answer.status === 200 && isOk && isShared && areSeen;
-    });
+      const seen = await gateway.metric("sluice_replicas");
+      if (answer.status === 200 && isOk && isShared && seen >= replicaIndexes.length) return true;
+      throw new Error(`ready ${answer.status}, ${JSON.stringify(parts)}, shared ${isShared}, ${seen} processes seen`);
+    };
+    await eventually(`process ${index} is sound`, look, soundWithinMs);
+  }
+
+  /** Has every process anew, whatever state it is in. */
+  async renew(): Promise<void> {
+    for (const index of replicaIndexes) await this.kill(index);
+    await this.repair();
   }
 
   /** A new account and its key, made through the operator's socket of the first process that does. */
@@ -256,6 +264,10 @@ export class ReplicaStage implements AsyncDisposable {
 }
 
 const orderMs = 5_000;
+/** What takes longer hangs: times are reported, and a machine may be busy with more than this. */
+const upWithinMs = 120_000;
+const endWithinMs = 60_000;
+const soundWithinMs = 90_000;
 
 const chainFlags = (seed: string): Readonly<Record<string, string>> => ({
   "--slot-ms": String(slotMs),
