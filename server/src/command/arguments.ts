@@ -32,13 +32,25 @@ export function amountOrTier(text: string): string {
   return text;
 }
 
+/** A reader that takes some words only, which completion offers. */
+interface OfWords {
+  readonly words: readonly string[];
+}
+
 /** One of the words. */
-export function oneOf<const T extends string>(words: readonly T[]): (text: string) => T {
-  return (text) => {
+export function oneOf<const T extends string>(words: readonly T[]): ((text: string) => T) & OfWords {
+  const read = (text: string): T => {
     const found = words.find((word) => word === text.toLowerCase());
     if (found === undefined) throw new InvalidArgumentError(`It must be one of ${words.join(", ")}.`);
     return found;
   };
+  return Object.assign(read, { words });
+}
+
+/** The words that a reader takes; none where it takes others too. */
+export function wordsOf(read: unknown): readonly string[] {
+  if (typeof read !== "function" || !("words" in read) || !Array.isArray(read.words)) return [];
+  return read.words.map(String);
 }
 
 /** A host, or `*.` and a host. */
@@ -98,6 +110,9 @@ export function duration(text: string): number {
 }
 
 /** Reads an option that may be repeated, each occurrence by `read`. */
-export function listOf<T>(read: (text: string) => T): (text: string, before?: readonly T[]) => readonly T[] {
-  return (text, before = []) => [...before, read(text)];
+export function listOf<T>(
+  read: (text: string) => T,
+): ((text: string, before?: readonly T[]) => readonly T[]) & OfWords {
+  const readNext = (text: string, before: readonly T[] = []): readonly T[] => [...before, read(text)];
+  return Object.assign(readNext, { words: wordsOf(read) });
 }

@@ -5,6 +5,7 @@ import { describeConfig, findHostFaults, formatFaults } from "../config/index.ts
 import { addAccountCommands } from "./accounts.ts";
 import { addBackupCommands } from "./backup.ts";
 import { addChainCommands } from "./chain.ts";
+import { addCompletionCommand } from "./completion.ts";
 import { CommandContext, type Environment, flagsOf } from "./context.ts";
 import { addCreditCommands } from "./credits.ts";
 import { runDev } from "./dev.ts";
@@ -53,6 +54,7 @@ export function buildProgram(terminal: Terminal, environment: Environment = {}):
   addCreditCommands(program, context);
   addConfigCommand(program, context);
   addReloadCommand(program, context);
+  addCompletionCommand(program, context);
   program
     .command("version")
     .description("print the version")
