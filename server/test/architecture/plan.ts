@@ -10,10 +10,24 @@ export const workspaceImports: Readonly<Record<string, readonly string[]>> = {
   sdk: ["contract", "wire"],
   console: ["sdk"],
   encode: ["wire", "svm"],
+  parser: ["wire", "encode"],
   devnet: ["contract", "wire", "lib", "svm", "encode"],
-  server: ["contract", "wire", "lib", "svm", "auction", "encode", "console", "devnet"],
-  bench: ["contract", "wire", "lib", "svm", "auction", "encode", "sdk", "server", "devnet"],
-  scripts: ["contract", "wire", "lib", "svm", "auction", "encode", "sdk", "console", "server", "devnet", "bench"],
+  server: ["contract", "wire", "lib", "svm", "auction", "encode", "parser", "console", "devnet"],
+  bench: ["contract", "wire", "lib", "svm", "auction", "encode", "parser", "sdk", "server", "devnet"],
+  scripts: [
+    "contract",
+    "wire",
+    "lib",
+    "svm",
+    "auction",
+    "encode",
+    "parser",
+    "sdk",
+    "console",
+    "server",
+    "devnet",
+    "bench",
+  ],
 };
 
 /** Folders whose sub-folders are rooms, or layers inside a room: a file imports only from layers before its own. */
@@ -254,6 +268,11 @@ export const layered: readonly Layered[] = [
     ],
   },
   {
+    folder: "parser",
+    rooms: false,
+    layers: [["transaction-view"], ["neutral"], ["index"]],
+  },
+  {
     folder: "svm",
     rooms: false,
     layers: [["account", "process"], ["native"], ["bank", "bundles"], ["index"]],
@@ -349,7 +368,7 @@ export interface Capability {
   readonly owners: readonly string[];
 }
 
-const logic = ["lib/", "svm/", "encode/", "auction/", "devnet/", "server/src/"];
+const logic = ["lib/", "svm/", "encode/", "parser/", "auction/", "devnet/", "server/src/"];
 
 export const capabilities: readonly Capability[] = [
   {

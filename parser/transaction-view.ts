@@ -1,0 +1,84 @@
+import type { ConfirmedTransaction, ExecutedInstruction, TransactionMeta } from "@sluice/encode";
+import { type Message, parseTransaction } from "@sluice/wire/transaction";
+
+/** One executed instruction, outer or inner. */
+export interface Call {
+  /** Position of the outer instruction. */
+  readonly outer: number;
+  /** Position among the inner instructions of the outer one; null for the outer one itself. */
+  readonly inner: number | null;
+  /** 1 for an outer instruction, 2 for what it calls; null where the node did not keep it. */
+  readonly stackHeight: number | null;
+  readonly programId: string;
+  /** Indexes into the keys of the transaction. */
+  readonly accounts: ArrayLike<number>;
+  readonly data: Uint8Array;
+}
+
+/** A confirmed transaction with its keys named and its calls in the order of execution. */
+export class TransactionView {
+  readonly transaction: ConfirmedTransaction;
+  readonly message: Message;
+  /** Static keys, then loaded writable, then loaded readonly, in base58. */
+  readonly keys: readonly string[];
+  #calls: readonly Call[] | undefined;
+
+  /** @throws {TypeError} when the bytes are not a canonical transaction, which no node confirms */
+  constructor(transaction: ConfirmedTransaction) {
+    const parsed = parseTransaction(transaction.bytes);
+    if (!parsed.ok)
+      throw new TypeError(`a confirmed transaction is not canonical: ${parsed.fault} at ${parsed.offset}`);
+    this.transaction = transaction;
+    this.message = parsed.transaction.message;
+    const loaded = transaction.meta?.loadedAddresses;
+    const keys: string[] = [];
+    for (let index = 0; index < this.message.staticKeyCount; index += 1) keys.push(this.message.address(index));
+    if (loaded !== undefined) keys.push(...loaded.writable, ...loaded.readonly);
+    this.keys = keys;
+  }
+
+  get meta(): TransactionMeta | null {
+    return this.transaction.meta;
+  }
+
+  /** Whether it was executed without an error; false also where the node does not know. */
+  get succeeded(): boolean {
+    return this.meta !== null && this.meta.error === null;
+  }
+
+  /** The key at an account's position in a call; empty for a position or an index that is not there. */
+  accountOf(call: Call, position: number): string {
+    return this.keys[call.accounts[position] ?? -1] ?? "";
+  }
+
+  /** All calls in the order of execution: each outer instruction, then what it called. */
+  get calls(): readonly Call[] {
+    this.#calls ??= this.#readCalls();
+    return this.#calls;
+  }
+
+  #readCalls(): readonly Call[] {
+    const calls: Call[] = [];
+    const groups = this.meta?.innerInstructions ?? [];
+    const { instructions } = this.message;
+    for (let outer = 0; outer < instructions.length; outer += 1) {
+      const instruction = instructions[outer];
+      if (instruction === undefined) continue;
+      const { programIndex, accountIndexes: accounts, data } = instruction;
+      calls.push({ outer, inner: null, stackHeight: 1, programId: this.keys[programIndex] ?? "", accounts, data });
+      for (const group of groups) {
+        if (group.index !== outer) continue;
+        for (let inner = 0; inner < group.instructions.length; inner += 1) {
+          const executed = group.instructions[inner];
+          if (executed !== undefined) calls.push(this.#innerCall(executed, outer, inner));
+        }
+      }
+    }
+    return calls;
+  }
+
+  #innerCall(executed: ExecutedInstruction, outer: number, inner: number): Call {
+    const { programIdIndex, accounts, data, stackHeight } = executed;
+    return { outer, inner, stackHeight, programId: this.keys[programIdIndex] ?? "", accounts, data };
+  }
+}
