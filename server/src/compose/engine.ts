@@ -59,6 +59,7 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
         random,
         log,
         chain: upstreamChain(network, upstreams, slots),
+        flow: null,
         stores: stores.state.engine,
         leases: stores.state.leases,
         ledger: stores.ledger,

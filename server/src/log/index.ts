@@ -6,4 +6,13 @@
  */
 export { createLogEvents, logMetrics } from "./events.ts";
 export { type ChainLogDependencies, type ChainLogOptions, openChainLog } from "./open.ts";
-export type { BlockHeader, ChainIdentity, ChainLog, LogEvent, LogRecord, Stage } from "./records.ts";
+export type {
+  BlockHeader,
+  BlockPlace,
+  ChainIdentity,
+  ChainLog,
+  Follower,
+  LogEvent,
+  LogRecord,
+  Stage,
+} from "./records.ts";

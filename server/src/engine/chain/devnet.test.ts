@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { type JsonValue, packBlock, readBlock, readJson, unpackBlock } from "@sluice/encode";
 import { ManualClock } from "@sluice/lib";
 import { tipAccountAddress, tipAccountCount, tipPrograms } from "@sluice/wire/accounts/tips";
 import { decodeAddress } from "@sluice/wire/base58";
@@ -7,11 +8,13 @@ import { addressOfBytes, parseAddress } from "@sluice/wire/identifiers";
 import type { Transaction } from "@sluice/wire/transaction";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { bootFaultyNode, type FaultyNode } from "../../../../devnet/chain/faults/testing/faulty-node.ts";
-import { call } from "../../../../devnet/chain/testing/boot.ts";
+import { call, post } from "../../../../devnet/chain/testing/boot.ts";
 import { signed } from "../../../../devnet/chain/testing/chain.ts";
 import { acceptedBundle } from "../testing/accepted-bundle.ts";
 import { ChainState } from "./chain-state.ts";
+import { chainBlockOf } from "./flow-reader.ts";
 import { LeaderSchedule } from "./leader-schedule.ts";
+import { BlockReader, blockParameters, TipAccounts } from "./node-answers.ts";
 import { DevnetChain } from "./testing/devnet-chain.ts";
 import { SimulatedPool } from "./testing/simulated-pool.ts";
 import { type BlockFacts, Tracker } from "./tracker.ts";
@@ -36,9 +39,11 @@ const payers = Array.from({ length: 4 }, () => Keypair.generate());
 
 function newTracker(): Tracker {
   return new Tracker(
-    { tipAccounts, catchUpSlotsMax: 1_500n },
+    { catchUpSlotsMax: 1_500n },
     {
       chain,
+      tips: new TipAccounts(tipAccounts),
+      flow: null,
       pool,
       state,
       clock,
@@ -51,6 +56,7 @@ function newTracker(): Tracker {
       events: {
         blockSeen: (each) => void facts.push(each),
         blockLost: (slot) => void lost.push(slot),
+        blockRead: () => {},
         placeLeft: () => {},
       },
     },
@@ -185,6 +191,22 @@ describe("on the development chain", () => {
     await faulty.admin("devnet_clear");
     await close(8);
     expect(pool.history.get("meanwhile")).toEqual(["accepted", "included", "finalized"]);
+  });
+  test("reads of a block in the flow what it reads of a node's answer", async () => {
+    const tips = new TipAccounts(tipAccounts);
+    const reader = new BlockReader(chain, tips);
+    const slots = await reader.slotsFrom(1n, 64);
+    let seen = 0;
+    for (const slot of slots) {
+      const block = await reader.block(slot, "confirmed");
+      const parameters = { ...blockParameters, rewards: true, commitment: "confirmed" };
+      const request = { jsonrpc: "2.0", id: 1, method: "getBlock", params: [Number(slot), parameters] };
+      const answer = readJson(await (await post(faulty.node.rpcUrl, JSON.stringify(request))).text());
+      const model = unpackBlock(packBlock(readBlock(slot, (answer as { result: JsonValue }).result)));
+      expect(chainBlockOf(model, tips)).toEqual(block);
+      seen += block.transactions.filter(({ tip }) => tip > 0n).length;
+    }
+    expect(seen).toBeGreaterThan(0);
   });
   test("knows blockhashes and processed transactions as the node does", async () => {
     const { blockhash, blockHeight } = faulty.node.chain.at("processed");

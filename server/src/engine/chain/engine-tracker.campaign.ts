@@ -1,7 +1,10 @@
 import { type Random, seededRandom } from "@sluice/lib";
 import type { BundleRecord } from "../model/bundle.ts";
 import { EngineChainError } from "../model/chain-port.ts";
+import { FlowReader } from "./flow-reader.ts";
+import { TipAccounts } from "./node-answers.ts";
 import { isTooLate, touches, truthOf } from "./testing/bundle-plans.ts";
+import { type FlowFaults, SimulatedIngest } from "./testing/simulated-ingest.ts";
 import { SimulatedWorld } from "./testing/simulated-world.ts";
 import { Tracker } from "./tracker.ts";
 
@@ -18,6 +21,11 @@ interface Outcome {
   forks: number;
   crashes: number;
   jumps: number;
+  /** Blocks that the flow brought, and that nodes were asked for. */
+  told: number;
+  read: number;
+  gaps: number;
+  trims: number;
   /** Ended by a confirmed block that was lost with its fork afterwards. */
   excused: number;
   failure: string | null;
@@ -29,13 +37,17 @@ class Process {
   crashes = 0;
   jumps = 0;
   lost = 0;
+  readonly blocks = { flow: 0, node: 0 };
   tracker: Tracker;
   readonly #world: SimulatedWorld;
+  readonly #ingest: SimulatedIngest | null;
   readonly #random: Random;
+  #flow: FlowReader | null = null;
   trouble = 0;
 
-  constructor(world: SimulatedWorld, random: Random) {
+  constructor(world: SimulatedWorld, ingest: SimulatedIngest | null, random: Random) {
     this.#world = world;
+    this.#ingest = ingest;
     this.#random = random;
     const crash = (share: number): void => {
       if (random.next() < this.trouble * share) throw new Crash("killed");
@@ -66,12 +78,24 @@ class Process {
       blockLost: () => {
         this.lost += 1;
       },
+      blockRead: (from: "flow" | "node") => {
+        this.blocks[from] += 1;
+      },
       placeLeft: (why: string) => {
         if (why === "too far back") this.jumps += 1;
       },
     };
     const state = { confirmed: () => {}, lost: () => {}, forget: () => {} };
-    return new Tracker({ tipAccounts: [], catchUpSlotsMax: 40n }, { chain, pool, state, place, clock, events });
+    const tips = new TipAccounts([]);
+    this.#flow?.[Symbol.dispose]();
+    this.#flow =
+      this.#ingest === null ? null : new FlowReader({ flow: this.#ingest.log, tips, events: { flowFailed: () => {} } });
+    const dependencies = { chain, tips, flow: this.#flow, pool, state, place, clock, events };
+    return new Tracker({ catchUpSlotsMax: 40n }, dependencies);
+  }
+
+  end(): void {
+    this.#flow?.[Symbol.dispose]();
   }
 
   /** Goes on until there is nothing more to be seen, or something fails. */
@@ -81,6 +105,8 @@ class Process {
     } catch (error) {
       if (error instanceof Crash) {
         this.crashes += 1;
+        // A flow that is the process's own ends with it.
+        if (this.#random.next() < 0.3) await this.#ingest?.startAnew();
         this.tracker = this.#begin();
       } else if (!(error instanceof EngineChainError || error instanceof DiskFault)) throw error;
     }
@@ -116,7 +142,8 @@ async function simulate(seed: number): Promise<Outcome> {
     losesConfirmed,
     bundles: 0.9,
   });
-  const process = new Process(world, random);
+  const ingest = seed % 4 === 0 ? null : await SimulatedIngest.open(random, drawFlowFaults(random));
+  const process = new Process(world, ingest, random);
   process.trouble = random.next() < 0.3 ? 0 : random.next();
   const share = (): number => (random.next() < 0.4 ? 0 : 0.2 * random.next());
   world.chain.faults = {
@@ -128,6 +155,7 @@ async function simulate(seed: number): Promise<Outcome> {
   let down = 0;
   for (let tick = 0; tick < slots; tick += 1) {
     world.tick();
+    await ingest?.tick(world.chain.heads);
     if (down === 0 && random.next() < 0.01) down = Math.floor(random.next() * 90);
     if (down > 0) down -= 1;
     else await process.run();
@@ -136,12 +164,27 @@ async function simulate(seed: number): Promise<Outcome> {
   world.chain.faults = { unreachable: 0, missing: 0, garbled: 0, lagMax: world.chain.faults.lagMax };
   for (let tick = 0; tick < calmSlots; tick += 1) {
     world.tick(true);
+    await ingest?.tick(world.chain.heads);
     await process.run();
   }
-  return check(world, process, losesConfirmed);
+  process.end();
+  await ingest?.[Symbol.asyncDispose]();
+  const { gaps, trims } = ingest ?? { gaps: 0, trims: 0 };
+  return { ...check(world, process, losesConfirmed), gaps, trims };
 }
 
-function check(world: SimulatedWorld, process: Process, losesConfirmed: boolean): Outcome {
+function drawFlowFaults(random: Random): FlowFaults {
+  const share = (most: number): number => (random.next() < 0.4 ? 0 : most * random.next());
+  return {
+    lag: random.next() < 0.3 ? Math.floor(random.next() * 30) : Math.floor(random.next() * 3),
+    outages: share(0.03),
+    gaps: random.next(),
+    lacking: share(0.2),
+    trims: share(0.02),
+  };
+}
+
+function check(world: SimulatedWorld, process: Process, losesConfirmed: boolean): Omit<Outcome, "gaps" | "trims"> {
   const all = [...world.pool.records.values()];
   const lost = world.lostBlocks();
   let excused = 0;
@@ -162,6 +205,8 @@ function check(world: SimulatedWorld, process: Process, losesConfirmed: boolean)
     forks: all.filter(({ reason }) => reason === "fork").length,
     crashes: process.crashes,
     jumps: process.jumps,
+    told: process.blocks.flow,
+    read: process.blocks.node,
     excused,
     failure,
   };
@@ -170,25 +215,37 @@ function check(world: SimulatedWorld, process: Process, losesConfirmed: boolean)
 /**
  * Bundles on simulated chains, `n` of them of 300 slots each: with forks (in half of the chains of confirmed blocks
  * too), skipped slots, nodes that lag, fail, lie about what they have and answer in any order, a disk that fails before
- * or after it has written, and a tracker that is killed at any call or stands still for longer than it catches up. Each
- * bundle ends once, and as a plain walk over the chain that won says.
+ * or after it has written, and a tracker that is killed at any call or stands still for longer than it catches up.
+ * Three of four follow a flow of blocks, which lags, stops, has gaps, is trimmed, lacks parts of blocks and begins anew
+ * with the process; the others have nodes alone. Each bundle ends once, and as a walk over the chain that won says.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
-  const sum = { bundles: 0, finalized: 0, forks: 0, crashes: 0, jumps: 0, excused: 0 };
+  const sum = {
+    bundles: 0,
+    finalized: 0,
+    forks: 0,
+    crashes: 0,
+    jumps: 0,
+    told: 0,
+    read: 0,
+    gaps: 0,
+    trims: 0,
+    excused: 0,
+  };
   for (let index = 0; index < n; index += 1) {
     const outcome = await simulate(seed + index);
     if (outcome.failure !== null) return { passed: false, summary: `seed ${seed + index}: ${outcome.failure}` };
-    sum.bundles += outcome.bundles;
-    sum.finalized += outcome.finalized;
-    sum.forks += outcome.forks;
-    sum.crashes += outcome.crashes;
-    sum.jumps += outcome.jumps;
-    sum.excused += outcome.excused;
+    for (const [name, count] of Object.entries(outcome)) {
+      if (typeof count === "number" && isName(sum, name)) sum[name] += count;
+    }
   }
   const summary =
     `${sum.bundles} bundles, each with one end and the right one: ${sum.finalized} finalized, ${sum.forks} lost with a ` +
-    `fork; ${sum.crashes} kills, ${sum.jumps} stands too long to catch up; ${sum.excused} ended by what a lost ` +
-    "confirmed block showed";
-  const isTelling = sum.finalized > 0 && sum.forks > 0 && sum.crashes > 0 && sum.jumps > 0;
+    `fork; ${sum.crashes} kills, ${sum.jumps} stands too long to catch up; ${sum.told} blocks told and ${sum.read} read ` +
+    `from nodes, over ${sum.gaps} gaps and ${sum.trims} trims; ${sum.excused} ended by what a lost confirmed block showed`;
+  const happened = [sum.finalized, sum.forks, sum.crashes, sum.jumps, sum.told, sum.read, sum.gaps, sum.trims];
+  const isTelling = happened.every((count) => count > 0);
   return { passed: n < 20 || (isTelling && sum.excused * 100 < sum.bundles), summary };
 }
+
+const isName = <Names extends object>(names: Names, name: PropertyKey): name is keyof Names => name in names;

@@ -157,24 +157,26 @@ export class TipAccounts {
     this.#keys = [...this.#addresses].flatMap((address) => decodeAddress(address) ?? []);
   }
 
-  /** Lamports that these accounts gained by a transaction. What a sweep takes from one counts against none. */
-  gained(message: Message, meta: ChainValue | undefined): bigint {
-    const before = listOf(memberOf(meta, "preBalances"), "balances");
-    const after = listOf(memberOf(meta, "postBalances"), "balances");
+  /**
+   * Lamports that these accounts gained by a transaction. What a sweep takes from one counts against none. `loaded` are
+   * the writable addresses of its lookup tables, `gainOf` what the key of an index gained; null where it is not told,
+   * which throws EngineChainError.
+   */
+  gained(
+    message: Message,
+    loaded: readonly (ChainValue | undefined)[],
+    gainOf: (index: number) => bigint | null,
+  ): bigint {
     let gained = 0n;
     const take = (index: number): void => {
-      const [from, to] = [parseU64(before[index]), parseU64(after[index])];
-      if (from === null || to === null) throw wrong("a balance");
-      if (to > from) gained += to - from;
+      const gain = known(gainOf(index), "a balance");
+      if (gain > 0n) gained += gain;
     };
     for (let index = 0; index < message.staticKeyCount; index += 1) {
       if (message.isWritable(index) && this.#hasKey(message.keyBytes(index))) take(index);
     }
-    const loaded = memberOf(memberOf(meta, "loadedAddresses"), "writable");
-    if (isList(loaded)) {
-      for (const [index, address] of loaded.entries()) {
-        if (typeof address === "string" && this.#addresses.has(address)) take(message.staticKeyCount + index);
-      }
+    for (const [index, address] of loaded.entries()) {
+      if (typeof address === "string" && this.#addresses.has(address)) take(message.staticKeyCount + index);
     }
     return gained;
   }
@@ -182,6 +184,16 @@ export class TipAccounts {
   #hasKey(key: Uint8Array): boolean {
     return this.#keys.some((each) => each[0] === key[0] && Buffer.compare(each, key) === 0);
   }
+}
+
+function tipIn(message: Message, meta: ChainValue, tips: TipAccounts): bigint {
+  const before = listOf(memberOf(meta, "preBalances"), "balances");
+  const after = listOf(memberOf(meta, "postBalances"), "balances");
+  const loaded = memberOf(memberOf(meta, "loadedAddresses"), "writable");
+  return tips.gained(message, isList(loaded) ? loaded : [], (index) => {
+    const [from, to] = [parseU64(before[index]), parseU64(after[index])];
+    return from === null || to === null ? null : to - from;
+  });
 }
 
 const signatureBytes = 64;
@@ -197,7 +209,7 @@ function readTransaction(value: ChainValue, tips: TipAccounts): BlockTransaction
   const units = Number(parseU64(memberOf(meta, "costUnits")) ?? parseU64(memberOf(meta, "computeUnitsConsumed")) ?? 0n);
   if (parsed.ok) {
     const { transaction } = parsed;
-    return { signature: transaction.id, failed, units, tip: tips.gained(transaction.message, meta) };
+    return { signature: transaction.id, failed, units, tip: tipIn(transaction.message, meta, tips) };
   }
   // What our parser refuses and the chain has taken still has its id in front, if it is of a form with signatures
   // first.

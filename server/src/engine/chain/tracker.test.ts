@@ -4,11 +4,13 @@ import type { Slot } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../model/bundle.ts";
 import { EngineChainError } from "../model/chain-port.ts";
 import { acceptedBundle } from "../testing/accepted-bundle.ts";
+import { TipAccounts } from "./node-answers.ts";
 import { addressNamed, signatureNamed } from "./testing/names.ts";
 import { ScriptedChain } from "./testing/scripted-chain.ts";
 import { child, type SimulatedBlock, SimulatedChain } from "./testing/simulated-chain.ts";
 import { SimulatedPool } from "./testing/simulated-pool.ts";
-import { readCursor, Tracker, TrackerPace, writeCursor } from "./tracker.ts";
+import { readCursor, Tracker, writeCursor } from "./tracker.ts";
+import { TrackerPace } from "./tracker-pace.ts";
 
 /** A chain of empty blocks up to a slot, whose newest block is final. */
 function chainTo(slot: bigint, fork = "main") {
@@ -25,7 +27,12 @@ const landed = { slot: 40n as Slot, blockhash: "of before", index: 0 };
 
 function tracking(chain: SimulatedChain, pool: SimulatedPool, place: { text: string | null }) {
   const left: string[] = [];
-  const events = { blockSeen: () => {}, blockLost: () => {}, placeLeft: (why: string) => void left.push(why) };
+  const events = {
+    blockSeen: () => {},
+    blockLost: () => {},
+    blockRead: () => {},
+    placeLeft: (why: string) => void left.push(why),
+  };
   const state = { confirmed: () => {}, lost: () => {}, forget: () => {} };
   const stored = {
     load: async () => place.text,
@@ -33,8 +40,10 @@ function tracking(chain: SimulatedChain, pool: SimulatedPool, place: { text: str
       place.text = text;
     },
   };
-  const dependencies = { chain, pool, state, place: stored, clock: new ManualClock(0), events };
-  return { tracker: new Tracker({ tipAccounts: [], catchUpSlotsMax: 20n }, dependencies), left };
+  const tips = new TipAccounts([]);
+  const clock = new ManualClock(0);
+  const dependencies = { chain, tips, flow: null, pool, state, place: stored, clock, events };
+  return { tracker: new Tracker({ catchUpSlotsMax: 20n }, dependencies), left };
 }
 
 async function follow(tracker: Tracker): Promise<void> {
@@ -139,7 +148,13 @@ function paced() {
   };
   const failed: number[] = [];
   const events = { stepFailed: (_error: unknown, failures: number) => void failed.push(failures) };
-  const pace = new TrackerPace(tracker as unknown as Tracker, { chain, clock, random: seededRandom(1), events });
+  const pace = new TrackerPace(tracker as unknown as Tracker, {
+    chain,
+    flow: null,
+    clock,
+    random: seededRandom(1),
+    events,
+  });
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   return { chain, clock, steps, pace, failed, settled, mostAtOnce: () => most };
 }

@@ -1,11 +1,12 @@
 import { engineLimits } from "@sluice/contract/engine";
-import { backoffDelayMs, type Clock, type Random, type Timer, type Timers } from "@sluice/lib";
+import type { Clock } from "@sluice/lib";
 import { type Address, parseAddress, parseSlot, type Slot } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../model/bundle.ts";
 import { type EngineChain, EngineChainError } from "../model/chain-port.ts";
 import { BundleWatch, ForkWindow, seenBlock, type WatchedPool } from "./bundle-watch.ts";
 import type { ChainState } from "./chain-state.ts";
-import { type BlockLink, BlockReader, type ChainBlock, TipAccounts } from "./node-answers.ts";
+import type { FlowReader, ToldBlock } from "./flow-reader.ts";
+import { type BlockLink, BlockReader, type ChainBlock, type TipAccounts } from "./node-answers.ts";
 
 /** What a confirmed block reports about itself. */
 export interface BlockFacts {
@@ -33,18 +34,22 @@ export interface TrackerEvents {
    * The chain was not followed from the saved place on: there was none, it was too far back, or it is of another chain.
    */
   placeLeft(why: PlaceLeft, from: Slot): void;
+  /** A block was taken: as the flow told it, or read from a node. */
+  blockRead(from: "flow" | "node"): void;
 }
 
 type PlaceLeft = "none" | "too far back" | "another chain";
 
 export interface TrackerOptions {
-  readonly tipAccounts: readonly Address[];
   /** Slots that are followed after a restart; older bundles are searched for one by one. */
   readonly catchUpSlotsMax: bigint;
 }
 
 export interface TrackerDependencies {
   readonly chain: EngineChain;
+  readonly tips: TipAccounts;
+  /** Null where no blocks are told: all are read from nodes then. */
+  readonly flow: FlowReader | null;
   readonly pool: WatchedPool;
   readonly state: Pick<ChainState, "confirmed" | "lost" | "forget">;
   readonly place: TrackerPlace;
@@ -96,10 +101,19 @@ const placeEverySlots = 8n;
 export const catchUpSlotsMax = 1_500n;
 
 /**
+ * Slots that the flow may be behind what nodes say before they are asked for what it does not tell: of confirmed
+ * blocks, which come within a slot or two, and of finalized ones, for which two nodes have to agree.
+ */
+const flowLagMax = { confirmed: 8n, finalized: 32n } as const;
+
+/**
  * Follows the chain block by block and reports to the pool what became of each bundle. Slot notices only say that there
  * is something to see; what is believed is a block that names its parent, back to a finalized one. So a slot that was
  * left out is proved by the block after it, a fork by a block with another parent, and neither by the absence of an
  * answer.
+ *
+ * Blocks come from the flow of this process; what it does not tell, or not in time, is read from nodes. Both are held
+ * to the same links, so it does not matter which of them brings a block.
  *
  * A step is repeated until it succeeds: what it did to the pool before it failed is found done. The place is saved
  * after the effects of all blocks up to it.
@@ -114,11 +128,13 @@ export class Tracker {
   #genesis: Address | null = null;
   /** The chain that was followed is not the one that nodes show. */
   #isDoubted = false;
+  /** The flow was farther behind the nodes than it may be, and has told nothing near their head since. */
+  #isFlowLate = false;
 
   constructor(options: TrackerOptions, dependencies: TrackerDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#reader = new BlockReader(dependencies.chain, new TipAccounts(options.tipAccounts));
+    this.#reader = new BlockReader(dependencies.chain, dependencies.tips);
     this.#watch = new BundleWatch(dependencies);
   }
 
@@ -167,6 +183,7 @@ export class Tracker {
     await this.#findOld(newest, base !== null);
     this.#window = new ForkWindow(newest);
     this.#savedSlot = base?.slot ?? null;
+    this.#dependencies.flow?.begin(newest.slot, this.#genesis);
     return this.#window;
   }
 
@@ -215,18 +232,79 @@ export class Tracker {
     }
   }
 
-  /** Reads the next confirmed blocks. */
+  /** Takes the next confirmed blocks: those that were told, else those that nodes have. */
   async #follow(window: ForkWindow): Promise<boolean> {
+    const { flow } = this.#dependencies;
+    if (flow !== null && !flow.isFollowing) flow.begin(window.tip.slot, this.#genesis);
+    const isTold = flow === null ? false : await this.#takeTold(window, flow);
     const confirmed = this.#dependencies.chain.newestSlot("confirmed");
-    if (confirmed === null || confirmed <= window.tip.slot) return false;
-    const slots = await this.#reader.slotsFrom(window.tip.slot + 1n, blocksPerStep);
+    const patience = isTold && !this.#isFlowLate ? flowLagMax.confirmed : 0n;
+    const isBehind = confirmed !== null && confirmed > window.tip.slot + patience;
+    if (isTold && isBehind) this.#isFlowLate = true;
+    const isMore = isBehind && (await this.#readNext(window, null));
+    return isMore || (isTold && flow?.peek() != null);
+  }
+
+  /** Takes what the flow has told. Resolves with whether it tells this chain, as far as can be seen. */
+  async #takeTold(window: ForkWindow, flow: FlowReader): Promise<boolean> {
+    for (let taken = 0; taken < blocksPerStep; taken += 1) {
+      const told = flow.peek();
+      if (told === null) return flow.isFollowing;
+      try {
+        if (told.type === "undo") this.#undo(window, told);
+        // What is here already was read from a node, or is of a fork that nodes have left.
+        else if (told.slot > window.tip.slot && !(await this.#takeBlock(window, told))) return true;
+      } catch (error) {
+        if (!(error instanceof EngineChainError) || this.#window !== window) throw error;
+        // It does not link to this chain, or nodes cannot be asked how: they show what comes instead of it.
+        flow.shift();
+        return false;
+      }
+      if (told.type === "block") this.#noteFlow(window, told);
+      flow.shift();
+    }
+    return true;
+  }
+
+  /** A flow that tells what is here, and not long after nodes have it, is waited for again. */
+  #noteFlow(window: ForkWindow, { slot, blockhash }: ToldBlock): void {
+    const confirmed = this.#dependencies.chain.newestSlot("confirmed") ?? 0n;
+    if (slot + flowLagMax.confirmed >= confirmed && window.at(slot)?.block.blockhash === blockhash) {
+      this.#isFlowLate = false;
+    }
+  }
+
+  /** False where more blocks below it have to be read first than one step reads. */
+  async #takeBlock(window: ForkWindow, told: Extract<ToldBlock, { type: "block" }>): Promise<boolean> {
+    const { slot, blockhash, parentSlot } = told;
+    // The flow began later, or has a gap.
+    if (parentSlot > window.tip.slot && (await this.#readNext(window, parentSlot))) return false;
+    if (slot <= window.tip.slot) return true;
+    if (told.block !== null) await this.#take(window, told.block, "flow");
+    else {
+      const block = await this.#reader.block(slot, "confirmed");
+      if (block.blockhash !== blockhash) throw new EngineChainError("A node has another block than was told.", null);
+      await this.#take(window, block, "node");
+    }
+    return true;
+  }
+
+  /** A fork is told tip first; what is not the tip here is of a fork that was left already. */
+  #undo(window: ForkWindow, { slot, blockhash }: Pick<ToldBlock, "slot" | "blockhash">): void {
+    if (window.tip.blockhash === blockhash && !window.isFinal(slot)) this.#lose(window, slot - 1n);
+  }
+
+  /** Reads the next confirmed blocks from nodes, up to a slot where one is given; whether more are to be read. */
+  async #readNext(window: ForkWindow, through: Slot | null): Promise<boolean> {
+    const all = await this.#reader.slotsFrom(window.tip.slot + 1n, blocksPerStep);
+    const slots = through === null ? all : all.filter((slot) => slot <= through);
     for (let at = 0; at < slots.length; at += readsMax) {
       const reads = slots.slice(at, at + readsMax).map((slot) => this.#reader.block(slot, "confirmed"));
       const results = await Promise.allSettled(reads);
       for (const result of results) {
         if (result.status === "rejected") throw result.reason;
         // A block that came in on the way to an earlier one is here already.
-        if (result.value.slot > window.tip.slot) await this.#take(window, result.value);
+        if (result.value.slot > window.tip.slot) await this.#take(window, result.value, "node");
       }
     }
     return slots.length === blocksPerStep;
@@ -235,7 +313,7 @@ export class Tracker {
   /**
    * Puts a block on top of its parent. What stands there instead of it is lost; what is missing below it is read first.
    */
-  async #take(window: ForkWindow, block: ChainBlock): Promise<void> {
+  async #take(window: ForkWindow, block: ChainBlock, from: "flow" | "node"): Promise<void> {
     const path = [block];
     for (let lowest: ChainBlock = block; !window.holdsParentOf(lowest); ) {
       if (window.isFinal(lowest.parentSlot)) return await this.#doubt(window, lowest);
@@ -246,12 +324,20 @@ export class Tracker {
       path.unshift(parent);
       lowest = parent;
     }
-    for (const lost of window.cutAfter(path[0]?.parentSlot ?? block.parentSlot)) {
+    this.#lose(window, path[0]?.parentSlot ?? block.parentSlot);
+    for (const each of path) {
+      await this.#append(window, each);
+      this.#dependencies.events.blockRead(each === block ? from : "node");
+    }
+  }
+
+  /** The blocks above a slot were lost with their fork. */
+  #lose(window: ForkWindow, after: bigint): void {
+    for (const lost of window.cutAfter(after)) {
       this.#watch.lost(lost);
       this.#dependencies.state.lost(lost.block);
       this.#dependencies.events.blockLost(lost.block.slot);
     }
-    for (const each of path) await this.#append(window, each);
   }
 
   async #append(window: ForkWindow, block: ChainBlock): Promise<void> {
@@ -287,21 +373,30 @@ export class Tracker {
     throw new EngineChainError("The chain is not the one that was followed.", null);
   }
 
-  /** Moves the finalized block up as far as nodes say, once it is proved to be of the chain that was read. */
+  /** Moves the finalized block up as far as is told, once it is proved to be of the chain that was read. */
   async #finalize(window: ForkWindow): Promise<void> {
-    const finalized = this.#dependencies.chain.newestSlot("finalized");
+    const told = this.#dependencies.flow?.finalized() ?? null;
     const { base, tip } = window;
+    if (told !== null && told.slot > base.slot && window.at(told.slot)?.block.blockhash === told.blockhash) {
+      return await this.#finalizeThrough(window, told.slot);
+    }
+    const finalized = this.#dependencies.chain.newestSlot("finalized");
+    const patience = told !== null && this.#dependencies.flow?.isFollowing === true ? flowLagMax.finalized : 0n;
     const to = finalized !== null && finalized < tip.slot ? finalized : tip.slot;
-    if (finalized === null || to <= base.slot) return;
+    if (finalized === null || finalized <= base.slot + patience || to <= base.slot) return;
     const last = (await this.#reader.finalSlots(base.slot + 1n, to)).at(-1);
     if (last === undefined) return;
     const link = await this.#reader.finalLink(last);
     if (link === null) throw new EngineChainError(`Nodes disagree on slot ${last}.`, null);
     if (window.at(last)?.block.blockhash !== link.blockhash) {
-      await this.#take(window, await this.#reader.block(last, "finalized"));
+      await this.#take(window, await this.#reader.block(last, "finalized"), "node");
       if (window.at(last)?.block.blockhash !== link.blockhash)
         throw new EngineChainError("Nodes disagree on a block.", null);
     }
+    await this.#finalizeThrough(window, last);
+  }
+
+  async #finalizeThrough(window: ForkWindow, last: Slot): Promise<void> {
     for (const seen of window.above) if (seen.block.slot <= last) await this.#watch.finalized(seen);
     window.finalize(last);
   }
@@ -311,82 +406,5 @@ export class Tracker {
     if (this.#savedSlot !== null && slot - this.#savedSlot < placeEverySlots) return;
     await this.#dependencies.place.save(writeCursor({ slot, blockhash, time, genesis: this.#genesis }));
     this.#savedSlot = slot;
-  }
-}
-
-/** A step that failed is tried again after about so long, twice as long each time. */
-const retry = { baseMs: 100, maxMs: 5_000 } as const;
-/** A step is made so often even without a notice, since bundles also end by time. */
-const quietMs = 1_000;
-
-export interface TrackerPaceDependencies {
-  readonly chain: Pick<EngineChain, "onSlot">;
-  readonly clock: Timers;
-  readonly random: Random;
-  readonly events: TrackerPaceEvents;
-}
-
-export interface TrackerPaceEvents {
-  /** A step failed; it is tried again. `failures` in a row, this one included. */
-  stepFailed(error: unknown, failures: number): void;
-}
-
-/** Runs the tracker's steps, one at a time: at each notice of a slot, and again soon after one failed. */
-export class TrackerPace implements AsyncDisposable {
-  readonly #tracker: Tracker;
-  readonly #dependencies: TrackerPaceDependencies;
-  readonly #following: Disposable;
-  #timer: Timer | null = null;
-  #stepping: Promise<void> | null = null;
-  /** A notice came while a step was under way, or while steps wait after a failure. */
-  #isNoticed = false;
-  #failures = 0;
-  #isClosed = false;
-
-  constructor(tracker: Tracker, dependencies: TrackerPaceDependencies) {
-    this.#tracker = tracker;
-    this.#dependencies = dependencies;
-    this.#following = dependencies.chain.onSlot((commitment) => {
-      if (commitment !== "processed") this.#notice();
-    });
-    this.#notice();
-  }
-
-  #notice(): void {
-    if (this.#stepping !== null || this.#failures > 0) this.#isNoticed = true;
-    else this.#step();
-  }
-
-  #step(): void {
-    if (this.#isClosed) return;
-    this.#timer?.cancel();
-    this.#timer = null;
-    this.#isNoticed = false;
-    this.#stepping = this.#tracker.step().then(
-      (isMore) => {
-        this.#failures = 0;
-        this.#next(isMore || this.#isNoticed ? 0 : quietMs);
-      },
-      (error: unknown) => {
-        const { events, random } = this.#dependencies;
-        this.#failures += 1;
-        events.stepFailed(error, this.#failures);
-        this.#next(backoffDelayMs(this.#failures - 1, retry, random));
-      },
-    );
-  }
-
-  #next(delayMs: number): void {
-    this.#stepping = null;
-    if (this.#isClosed) return;
-    this.#timer = this.#dependencies.clock.after(delayMs, () => this.#step(), { keepsAlive: true });
-  }
-
-  /** Awaits the step under way; no other begins. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
-    this.#following[Symbol.dispose]();
-    this.#timer?.cancel();
-    await this.#stepping;
   }
 }

@@ -36,6 +36,9 @@ export const engineMetrics = {
   active: gauge("sluice_engine_active", "1 where this process runs the block engine, 0 where it stands by"),
   floor: gauge("sluice_engine_tip_floor_lamports", "The least tip of an accepted bundle"),
   utilization: gauge("sluice_engine_utilization_ratio", "Share of the recent bundle compute that bundles used"),
+  blocksRead: counter("sluice_engine_blocks_total", "Confirmed blocks that the engine took, by where they came from", [
+    "from",
+  ]),
   blockSpace: gauge("sluice_engine_block_space_ratio", "Share of the space of the last 20 blocks that was used"),
 } as const;
 
@@ -75,6 +78,8 @@ export interface EngineEvents extends AuctioneerEvents, ErrorEvents {
   /** A bundle was answered: `accepted`, `known`, or the reason of its refusal. */
   submitted(endpoint: string, outcome: string, latencyMs: number): void;
   bundleEnded(state: string, reason: string): void;
+  /** A block was taken: as the flow of this process told it, or read from a node. */
+  blockRead(from: "flow" | "node"): void;
   /** Reported periodically. */
   observed(now: BundlePoolFigures & Pick<TipFloorFigures, "floor" | "utilization" | "bundleShare">): void;
   validatorConnected(identity: Address): void;
@@ -133,6 +138,7 @@ export function createEngineEvents(observe: Observe): EngineEvents & EngineRoleE
       families.submitDuration.with(endpoint).observe(latencyMs / 1_000);
     },
     bundleEnded: (state, reason) => families.ended.with(state, reason).add(),
+    blockRead: (from) => families.blocksRead.with(from).add(),
     observed: ({ live, oldestMs, outcomesWaitMs, floor, utilization, bundleShare }) => {
       families.live.with().set(live);
       families.oldest.with().set(oldestMs / 1_000);

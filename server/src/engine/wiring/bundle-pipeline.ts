@@ -15,11 +15,14 @@ import {
 import {
   type ChainState,
   catchUpSlotsMax,
+  FlowReader,
   type LeaderSchedule,
+  TipAccounts,
   Tracker,
   TrackerPace,
   type ValidBlockhashes,
 } from "../chain/index.ts";
+import type { BlockFlow } from "../model/block-flow.ts";
 import type { BundlePool } from "../model/bundle.ts";
 import type { EngineChain } from "../model/chain-port.ts";
 import type { EngineEvents } from "../model/events.ts";
@@ -61,6 +64,8 @@ export interface PipelineDependencies {
   readonly random: Random;
   readonly log: Pick<Log, "info" | "warn" | "error">;
   readonly chain: EngineChain;
+  /** Null where this process has no blocks but those that it asks nodes for. */
+  readonly flow: BlockFlow | null;
   /** Under the lease of the pool. */
   readonly stores: EngineStores;
   /** Whether this process holds the lease of the pool at this moment: asked before anything is delivered or sent. */
@@ -188,8 +193,7 @@ function openChainParts(
   options: EngineOptions,
   dependencies: PipelineDependencies & { readonly pool: BundlePool; readonly tips: TipFloorStore },
 ) {
-  const { chain, clock, random, stores, pool, tips, tipAccounts, events, warm } = dependencies;
-  const { retryableError } = events;
+  const { chain, clock, warm } = dependencies;
   const { state, schedule, blockhashes } = warm;
   // What its tracker said of blocks is not followed once it ends; the next one says it anew.
   opening.defer(() => state.forget());
@@ -200,10 +204,38 @@ function openChainParts(
     isConnected: (identity) => registry.validators.connected().includes(identity),
   });
   opening.use(onProcessed(chain, (slot) => targeting.slotOpened(slot)));
+  const tracker = openTracker(opening, { ...dependencies, state });
+  return { state, schedule, registry, targeting, blockhashes, settledThrough: () => tracker.settledThrough() };
+}
+
+/** Opens what reads the blocks of bundles, and runs it. */
+function openTracker(
+  opening: AsyncDisposableStack,
+  dependencies: PipelineDependencies & {
+    readonly pool: BundlePool;
+    readonly tips: TipFloorStore;
+    readonly state: ChainState;
+  },
+): Tracker {
+  const { chain, clock, random, stores, pool, state, events } = dependencies;
+  const { retryableError } = events;
+  const tips = new TipAccounts(dependencies.tipAccounts);
+  const flow =
+    dependencies.flow === null
+      ? null
+      : opening.use(
+          new FlowReader({
+            flow: dependencies.flow,
+            tips,
+            events: { flowFailed: (error) => retryableError("the flow of blocks", error) },
+          }),
+        );
   const tracker = new Tracker(
-    { tipAccounts, catchUpSlotsMax },
+    { catchUpSlotsMax },
     {
       chain,
+      tips,
+      flow,
       pool,
       state,
       clock,
@@ -212,8 +244,9 @@ function openChainParts(
         save: (place) => stores.cursors.set(placeName, place),
       },
       events: {
-        blockSeen: (block) => tips.observe(block),
+        blockSeen: (block) => dependencies.tips.observe(block),
         blockLost: () => {},
+        blockRead: events.blockRead,
         placeLeft: (why, from) => {
           if (why !== "none")
             retryableError("the chain since the last block seen", new Error(`${why}, at slot ${from}`));
@@ -224,8 +257,8 @@ function openChainParts(
   const stepFailed = (error: unknown, failures: number): void => {
     if (failures === failuresReported) retryableError("blocks", error);
   };
-  opening.use(new TrackerPace(tracker, { chain, clock, random, events: { stepFailed } }));
-  return { state, schedule, registry, targeting, blockhashes, settledThrough: () => tracker.settledThrough() };
+  opening.use(new TrackerPace(tracker, { chain, flow, clock, random, events: { stepFailed } }));
+  return tracker;
 }
 
 function openValidators(

@@ -29,7 +29,8 @@ export interface Heads {
 
 const key = new Uint8Array(32);
 
-function wireText(signature: Signature): string {
+/** The bytes of a transaction of no effect with this signature, in base64. */
+export function wireText(signature: Signature): string {
   const message = {
     version: "legacy",
     numRequiredSignatures: 1,
