@@ -10,6 +10,7 @@ const folders = [
   "wire",
   "lib",
   "svm",
+  "encode",
   "auction",
   "sdk",
   "devnet",
