@@ -1,18 +1,32 @@
 import type { OracleErrorCode, OracleSymbol } from "@sluice/contract/oracle";
 import type { Clock } from "@sluice/lib";
 import type { Caller } from "../../access/index.ts";
+import type { Grant } from "../../keys/index.ts";
 import type { Quotation } from "../model/quotation.ts";
+
+/** Whose key a client sent. */
+export type Holder = Pick<Grant, "accountId" | "keyId">;
 
 /** Why a client is not let in, or no longer. */
 export interface StreamRefusal {
   readonly closeCode: number;
   readonly code: OracleErrorCode;
+  /** Null where the key is no account's. */
+  readonly holder: Holder | null;
 }
 
 /** Who a client belongs to once its key has been accepted. */
-export interface Member {
-  readonly accountId: string;
+export interface Member extends Holder {
   readonly apiKey: string;
+}
+
+/** A connection that a refusal ends. */
+export interface EndedConnection {
+  readonly requestId: string;
+  /** When it was opened, monotonic milliseconds. */
+  readonly sinceMs: number;
+  /** Of the message that says why. */
+  readonly bytesOut: number;
 }
 
 /** A connected client as the stream knows it. */
@@ -31,13 +45,15 @@ export interface StreamServices {
   readonly clock: Pick<Clock, "monotonic" | "after">;
   /** Whether more clients than the bound wait without having said who they are. */
   isCrowded(): boolean;
-  admit(apiKey: string, caller: Caller): Promise<{ readonly accountId: string; readonly tier: string } | StreamRefusal>;
+  admit(apiKey: string, caller: Caller): Promise<(Holder & { readonly tier: string }) | StreamRefusal>;
   /** Gives back what `admit` took, for a client that went away meanwhile. */
   leave(accountId: string): void;
   recheck(apiKey: string, caller: Caller): Promise<StreamRefusal | null>;
   follow(client: StreamClient, symbol: OracleSymbol): void;
   unfollow(client: StreamClient, symbol: OracleSymbol): void;
   present(symbol: OracleSymbol): Quotation | null;
+  /** A connection ends by this refusal. */
+  refused(connection: EndedConnection, refusal: StreamRefusal): void;
   opened(client: StreamClient): void;
   closed(client: StreamClient, code: number): void;
   sent(messages: number): void;

@@ -1,11 +1,11 @@
 import { closeCodes } from "@sluice/contract/close-codes";
-import { type OracleErrorCode, type OracleSymbol, oracleBounds, oracleErrorTable } from "@sluice/contract/oracle";
+import { type OracleSymbol, oracleBounds, oracleErrorTable } from "@sluice/contract/oracle";
 import type { Timer } from "@sluice/lib";
 import { ClientSession, InboundBounds } from "../../net/index.ts";
 import { jsonText } from "../model/json.ts";
 import type { Quotation } from "../model/quotation.ts";
 import { channel, errorText, faultText, isFault, readMessage } from "./messages.ts";
-import type { Member, StreamClient, StreamServices } from "./services.ts";
+import type { Member, StreamClient, StreamRefusal, StreamServices } from "./services.ts";
 
 /** What may lie unsent towards a client before newer prices take the place of those that wait. */
 const unsentBytesMax = 64 * 1024;
@@ -14,6 +14,8 @@ const inbound = {
   messagesPerSecond: oracleBounds.socketMessagesPerSecond,
 } as const;
 
+const missingKey = { closeCode: closeCodes.badKey, code: "MISSING_API_KEY" } as const;
+
 /**
  * One client of the price stream. It has to say who it is first. What it cannot be sent at once waits as one mark a
  * symbol, never as messages: when it reads again it gets the newest price of each.
@@ -21,6 +23,7 @@ const inbound = {
 export class StreamSession extends ClientSession implements StreamClient {
   readonly #services: StreamServices;
   readonly #caller: Parameters<StreamServices["admit"]>[1];
+  readonly #sinceMs: number;
   #member: Member | null = null;
   #isEntering = false;
   readonly #symbols = new Set<OracleSymbol>();
@@ -35,6 +38,7 @@ export class StreamSession extends ClientSession implements StreamClient {
     super(options.requestId, new InboundBounds(inbound, services));
     this.#caller = options.caller;
     this.#services = services;
+    this.#sinceMs = services.clock.monotonic();
   }
 
   get member(): Member | null {
@@ -48,24 +52,24 @@ export class StreamSession extends ClientSession implements StreamClient {
   protected override onOpened(): void {
     this.#services.opened(this);
     if (this.#services.isCrowded()) {
-      this.#refuse(closeCodes.unavailable, "SERVICE_UNAVAILABLE");
+      this.#refuse({ closeCode: closeCodes.unavailable, code: "SERVICE_UNAVAILABLE" });
       return;
     }
     const { clock, authMs } = this.#services;
-    this.#deadline = clock.after(authMs, () => this.#refuse(closeCodes.badKey, "MISSING_API_KEY"));
+    this.#deadline = clock.after(authMs, () => this.#refuse(missingKey));
   }
 
   protected override onMessage(data: string | Uint8Array): void {
     const message = readMessage(typeof data === "string" ? data : new TextDecoder().decode(data));
     if (isFault(message)) this.send(faultText(message));
     else if (message.type === "auth") void this.#enter(message.apiKey);
-    else if (this.#member === null) this.#refuse(closeCodes.badKey, "MISSING_API_KEY");
+    else if (this.#member === null) this.#refuse(missingKey);
     else if (message.type === "subscribe") this.#subscribe(message.symbols);
     else this.#unsubscribe(message.symbols);
   }
 
   protected override onExceeded(closeCode: number): void {
-    if (closeCode === closeCodes.rateLimited) this.#refuse(closeCode, "RATE_LIMIT_EXCEEDED");
+    if (closeCode === closeCodes.rateLimited) this.#refuse({ closeCode, code: "RATE_LIMIT_EXCEEDED" });
     else this.end({ code: closeCode });
   }
 
@@ -119,12 +123,16 @@ export class StreamSession extends ClientSession implements StreamClient {
     const member = this.#member;
     if (member === null) return;
     const admission = await this.#services.recheck(member.apiKey, this.#caller);
-    if (admission !== null && this.#member === member) this.#refuse(admission.closeCode, admission.code);
+    if (admission !== null && this.#member === member) this.#refuse(admission);
   }
 
-  /** Sends the reason and ends the session. */
-  #refuse(closeCode: number, code: OracleErrorCode): void {
-    this.end({ code: closeCode, reason: oracleErrorTable[code].text, message: errorText(code) });
+  /** Sends the reason and ends the session, for the account that the refusal or an accepted key names. */
+  #refuse({ closeCode, code, holder = null }: Omit<StreamRefusal, "holder"> & Partial<StreamRefusal>): void {
+    if (!this.isLive) return;
+    const message = errorText(code);
+    this.end({ code: closeCode, reason: oracleErrorTable[code].text, message });
+    const connection = { requestId: this.requestId, sinceMs: this.#sinceMs, bytesOut: Buffer.byteLength(message) };
+    this.#services.refused(connection, { closeCode, code, holder: holder ?? this.#member });
   }
 
   async #enter(apiKey: string): Promise<void> {
@@ -140,12 +148,13 @@ export class StreamSession extends ClientSession implements StreamClient {
       return;
     }
     if (!("accountId" in admission)) {
-      this.#refuse(admission.closeCode, admission.code);
+      this.#refuse(admission);
       return;
     }
     this.#deadline?.cancel();
-    this.#member = { accountId: admission.accountId, apiKey };
-    this.send(jsonText({ type: "auth_success", tier: admission.tier }));
+    const { accountId, keyId, tier } = admission;
+    this.#member = { accountId, keyId, apiKey };
+    this.send(jsonText({ type: "auth_success", tier }));
   }
 
   #subscribe(symbols: readonly OracleSymbol[]): void {

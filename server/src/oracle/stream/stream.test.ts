@@ -165,6 +165,97 @@ describe("who may follow prices", () => {
   });
 });
 
+describe("records of refused clients", () => {
+  const recorded = ({ served }: Booted): string[] =>
+    served
+      .filter(({ method }) => method === "/api/v1/ws")
+      .map(({ accountId, status, code }) => `${accountId} ${status} ${code}`);
+
+  test("a client whose account is known has a record with the code that it was told, under its request id", async () => {
+    const server = await boot();
+    const key = server.addKey({ oracle: "community" }, "acct_c");
+    server.clock.advance(70);
+    const { session, socket, say } = connect(server);
+    server.clock.advance(30);
+    say({ type: "auth", api_key: key });
+    await settled();
+    expect(server.served).toEqual([
+      {
+        at: server.clock.now(),
+        requestId: session.requestId,
+        accountId: "acct_c",
+        keyId: server.grants.get(key)?.keyId ?? "",
+        network: "",
+        door: "rest",
+        method: "/api/v1/ws",
+        status: 4403,
+        rpcCode: null,
+        latencyMs: 30,
+        bytesIn: 0,
+        bytesOut: Buffer.byteLength(socket.texts[0] ?? ""),
+        credits: 0,
+        code: "INSUFFICIENT_TIER",
+        cache: "",
+        upstream: "",
+      },
+    ]);
+  });
+
+  test("restriction, permission, places, quota and a store that fails each have their code", async () => {
+    const server = await boot();
+    const key = server.addKey({ oracle: "enterprise" }, "acct_e");
+    server.restrict("IP_NOT_ALLOWED");
+    await enter(server, key);
+    server.restrict(null);
+    await enter(server, server.addKey({ oracle: "enterprise" }, "acct_p", []));
+    const { webSocketConnections } = oracleTierTerms.enterprise;
+    for (let index = 0; index <= webSocketConnections; index += 1) {
+      await enter(server, key);
+      server.clock.advance(100);
+    }
+    await server.stores.v1.lease("acct_q", "2026-11", 1_000_000n, null, null);
+    await enter(server, server.addKey({ oracle: "enterprise" }, "acct_q"));
+    server.stores.v1.isDown = true;
+    await enter(server, server.addKey({ oracle: "enterprise" }, "acct_s"));
+    expect(recorded(server)).toEqual([
+      "acct_e 4403 PERMISSION_DENIED",
+      "acct_p 4403 PERMISSION_DENIED",
+      "acct_e 4429 RATE_LIMIT_EXCEEDED",
+      "acct_q 4402 QUOTA_EXCEEDED",
+      "acct_s 4503 SERVICE_UNAVAILABLE",
+    ]);
+  });
+
+  test("an end after the client was let in is recorded once: its key was revoked, or it sends too much", async () => {
+    const server = await boot();
+    const [first, second] = [
+      server.addKey({ oracle: "ultra" }, "acct_1"),
+      server.addKey({ oracle: "ultra" }, "acct_2"),
+    ];
+    await enter(server, first);
+    const chatty = await enter(server, second);
+    server.grants.delete(first);
+    server.clock.advance(3_600_000);
+    server.oracle.stream.recheck();
+    await settled();
+    for (let index = 0; index < oracleBounds.socketMessagesPerSecond + 5; index += 1) chatty.say({ type: "x" });
+    expect(recorded(server)).toEqual(["acct_1 4401 INVALID_API_KEY", "acct_2 4429 RATE_LIMIT_EXCEEDED"]);
+    // Found by when it ended, not by when it was opened.
+    expect(server.served.map(({ at }) => at)).toEqual([server.clock.now(), server.clock.now()]);
+  });
+
+  test("a client whose account is not known has none, and neither has one that leaves by itself", async () => {
+    const server = await boot({ authMs: 5 });
+    await enter(server, "sk_dev_wrong");
+    connect(server).say({ type: "subscribe", channel: "prices", symbols: ["BTC"] });
+    connect(server);
+    server.clock.advance(5);
+    const { session } = await enter(server, server.addKey({ oracle: "ultra" }));
+    session.closed(1000);
+    expect(server.served).toEqual([]);
+  });
+});
+
 describe("what clients say", () => {
   test("a symbol in letters that are not ASCII is not taken for one, and is repeated in whole characters", async () => {
     const server = await boot();

@@ -12,7 +12,7 @@ import type { OracleEvents } from "../model/events.ts";
 import type { Quotation } from "../model/quotation.ts";
 import type { NoPrice, PriceStore } from "../store/price-store.ts";
 import { faultText } from "./messages.ts";
-import type { StreamClient, StreamRefusal, StreamServices } from "./services.ts";
+import type { EndedConnection, Holder, StreamClient, StreamRefusal, StreamServices } from "./services.ts";
 import { StreamSession } from "./session.ts";
 
 /** The shortest time between two prices of one symbol to one client. */
@@ -37,7 +37,13 @@ export interface OracleStreamDependencies {
   readonly requestId: () => string;
   readonly events: Pick<
     OracleEvents,
-    "socketOpened" | "socketClosed" | "pricesSent" | "pricesConflated" | "requestRefused" | "internalError"
+    | "socketOpened"
+    | "socketClosed"
+    | "pricesSent"
+    | "pricesConflated"
+    | "requestServed"
+    | "requestRefused"
+    | "internalError"
   >;
 }
 
@@ -161,7 +167,7 @@ export class OracleStream implements SocketMount {
       leave: (accountId) => this.#leave(accountId),
       recheck: async (apiKey, caller) => {
         const known = await this.#identify(apiKey, caller);
-        if (!("closeCode" in known)) return null;
+        if (known.ok) return null;
         // A store that does not answer now is no reason to send away who was let in.
         return known.closeCode === closeCodes.unavailable ? null : known;
       },
@@ -174,6 +180,7 @@ export class OracleStream implements SocketMount {
         const served = priceStore.served(symbol, oracleTierTerms.ultra.updateFrequencySeconds);
         return served.kind === "price" ? served.quotation : null;
       },
+      refused: (connection, refusal) => this.#record(connection, refusal),
       opened: (session) => {
         this.#sessions.add(session);
         events.socketOpened();
@@ -191,44 +198,73 @@ export class OracleStream implements SocketMount {
     this.#dependencies.events.socketClosed(code);
   }
 
+  /** What is refused once its account is known has a record, as a request has. */
+  #record({ requestId, sinceMs, bytesOut }: EndedConnection, { holder, code, closeCode }: StreamRefusal): void {
+    if (holder === null) return;
+    const { clock, events } = this.#dependencies;
+    events.requestServed({
+      at: clock.now(),
+      requestId,
+      accountId: holder.accountId,
+      keyId: holder.keyId,
+      network: "",
+      door: "rest",
+      method: streamPath,
+      status: closeCode,
+      rpcCode: null,
+      latencyMs: clock.monotonic() - sinceMs,
+      bytesIn: 0,
+      bytesOut,
+      credits: 0,
+      code,
+      cache: "",
+      upstream: "",
+    });
+  }
+
   /** The key's grant where it may stream, by the checks of a request in the same order. Never rejects. */
-  async #identify(apiKey: string, caller: Caller): Promise<Grant | StreamRefusal> {
+  async #identify(apiKey: string, caller: Caller): Promise<Grant | Refused> {
     const { access, events } = this.#dependencies;
     try {
       const outcome = await access.admit(apiKey, caller, readPermission);
       if (!outcome.ok) {
-        if (outcome.grant === undefined) events.requestRefused(outcome.code);
-        return { code: admissionError(outcome, apiKey).code, closeCode: refusalCloseCodes[outcome.code] };
+        const { grant } = outcome;
+        if (grant === undefined) events.requestRefused(outcome.code);
+        return refused(grant, {
+          code: admissionError(outcome, apiKey).code,
+          closeCode: refusalCloseCodes[outcome.code],
+        });
       }
       if (tierOf(outcome, "v1").terms.webSocketConnections > 0) return outcome;
-      return { code: "INSUFFICIENT_TIER", closeCode: closeCodes.notAllowed };
+      return refused(outcome, { code: "INSUFFICIENT_TIER", closeCode: closeCodes.notAllowed });
     } catch (error) {
       events.internalError("oracle", error);
-      return { code: "INTERNAL_ERROR", closeCode: closeCodes.unavailable };
+      return refused(undefined, { code: "INTERNAL_ERROR", closeCode: closeCodes.unavailable });
     }
   }
 
   /** A connection takes one token of the rate and counts as one of the month's requests; what it is sent does not. */
   async #admit(apiKey: string, caller: Caller): ReturnType<StreamServices["admit"]> {
     const grant = await this.#identify(apiKey, caller);
-    if ("closeCode" in grant) return grant;
+    if (!grant.ok) return grant;
     const { access, allowance, events } = this.#dependencies;
+    const { accountId, keyId } = grant;
     const { tier, terms } = tierOf(grant, "v1");
-    const rateLimited: StreamRefusal = { code: "RATE_LIMIT_EXCEEDED", closeCode: closeCodes.rateLimited };
+    const rateLimited = refused(grant, { code: "RATE_LIMIT_EXCEEDED", closeCode: closeCodes.rateLimited });
     if ((await takeRate(access, "v1", { grant, terms })).error !== null) return rateLimited;
-    const held = this.#connections.get(grant.accountId) ?? 0;
+    const held = this.#connections.get(accountId) ?? 0;
     if (held >= terms.webSocketConnections) return rateLimited;
-    this.#connections.set(grant.accountId, held + 1);
+    this.#connections.set(accountId, held + 1);
     this.#members += 1;
     try {
       const monthly = terms.requestsMonthly === null ? null : BigInt(terms.requestsMonthly);
-      if (await allowance.take(grant.accountId, monthly, 1)) return { accountId: grant.accountId, tier };
-      this.#leave(grant.accountId);
-      return { code: "QUOTA_EXCEEDED", closeCode: closeCodes.quotaExceeded };
+      if (await allowance.take(accountId, monthly, 1)) return { accountId, keyId, tier };
+      this.#leave(accountId);
+      return refused(grant, { code: "QUOTA_EXCEEDED", closeCode: closeCodes.quotaExceeded });
     } catch (error) {
-      this.#leave(grant.accountId);
+      this.#leave(accountId);
       events.internalError("oracle", error);
-      return { code: "SERVICE_UNAVAILABLE", closeCode: closeCodes.unavailable };
+      return refused(grant, { code: "SERVICE_UNAVAILABLE", closeCode: closeCodes.unavailable });
     }
   }
 
@@ -238,4 +274,12 @@ export class OracleStream implements SocketMount {
     if (held > 0) this.#connections.set(accountId, held);
     else this.#connections.delete(accountId);
   }
+}
+
+/** A refusal beside which a grant can be told apart. */
+type Refused = StreamRefusal & { readonly ok: false };
+
+function refused(grant: Holder | undefined, refusal: Omit<StreamRefusal, "holder">): Refused {
+  const holder = grant === undefined ? null : { accountId: grant.accountId, keyId: grant.keyId };
+  return { ok: false, ...refusal, holder };
 }
