@@ -104,6 +104,7 @@ function startOracle(): string {
         {
           keys: {
             authenticate: (presented) => grants.get(presented ?? "") ?? { ok: false, code: "INVALID_API_KEY" },
+            remembered: () => null,
             checkRestrictions: () => null,
           },
           limits: createLimits({}, { clock }),

@@ -79,7 +79,7 @@ const shared = {
   access: new Access(
     { trustedProxies: compileAddressSet([]) },
     {
-      keys: { authenticate: keys.authenticate.bind(keys), checkRestrictions: () => null },
+      keys: { authenticate: keys.authenticate.bind(keys), remembered: () => null, checkRestrictions: () => null },
       limits: createLimits({}, { clock }),
       credits,
     },

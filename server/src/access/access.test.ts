@@ -16,6 +16,7 @@ function overKeys(
 ): Access {
   const keys: AccessDependencies["keys"] = {
     authenticate: () => outcome,
+    remembered: (key) => (key === "k" && outcome instanceof Promise === false && outcome.ok ? outcome : null),
     checkRestrictions: (_grant, request) => {
       asked.push(request.network);
       return broken;
@@ -53,7 +54,7 @@ test("a key is held against the network that access was made for, and against no
 });
 
 test("a client's address is what a trusted proxy says, and a stranger's own", () => {
-  const keys = { authenticate: () => grantOfTests, checkRestrictions: () => null };
+  const keys = { authenticate: () => grantOfTests, remembered: () => null, checkRestrictions: () => null };
   const parts = { keys, limits: { take: () => decision("a", true) }, credits: creditsOf([]) };
   const access = new Access({ trustedProxies: compileAddressSet(["10.0.0.0/8"]) }, parts);
   const headers = new Headers({

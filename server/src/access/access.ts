@@ -25,7 +25,7 @@ export interface AccessOptions {
 }
 
 export interface AccessDependencies {
-  readonly keys: Pick<Keys, "authenticate" | "checkRestrictions">;
+  readonly keys: Pick<Keys, "authenticate" | "remembered" | "checkRestrictions">;
   readonly limits: RateLimiter;
   readonly credits: Pick<Credits, "take" | "refund" | "balance">;
 }
@@ -103,6 +103,11 @@ export class Access {
   /** Step 1: what the presented key may do. See `Keys.authenticate`. */
   identify(presented: string | null): Grant | KeyRefusal | Promise<Grant | KeyRefusal> {
     return this.#dependencies.keys.authenticate(presented);
+  }
+
+  /** Whose a request is that is refused before its key is looked at. See `Keys.remembered`. */
+  remembered(presented: string | null): Grant | null {
+    return presented === null ? null : this.#dependencies.keys.remembered(presented);
   }
 
   /** Step 2: null when the key may be used for this network, from this page and address. */

@@ -34,6 +34,21 @@ test("a known key is looked up once in five minutes and answered synchronously i
   expect(store.lookups).toBe(2);
 });
 
+test("whose a key is that was used before is known without a look-up, until the key is invalidated", async () => {
+  const { keys, clock, store, put } = bootKeys();
+  const [presented, revoked] = [newKey(), newKey()];
+  put(presented);
+  put(revoked, { status: "revoked" });
+  expect([keys.remembered(presented), store.lookups]).toEqual([null, 0]);
+  await keys.authenticate(presented);
+  await keys.authenticate(revoked);
+  clock.advance(60 * 60_000);
+  expect(keys.remembered(presented)).toMatchObject({ accountId: "acc_1" });
+  expect(keys.remembered(revoked)).toBeNull();
+  keys.invalidate(hashOf(presented));
+  expect([keys.remembered(presented), store.lookups]).toEqual([null, 2]);
+});
+
 test("requests that arrive together with one unknown or cold key share one look-up", async () => {
   const { keys, store, put } = bootKeys();
   const presented = newKey();

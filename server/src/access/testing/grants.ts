@@ -25,16 +25,32 @@ const unexpected = (what: string) => (): never => {
   throw new Error(`${what} was not expected to be asked`);
 };
 
+type PlayedKeys = Omit<AccessDependencies["keys"], "remembered"> & Partial<AccessDependencies["keys"]>;
+
+/** Keys of a test, none of which is in memory unless it says so. */
+const keysOf = (keys: PlayedKeys): AccessDependencies["keys"] => ({
+  authenticate: (presented) => keys.authenticate(presented),
+  remembered: (presented) => keys.remembered?.(presented) ?? null,
+  checkRestrictions: (grant, request) => keys.checkRestrictions(grant, request),
+});
+
 /** Access over the parts that a test plays; a part that it does not play throws when it is asked. */
 export function accessOfTests(played: {
-  readonly keys?: AccessDependencies["keys"];
+  readonly keys?: PlayedKeys;
   readonly limits?: AccessDependencies["limits"];
   readonly credits?: AccessDependencies["credits"];
 }): Access {
   return new Access(
     { trustedProxies: compileAddressSet([]) },
     {
-      keys: played.keys ?? { authenticate: unexpected("a key"), checkRestrictions: unexpected("a restriction") },
+      keys:
+        played.keys === undefined
+          ? {
+              authenticate: unexpected("a key"),
+              remembered: () => null,
+              checkRestrictions: unexpected("a restriction"),
+            }
+          : keysOf(played.keys),
       limits: played.limits ?? { take: unexpected("a bucket") },
       credits: played.credits ?? {
         take: unexpected("credits"),

@@ -11,7 +11,7 @@ import { EngineRefusal, engineFailure, type ShownFailure } from "./failure.ts";
 
 export interface AdmitDependencies {
   /** Access to the engine's network. */
-  readonly access: Pick<Access, "admit" | "permitMethod" | "meter">;
+  readonly access: Pick<Access, "admit" | "remembered" | "permitMethod" | "meter">;
 }
 
 /** What is known of a request before its body is read. */
@@ -20,8 +20,11 @@ export interface Incoming {
   readonly clientAddress: string;
   /** The headers that the answer will carry. */
   readonly headers: Record<string, string>;
-  /** The key's grant once it is known, also where it does not suffice. */
-  grant: Grant | null;
+  /**
+   * The key's grant once it is known, also where it does not suffice; null where the key has none, undefined while it
+   * has not been looked at.
+   */
+  grant: Grant | null | undefined;
   /** Whether a call of it has, or will have, a record of its own. */
   isRecorded: boolean;
 }
@@ -79,6 +82,11 @@ export class Admit {
   /** 100 requests a second for each address (spec: block engine, Limits). */
   async address({ clientAddress, headers }: Incoming): Promise<void> {
     await this.#meter(`engine-address:${clientAddress}`, engineLimits.restRequestsPerSecondPerAddress, headers);
+  }
+
+  /** Whose a request is: by its grant, or by what is in memory where it was refused before its key was looked at. */
+  callerOf({ grant, request }: Incoming): Pick<Grant, "accountId" | "keyId"> | null {
+    return grant === undefined ? this.#access.remembered(engineKey(request)) : grant;
   }
 
   /** @throws {EngineRefusal} when the key is missing, grants nothing, or does not hold the permission */

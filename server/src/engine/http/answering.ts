@@ -5,17 +5,26 @@ import type { Context, Handler, MiddlewareHandler } from "hono";
 import { clientAddress, docsBaseOf, type RestEnvironment } from "../../http/index.ts";
 import { type RefusalRecords, recordRefusal } from "../model/refusal-records.ts";
 import type { Admit, Incoming } from "./admit.ts";
-import { engineFailure, failureResponse, shownFailure } from "./failure.ts";
+import { engineFailure, failureResponse, type ShownFailure, shownFailure } from "./failure.ts";
 import { rpcFailureResponse } from "./jito-endpoint.ts";
 import { jitoPaths } from "./paths.ts";
 
 export interface AnsweringDependencies {
-  readonly admit: Pick<Admit, "address">;
+  readonly admit: Pick<Admit, "address" | "callerOf">;
   readonly trustedProxies: AddressSet;
   /** Where what is refused is recorded; null where no key is looked at. */
   readonly records: RefusalRecords | null;
   /** A request was answered; `route` is the pattern of its path. */
   readonly answered: (route: string, status: number) => void;
+}
+
+/** A call that was refused, as its record shows it. */
+interface EndedCall {
+  readonly startedMs: number;
+  readonly method: string;
+  readonly status: number;
+  readonly code: string;
+  readonly bytesOut: number;
 }
 
 export type RestContext = Context<RestEnvironment>;
@@ -36,11 +45,16 @@ export class Answering {
   /** Before every route, known or not. */
   readonly first: MiddlewareHandler<RestEnvironment> = async (context, next) => {
     const incoming = this.#incomingOf(context);
+    const startedMs = this.#nowMs();
     const refused = await this.#error(context, incoming, async () => {
       await this.#dependencies.admit.address(incoming);
       return null;
     });
-    if (refused !== null) return this.#reported("*", refused);
+    if (refused !== null) {
+      // Whether its path is a route is not known yet, and what a caller wrote is not recorded.
+      await this.#recordAnswer(context, incoming, { response: refused, startedMs, method: "*" });
+      return this.#reported("*", refused);
+    }
     this.#incoming.set(context.req.raw, incoming);
     await next();
     if (!this.#incoming.has(context.req.raw)) return undefined;
@@ -55,11 +69,22 @@ export class Answering {
     return async (context) => {
       const incoming = this.#incoming.get(context.req.raw) ?? this.#incomingOf(context);
       this.#incoming.delete(context.req.raw);
-      const startedMs = this.#dependencies.records?.clock.monotonic() ?? 0;
-      const response = await this.#error(context, incoming, () => answer(incoming, context));
-      await this.#record(context, incoming, { response, startedMs });
-      return this.#reported(context.req.routePath, response);
+      const startedMs = this.#nowMs();
+      const method = context.req.routePath;
+      let response: Response;
+      try {
+        response = await this.#error(context, incoming, () => answer(incoming, context));
+      } catch (error) {
+        this.#record(context, incoming, { startedMs, method, status: 500, code: "INTERNAL_ERROR", bytesOut: 0 });
+        throw error;
+      }
+      await this.#recordAnswer(context, incoming, { response, startedMs, method });
+      return this.#reported(method, response);
     };
+  }
+
+  #nowMs(): number {
+    return this.#dependencies.records?.clock.monotonic() ?? 0;
   }
 
   #incomingOf(context: RestContext): Incoming {
@@ -67,7 +92,7 @@ export class Answering {
     const env = context.env as RestEnvironment["Bindings"] | undefined;
     const forwarded = request.headers.get("x-forwarded-for");
     const address = clientAddress(env?.socketAddress ?? "", forwarded, this.#dependencies.trustedProxies);
-    return { request, clientAddress: address, headers: {}, grant: null, isRecorded: false };
+    return { request, clientAddress: address, headers: {}, grant: undefined, isRecorded: false };
   }
 
   async #error<T>(context: RestContext, { headers }: Incoming, work: () => T | Promise<T>): Promise<T | Response> {
@@ -76,33 +101,32 @@ export class Answering {
     } catch (error) {
       const shown = shownFailure(error);
       if (shown === null) throw error;
-      const requestId = context.get("requestId");
-      if (context.req.method === "POST" && jitoPaths.includes(context.req.path)) {
-        return rpcFailureResponse(shown, requestId, { headers });
-      }
-      return failureResponse(shown, { requestId, docsBase: docsBaseOf(context), headers });
+      return writeShown(shown, context, headers);
     }
   }
 
-  /** What was refused has a record where its account is known; bundles that were taken have their own. */
-  async #record(
+  async #recordAnswer(
     context: RestContext,
-    { grant, isRecorded, request }: Incoming,
-    { response, startedMs }: { readonly response: Response; readonly startedMs: number },
+    incoming: Incoming,
+    { response, ...call }: Pick<EndedCall, "startedMs" | "method"> & { readonly response: Response },
   ): Promise<void> {
     const code = response.headers.get("x-error-code");
-    const { records } = this.#dependencies;
-    if (records === null || grant === null || isRecorded || code === null) return;
+    if (code === null || this.#dependencies.records === null) return;
     const { byteLength } = await response.clone().arrayBuffer();
+    this.#record(context, incoming, { ...call, status: response.status, code, bytesOut: byteLength });
+  }
+
+  /** What was refused has a record where its account is known; bundles that were taken have their own. */
+  #record(context: RestContext, incoming: Incoming, { startedMs, ...call }: EndedCall): void {
+    const { records, admit } = this.#dependencies;
+    const caller = records === null || incoming.isRecorded ? null : admit.callerOf(incoming);
+    if (records === null || caller === null) return;
     recordRefusal(records, {
-      caller: grant,
+      ...call,
+      caller,
       requestId: context.get("requestId"),
-      method: context.req.routePath,
-      status: response.status,
-      code,
       sinceMs: startedMs,
-      bytesIn: Number(request.headers.get("content-length") ?? 0) || 0,
-      bytesOut: byteLength,
+      bytesIn: Number(incoming.request.headers.get("content-length") ?? 0) || 0,
     });
   }
 
@@ -112,11 +136,19 @@ export class Answering {
   }
 }
 
-/** What the application refuses by itself. */
+/** What the application refuses by itself, and its own faults. */
 export function writeFailure(error: SluiceError, context: RestContext): Response {
   const shown = shownFailure(error) ?? engineFailure("INTERNAL_ERROR");
-  const [requestId, docsBase] = [context.get("requestId"), docsBaseOf(context)];
-  return failureResponse(shown, { requestId, docsBase, headers: allowOf(error.details) });
+  return writeShown(shown, context, allowOf(error.details));
+}
+
+/** A failure in the form that the clients of the path read. */
+function writeShown(shown: ShownFailure, context: RestContext, headers: Record<string, string>): Response {
+  const requestId = context.get("requestId");
+  if (context.req.method === "POST" && jitoPaths.includes(context.req.path)) {
+    return rpcFailureResponse(shown, requestId, { headers });
+  }
+  return failureResponse(shown, { requestId, docsBase: docsBaseOf(context), headers });
 }
 
 export function json({ headers }: Incoming, body: JsonValue, status = 200): Response {

@@ -202,6 +202,62 @@ describe("submission over REST", () => {
     expect(first?.bytesOut).toBe(JSON.stringify(refused.body).length);
   });
 
+  test("a request that is refused before its key is looked at has a record where the key is in memory", async () => {
+    const stand = new HttpStand();
+    const path = "/api/v1/bundles";
+    await stand.ask(path, { text: "{" });
+    await stand.call("getTipAccounts", [], "/api/v1/getTipAccounts");
+    await stand.ask("/api/v1/transactions", { text: "{" });
+    stand.spent = true;
+    const secret = "/api/v1/a-path-of-the-callers-own";
+    const refused = await stand.ask(secret, { headers: { "x-api-key": "", "x-jito-auth": "good" } });
+    for (const key of ["", "bad", "busy"]) await stand.ask(path, { headers: { "x-api-key": key } });
+    expect(stand.facts.map(({ accountId, method, status, code }) => [accountId, method, status, code])).toEqual([
+      ["account", "/api/v1/bundles", 400, "INVALID_INPUT"],
+      ["account", "/api/v1/transactions", 400, "PARSE_ERROR"],
+      ["account", "*", 429, "RATE_LIMIT_EXCEEDED"],
+    ]);
+    expect(stand.facts.at(-1)).toMatchObject({ requestId: "req_1", bytesOut: JSON.stringify(refused.body).length });
+  });
+
+  test("a key that was looked at and refused has no record, though it is in memory", async () => {
+    const stand = new HttpStand();
+    stand.isRefused = true;
+    expect((await stand.ask("/api/v1/bundles/x")).status).toBe(403);
+    expect(stand.facts).toEqual([]);
+  });
+
+  test("a fault of this engine is recorded for the account under the id that the caller is told, and shows nothing", async () => {
+    const stand = new HttpStand();
+    stand.engine.error = new Error("a secret");
+    const faults = [
+      await stand.ask("/api/v1/bundles", { body: bundle }),
+      await stand.call("sendBundle", [[base64], { encoding: "base64" }]),
+      await stand.call(
+        "sendTransaction",
+        [stand.tipped(), { encoding: "base64" }],
+        "/api/v1/transactions?bundleOnly=1",
+      ),
+      await stand.call("sendTransaction", [stand.tipped(), { encoding: "base64" }], "/api/v1/transactions"),
+    ];
+    expect(faults.map(({ status, headers }) => [status, headers.get("x-error-code")])).toEqual(
+      faults.map(() => [500, "INTERNAL_ERROR"]),
+    );
+    expect(JSON.stringify(faults)).not.toContain("secret");
+    // In the form that the clients of the path read.
+    expect(faults[0]?.body).toMatchObject({ code: "INTERNAL_ERROR", instance: "req_1" });
+    expect(faults[3]?.body).toMatchObject({
+      jsonrpc: "2.0",
+      error: { code: -32_603, data: { code: "INTERNAL_ERROR", request_id: "req_1" } },
+    });
+    expect(stand.facts.map(({ requestId, method, status, code }) => [requestId, method, status, code])).toEqual([
+      ["req_1", "/api/v1/bundles", 500, "INTERNAL_ERROR"],
+      ["req_1", "/api/v1/bundles", 500, "INTERNAL_ERROR"],
+      ["req_1", "/api/v1/transactions", 500, "INTERNAL_ERROR"],
+      ["req_1", "sendTransaction", 500, "INTERNAL_ERROR"],
+    ]);
+  });
+
   test("a member that is not known is 400, since it may be the one that the sender counts on", async () => {
     const stand = new HttpStand();
     for (const more of [{ target_slot: 1_423 }, { mev_type: "jit" }, { encrypted_payload: "" }]) {

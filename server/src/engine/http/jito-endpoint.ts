@@ -58,9 +58,14 @@ export class JitoEndpoint {
     const { headers } = incoming;
     if ("answer" in request) return write(headers, requestId, request.id, request.answer).response;
     const asked: Asked = { requestId, metered: null };
-    const { response, ...fact } = await this.#written(request, incoming, asked);
-    asked.metered?.served({ ...fact, status: response.status });
-    return response;
+    try {
+      const { response, ...fact } = await this.#written(request, incoming, asked);
+      asked.metered?.served({ ...fact, status: response.status });
+      return response;
+    } catch (error) {
+      asked.metered?.served({ status: 500, code: "INTERNAL_ERROR", rpcCode: internalErrorCode, bytesOut: 0 });
+      throw error;
+    }
   }
 
   async #written(request: JitoRequest, incoming: Incoming, asked: Asked): Promise<Written> {
@@ -114,7 +119,7 @@ function writeFailure(
   // Jito's own answer to too many requests has no id, and its clients know it by this code.
   const isRate = status === 429;
   const message = isRate ? `Rate limit exceeded. Retry after ${(retryAfterSeconds ?? 1) * 1_000} ms` : detail;
-  const answer: JitoAnswer = { ok: false, status, code: rpcCodes[code] ?? -32_603, message, reason: code };
+  const answer: JitoAnswer = { ok: false, status, code: rpcCodes[code] ?? internalErrorCode, message, reason: code };
   return write({ ...headers, ...headersOf(failure) }, requestId, isRate ? null : id, answer);
 }
 
@@ -159,6 +164,7 @@ const invalidRequest: JitoAnswer = {
   message: "Invalid request",
   reason: "INVALID_REQUEST",
 };
+const internalErrorCode = -32_603;
 const invalidParams: JitoAnswer = {
   ok: false,
   status: 400,

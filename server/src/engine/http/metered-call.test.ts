@@ -186,6 +186,7 @@ test("what this engine refuses, and what nobody takes, costs nothing", async () 
     [503, -32_603, 0],
     [503, -32_603, 0],
     [503, -32_603, 0],
+    [500, -32_603, 0],
   ]);
 });
 

@@ -69,6 +69,7 @@ beforeEach(() => {
           refused !== null || !key?.startsWith("good")
             ? { ok: false, code: refused ?? "INVALID_API_KEY" }
             : { ...grantOfTests, keyId: key, accountId: key, permissions },
+        remembered: (key) => (key === "good" ? { ...grantOfTests, keyId: key } : null),
         checkRestrictions: (_grant, { clientAddress }) => (clientAddress === "10.0.0.9" ? "IP_NOT_ALLOWED" : null),
       },
       limits: {
@@ -153,6 +154,7 @@ describe("who may follow the tip floor", () => {
     expect(facts).toEqual([
       `good ${tipStreamPath} 4403 PERMISSION_DENIED`,
       `good ${tipStreamPath} 4403 PERMISSION_DENIED`,
+      `good ${tipStreamPath} 4429 RATE_LIMIT_EXCEEDED`,
     ]);
   });
 

@@ -61,7 +61,7 @@ export class TipStream implements SocketMount, Disposable {
     const { admit, trustedProxies, requestId, records, events } = this.#dependencies;
     const forwarded = request.headers.get("x-forwarded-for");
     const address = clientAddress(peer.requestIP(request)?.address ?? "", forwarded, trustedProxies);
-    const incoming: Incoming = { request, clientAddress: address, headers: {}, grant: null, isRecorded: false };
+    const incoming: Incoming = { request, clientAddress: address, headers: {}, grant: undefined, isRecorded: false };
     const session = new TipSession(requestId(), {
       opened: () => session.offer(this.#text()),
       closed: () => this.#members.delete(session) && events.streamClosed(tipStreamPath),
@@ -77,7 +77,7 @@ export class TipStream implements SocketMount, Disposable {
     } catch (error) {
       const failure = this.#shown(error);
       events.answered(tipStreamPath, failure.status);
-      const { grant: caller } = incoming;
+      const caller = admit.callerOf(incoming);
       const status = refuse(session, failure);
       const { code } = failure;
       if (caller !== null) {

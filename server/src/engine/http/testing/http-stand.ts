@@ -45,6 +45,8 @@ export class HttpStand {
   readonly engine = new FakeBlockEngineService();
   permissions: Permission[] = ["read", "transactions:write", "bundles:write"];
   methods: Grant["methods"] = null;
+  /** Whether the keys of accounts are refused by now, as revoked ones are. */
+  isRefused = false;
   /** What limits of keys say. */
   decision: Partial<LimitDecision> = {};
   /** Whether every address has used up its rate. */
@@ -63,7 +65,11 @@ export class HttpStand {
     engine: this.engine,
     access: accessOfTests({
       keys: {
-        authenticate: (key) => this.#authenticate(key),
+        authenticate: (key) => (this.isRefused ? { ok: false, code: "KEY_INACTIVE" } : this.#authenticate(key)),
+        remembered: (key) => {
+          const grant = this.#authenticate(key);
+          return grant.ok ? grant : null;
+        },
         checkRestrictions: (_grant, { clientAddress }) => (clientAddress === "10.0.0.9" ? "IP_NOT_ALLOWED" : null),
       },
       limits: {
