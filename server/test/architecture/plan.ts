@@ -288,6 +288,7 @@ export const layered: readonly Layered[] = [
       ["bank"],
       ["leader", "rpc"],
       ["pubsub", "traffic"],
+      ["yellowstone"],
       ["faults"],
       ["."],
     ],
