@@ -1,6 +1,6 @@
 import { invariant } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { BlockHeader, BlockPlace, GapRecord, Stage } from "./records.ts";
+import type { BlockHeader, BlockPlace, GapRecord, Hole, Stage } from "./records.ts";
 
 /** A body that is stored. */
 export interface StoredBody {
@@ -227,6 +227,23 @@ export class ChainIndex {
     return best;
   }
 
+  /** The parents of all roots but the lowest one's are missing. */
+  get holes(): readonly Hole[] {
+    const { living } = this;
+    return living.slice(1).map(({ root }): Hole => {
+      const { parentSlot: slot, parentBlockhash: blockhash } = root.header;
+      let below: Block | null = null;
+      for (const { tip } of living) {
+        if (tip.slot < slot && (below === null || isBetter(tip.header, below.header))) below = tip;
+      }
+      return {
+        below: below === null ? null : placeOf(below.header),
+        missing: { slot, blockhash },
+        above: placeOf(root.header),
+      };
+    });
+  }
+
   /** What is missing right before a block that follows a gap. */
   gapBefore({ parent, header }: Block): GapRecord {
     invariant(parent !== null, "a block after a gap has one before it");
@@ -405,6 +422,8 @@ export class ChainIndex {
     return missing > last;
   }
 }
+
+const placeOf = ({ slot, blockhash }: BlockPlace): BlockPlace => ({ slot, blockhash });
 
 /** Takes a block and what follows it off its tree's chain. */
 function leaveChain(first: Block): void {

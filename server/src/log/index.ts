@@ -4,15 +4,18 @@
  * streams, webhooks and the writer of the ledger follow it from cursors that any process understands. It can be made
  * again from the chain.
  */
+export { type ChainLogListener, ChainLogs } from "./chain-logs.ts";
 export { createLogEvents, logMetrics } from "./events.ts";
 export { type ChainLogDependencies, type ChainLogOptions, openChainLog } from "./open.ts";
-export type {
-  BlockHeader,
-  BlockPlace,
-  ChainIdentity,
-  ChainLog,
-  Follower,
-  LogEvent,
-  LogRecord,
-  Stage,
+export {
+  type BlockHeader,
+  type BlockPlace,
+  bodyBytesMax,
+  type ChainIdentity,
+  type ChainLog,
+  type Follower,
+  type Hole,
+  type LogEvent,
+  type LogRecord,
+  type Stage,
 } from "./records.ts";

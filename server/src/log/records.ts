@@ -109,6 +109,22 @@ export type FollowOutcome =
   /** `firstSlot` is the first that can be had; null when none can. */
   | { readonly ok: false; readonly code: "CURSOR_EXPIRED"; readonly firstSlot: Slot | null };
 
+/** A block with a body, as those ask who look for what is missing. */
+export interface HeldBlock {
+  readonly header: BlockHeader;
+  readonly stage: Stage;
+}
+
+/** A place where followers wait, since the parent of a block is not held and no gap explains that. */
+export interface Hole {
+  /** The newest block of a chain that ends before it; null where the block branches off what is held. */
+  readonly below: BlockPlace | null;
+  /** The parent that is not held. */
+  readonly missing: BlockPlace;
+  /** The block that names it. */
+  readonly above: BlockPlace;
+}
+
 /** The chain of one network, in order, for all who follow it live. */
 export interface ChainLog extends AsyncDisposable {
   readonly driver: "segments" | "jetstream";
@@ -124,6 +140,14 @@ export interface ChainLog extends AsyncDisposable {
   earliest(): BlockPlace | null;
   /** The newest block of a stage; null when there is none. */
   latest(stage: Stage): BlockPlace | null;
+  /** Null while the block's body is not held. */
+  find(place: BlockPlace): HeldBlock | null;
+  /** The body of a held block; null when there is none. @throws {LogError} while it cannot be read */
+  read(place: BlockPlace): Promise<Uint8Array | null>;
+  /** What keeps followers from going on, lowest first. */
+  holes(): readonly Hole[];
+  /** The newest block of the stage up to which followers get before the first hole; null when there is none. */
+  reached(stage: Exclude<Stage, "processed">): BlockPlace | null;
   /** The ledger holds all below `slot`, which may be trimmed once it is old enough. */
   setWatermark(slot: Slot): void;
 }

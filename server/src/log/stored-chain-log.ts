@@ -19,6 +19,8 @@ import {
   type FollowOptions,
   type FollowOutcome,
   type GapRecord,
+  type HeldBlock,
+  type Hole,
   type LogRecord,
   type Stage,
   stages,
@@ -123,6 +125,29 @@ export class StoredChainLog implements ChainLog, RecordReceiver, FollowedLog {
 
   latest(stage: Stage): BlockPlace | null {
     return placeOf(this.index.newest(stage));
+  }
+
+  find(place: BlockPlace): HeldBlock | null {
+    const block = this.index.find(place);
+    if (block === undefined || block.slot !== place.slot || !block.hasBody) return null;
+    const stage = block.isFinalized ? "finalized" : block.isConfirmed ? "confirmed" : "processed";
+    return { header: block.header, stage };
+  }
+
+  async read(place: BlockPlace): Promise<Uint8Array | null> {
+    this.#open();
+    const block = this.index.find(place);
+    if (block === undefined || block.slot !== place.slot) return null;
+    return block.body ?? (await this.bodyOf(block));
+  }
+
+  holes(): readonly Hole[] {
+    return this.index.holes;
+  }
+
+  reached(stage: Exclude<Stage, "processed">): BlockPlace | null {
+    const lowest = this.index.living[0];
+    return placeOf((stage === "confirmed" ? lowest?.tip : lowest?.finalized) ?? null);
   }
 
   setWatermark(slot: Slot): void {

@@ -288,6 +288,29 @@ function keepingConformance({ log, harness }: LogSubject): void {
       expect(told.blocks).toHaveLength(201);
     });
 
+    test("what is held is found and read, and holes name the parents that are not", async () => {
+      expect([log().reached("confirmed"), log().holes()]).toEqual([null, []]);
+      await appendBlocks(log(), 100, 103);
+      await appendBlocks(log(), 108, 110);
+      await log().append(blockOf(headerOf(120), "processed"));
+      const place = (slot: number) => ({ slot: slotOf(slot), blockhash: headerOf(slot).blockhash });
+      expect(log().holes()).toEqual([{ below: place(103), missing: place(107), above: place(108) }]);
+      await log().append(stageOf(headerOf(102), "finalized"));
+      expect([log().reached("confirmed"), log().reached("finalized")]).toEqual([place(103), place(102)]);
+      expect(log().find(place(109))).toEqual({ header: headerOf(109), stage: "confirmed" });
+      expect(log().find(place(120))?.stage).toBe("processed");
+      expect([log().find(place(105)), log().find({ ...place(109), slot: slotOf(5) })]).toEqual([null, null]);
+      expect(await log().read(place(109))).toEqual(bodyOf(headerOf(109)));
+      expect(await log().read(place(105))).toBeNull();
+      const again = await harness().reopen();
+      expect(await again.read(place(109))).toEqual(bodyOf(headerOf(109)));
+      await again.append({ kind: "gap", from: slotOf(104), to: slotOf(107), reason: "test" });
+      expect([again.holes(), again.reached("confirmed")]).toEqual([[], place(110)]);
+      const fork = headerOf(102, headerOf(101, 100, "fork"), "fork");
+      await again.append(blockOf(fork));
+      expect(again.holes()).toMatchObject([{ below: null, missing: { slot: slotOf(101) }, above: { slot: 102n } }]);
+    });
+
     test("ending a follower ends its wait", async () => {
       const follower = follow(log(), "confirmed", "latest");
       const next = follower.next();
