@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { networks } from "../tiers.ts";
 import { count } from "./primitives.ts";
 
 /** The state of the server or of a part of it. */
@@ -39,6 +40,36 @@ export const readyRecord = healthRecord
 
 export type ReadyRecord = z.infer<typeof readyRecord>;
 
+/** How the log of one network's chain does; slots are null before they are known. */
+export interface IngestRecord {
+  readonly network: string;
+  readonly state: string;
+  /** The newest confirmed slot that nodes show. */
+  readonly head: number | null;
+  /** The newest blocks that followers of the log get. */
+  readonly confirmed: number | null;
+  readonly finalized: number | null;
+  readonly lag_slots: number | null;
+  /** Slots that no node gives and that a later block needs. */
+  readonly unavailable_slots: number;
+  /** Why the log is not open; null while it is. */
+  readonly fault: string | null;
+  readonly sources: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly up: boolean;
+    /** False for ten minutes after two other nodes contradicted it. */
+    readonly trusted: boolean;
+  }[];
+}
+
+/** Slots that the operator gives up, on the socket for commands alone; decimal text. */
+export const ingestSkip = z.strictObject({
+  network: z.enum(networks),
+  from: z.string().regex(/^(0|[1-9]\d{0,18})$/),
+  to: z.string().regex(/^(0|[1-9]\d{0,18})$/),
+});
+
 /** What `sluice status` shows of a running server; it is answered on the socket for commands alone. */
 export interface ServerStatus {
   readonly status: HealthRecord["status"];
@@ -55,6 +86,8 @@ export interface ServerStatus {
   readonly endpoints: readonly { readonly name: string; readonly url: string }[];
   /** Of each network that has nodes. */
   readonly nodes: readonly { readonly network: string; readonly serving: number; readonly of: number }[];
+  /** Each network that this process reads blocks of; empty without the role ingest. */
+  readonly ingest: readonly IngestRecord[];
   /** Absent where one process serves alone. */
   readonly workers?: WorkersReport["workers"];
 }

@@ -14,6 +14,7 @@ import { addressesOf, consoleUrl, type Endpoint, endpointsOf, opensGateway } fro
 import { openBlockEngine } from "./compose/engine.ts";
 import { acceptedKeys, type Gateway, knownMethods, openGatewayListener, wireGateway } from "./compose/gateway.ts";
 import { Drain, Health, serverStatus } from "./compose/health.ts";
+import { type IngestReport, openChainLogs, openIngest } from "./compose/ingest.ts";
 import { mountAdministration, wireManagement } from "./compose/management.ts";
 import { openMetricsListener } from "./compose/metrics-listener.ts";
 import { followsNodes } from "./compose/nodes.ts";
@@ -30,6 +31,7 @@ import { type Config, type ConfigOutcome, createReload, type Reload } from "./co
 import type { EngineService } from "./engine/index.ts";
 import { createRequestIds } from "./http/index.ts";
 import { createKeysEvents, type RevocationFeed, subscribeToRevocations } from "./keys/index.ts";
+import type { ChainLogs } from "./log/index.ts";
 import type { Names } from "./names/index.ts";
 import { type AppMount, PlainListener } from "./net/index.ts";
 import {
@@ -97,6 +99,9 @@ interface Parts {
   readonly upstreamAdmin: UpstreamAdmin;
   readonly reload: Reload;
   readonly sentBy: SentQuery;
+  readonly chainLogs: ChainLogs;
+  /** Null where this process does not ingest. */
+  readonly ingest: IngestReport | null;
   readonly names: Names | null;
   readonly oracle: Oracle | null;
   readonly engine: EngineService | null;
@@ -183,6 +188,12 @@ export const startSteps = [
       },
     ),
   ),
+  step("chainLogs", ["gateway"], ({ gateway: { upstreams } }, shared) =>
+    openChainLogs(shared.config, { ...shared, upstreams }),
+  ),
+  step("ingest", ["gateway", "chainLogs"], ({ gateway: { upstreams }, chainLogs }, shared) =>
+    openIngest(shared.config, { ...shared, upstreams, chainLogs }),
+  ),
   step("names", ["gateway"], ({ gateway: { upstreams } }, shared) =>
     openResolver(shared.config, { ...shared, upstreams }),
   ),
@@ -230,8 +241,8 @@ export const startSteps = [
   ),
   step(
     "managementListener",
-    ["stores", "registration", "gateway", "revocations", "upstreamAdmin", "reload", "oracle", "engine"],
-    ({ engine, gateway, registration, upstreamAdmin, ...parts }, { config, ...shared }) => {
+    ["stores", "registration", "gateway", "revocations", "upstreamAdmin", "reload", "ingest", "oracle", "engine"],
+    ({ engine, gateway, ingest, registration, upstreamAdmin, ...parts }, { config, ...shared }) => {
       const app = wireManagement(
         {
           ...shared,
@@ -248,8 +259,9 @@ export const startSteps = [
         },
         {
           upstreams: upstreamAdmin,
+          ingest,
           closing: shared.closing.signal,
-          status: serverStatus(config, { ...shared, gateway, registration }),
+          status: serverStatus(config, { ...shared, gateway, ingest, registration }),
         },
       );
       const address = { unixPath: shared.seat?.orders.socketPath ?? managementSocketPath(config) };

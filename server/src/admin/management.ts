@@ -9,6 +9,7 @@ import { operatorAdmission } from "./admin-access.ts";
 import { addSharedRoutes, type SharedRouteDependencies } from "./administration.ts";
 import { addBackupRoutes, type BackupRouteDependencies } from "./backup-routes.ts";
 import { addCreditRoutes, type CreditRouteDependencies } from "./credit-routes.ts";
+import { addIngestRoutes, type IngestControl } from "./ingest-routes.ts";
 import { isoTime } from "./records.ts";
 import { addSecretRoutes, type SecretRouteDependencies } from "./secret-routes.ts";
 import { addUpstreamRoutes, type UpstreamRouteDependencies } from "./upstream-routes.ts";
@@ -18,6 +19,8 @@ export type OracleProduct = Exclude<Product, "platform">;
 
 /** What only a running server has. */
 export interface RunningServer extends Pick<UpstreamRouteDependencies, "upstreams" | "closing"> {
+  /** Null where it does not ingest. */
+  readonly ingest: IngestControl | null;
   /** What it is and how it does, for a person. */
   readonly status: () => Promise<object>;
 }
@@ -64,9 +67,10 @@ export function createManagement(options: { actor: string }, dependencies: Manag
   addCreditRoutes(app, options, dependencies);
   const { server } = dependencies;
   if (server === null) {
-    for (const path of ["/status", "/api/v1/admin/upstreams", "/api/v1/admin/upstreams/*"]) app.all(path, noServer);
+    for (const path of ofServer) app.all(path, noServer);
   } else {
     addUpstreamRoutes(app, { ...routed, ...server });
+    addIngestRoutes(app, options, { ...routed, ingest: server.ingest });
     app.get("/status", async (context) => context.json(await server.status()));
   }
   for (const path of ["/workers", "/workers/restart"]) app.all(path, noWorkers);
@@ -78,6 +82,9 @@ export function createManagement(options: { actor: string }, dependencies: Manag
   });
   return app;
 }
+
+/** What only a running server can do. */
+const ofServer = ["/status", "/ingest", "/ingest/*", "/api/v1/admin/upstreams", "/api/v1/admin/upstreams/*"];
 
 function noServer(): never {
   throw new SluiceError("CONFLICT", { message: "No server runs on these stores, and only a running one can do this" });

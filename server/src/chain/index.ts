@@ -6,4 +6,5 @@
  */
 export { type ChainValue, memberOf, parseChainJson } from "./integers.ts";
 export { callNode, type NodeEndpoint } from "./node-call.ts";
+export { PubSubClient } from "./pubsub-client.ts";
 export { SlotFeed } from "./slot-feed.ts";

@@ -8,6 +8,8 @@ export interface PubSubSubscription {
   /** JSON text of the parameters, an array. */
   readonly params: string;
   readonly notify: (result: ChainValue) => void;
+  /** Takes whole messages of large notifications, unparsed, in place of `notify`. */
+  readonly large?: { readonly method: string; readonly notify: (text: string) => void };
   /** Reports whether notices arrive: true after the node accepted, false after the connection or the node refused. */
   readonly active: (active: boolean) => void;
 }
@@ -18,10 +20,13 @@ export interface PubSubClientOptions {
   /** First and longest wait before another attempt, milliseconds. */
   readonly reconnectBaseMs?: number;
   readonly reconnectMaxMs?: number;
+  /** Longer messages are ignored; 16 Mi when absent, more than a node sends for small subscriptions. */
+  readonly charactersMax?: number;
 }
 
-/** More than a node sends for the small subscriptions that the gateway itself holds. */
-const noticeCharactersMax = 16 * 1024 * 1024;
+const charactersMaxDefault = 16 * 1024 * 1024;
+/** In these first characters of a message stands which notification it is. */
+const beginning = 160;
 
 /**
  * A client of a node's PubSub socket that keeps a fixed list of subscriptions up: it reconnects with backoff for as
@@ -65,7 +70,8 @@ export class PubSubClient implements AsyncDisposable {
         {
           opened: () => this.#subscribe(),
           received: (data) => {
-            if (typeof data === "string" && data.length <= noticeCharactersMax) this.#receive(data);
+            const { charactersMax = charactersMaxDefault } = this.#options;
+            if (typeof data === "string" && data.length <= charactersMax) this.#receive(data);
           },
           lost: () => this.#lost(),
         },
@@ -83,6 +89,12 @@ export class PubSubClient implements AsyncDisposable {
   }
 
   #receive(text: string): void {
+    for (const { large } of this.#subscriptions) {
+      if (large !== undefined && text.slice(0, beginning).includes(`"method":"${large.method}"`)) {
+        large.notify(text);
+        return;
+      }
+    }
     let message: ChainValue;
     try {
       message = parseChainJson(text);

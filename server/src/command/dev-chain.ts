@@ -9,8 +9,6 @@ export interface ChainAddress {
   readonly ws: string;
   /** Where the devnet_* methods are answered. */
   readonly admin: string;
-  /** Where it serves Yellowstone. */
-  readonly grpc: string;
   /** The pools of its genesis by name, the side that is priced first. */
   readonly pools: Readonly<Record<string, readonly PoolSide[]>>;
 }
@@ -60,9 +58,8 @@ export async function startDevChain(
     log: Pick<Log, "info" | "warn">;
   },
 ): Promise<SupervisedChild<ChainAddress>> {
-  const names = ["rpc", "pubsub", "admin", "grpc"] as const;
-  const taken = await freePorts(names.length);
-  const ports = names.flatMap((name, index) => [`--${name}-port`, `${taken[index]}`]);
+  const [rpcPort, pubsubPort, adminPort] = await freePorts(3);
+  const ports = ["--rpc-port", `${rpcPort}`, "--pubsub-port", `${pubsubPort}`, "--admin-port", `${adminPort}`];
   const pace = [
     "--slot-ms",
     String(options.slotMs),
@@ -87,9 +84,10 @@ export async function startDevChain(
 
 function readChainReady(line: string): ChainAddress | null {
   if (!line.startsWith("{")) return null;
-  const said: Partial<Record<"ready" | "rpc" | "ws" | "admin" | "grpc", unknown>> & Pick<ChainAddress, "pools"> =
+  const said: { ready?: unknown; rpc?: unknown; ws?: unknown; admin?: unknown; pools?: ChainAddress["pools"] } =
     JSON.parse(line);
-  const { rpc, ws, admin, grpc } = said;
-  if (said.ready !== true || typeof rpc !== "string" || typeof ws !== "string") return null;
-  return typeof admin === "string" && typeof grpc === "string" ? { rpc, ws, admin, grpc, pools: said.pools ?? {} } : null;
+  const { rpc, ws, admin } = said;
+  return said.ready === true && typeof rpc === "string" && typeof ws === "string" && typeof admin === "string"
+    ? { rpc, ws, admin, pools: said.pools ?? {} }
+    : null;
 }

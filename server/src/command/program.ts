@@ -10,6 +10,7 @@ import { CommandContext, type Environment, flagsOf } from "./context.ts";
 import { addCreditCommands } from "./credits.ts";
 import { runDev } from "./dev.ts";
 import { addEngineCommands } from "./engine.ts";
+import { addIngestCommands } from "./ingest.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addLedgerCommands } from "./ledger.ts";
 import { addMigrateCommand } from "./migrate.ts";
@@ -47,6 +48,7 @@ export function buildProgram(terminal: Terminal, environment: Environment = {}):
   addBackupCommands(program, context);
   addOracleCommands(program, context);
   addEngineCommands(program, context);
+  addIngestCommands(program, context);
   addSearcherCommands(program, context);
   addChainCommands(program, context);
   addSecretCommands(program, context);

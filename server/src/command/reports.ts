@@ -36,10 +36,12 @@ export function addReportCommands(program: Command, context: CommandContext): vo
 }
 
 function describeStatus(server: ServerStatus): string {
-  const { status, version, mode, pid, uptime_seconds: up, roles, parts, reasons, processes, endpoints, nodes } = server;
+  const { status, version, mode, pid, uptime_seconds: up, roles, parts, reasons, processes } = server;
+  const { endpoints, nodes, ingest } = server;
   const rows = [
     ...Object.entries(parts).map(([name, state]) => [name, state]),
     ...nodes.map(({ network, serving, of }) => [network, `${serving} of ${of} nodes serve`]),
+    ...ingest.map(({ network, state, confirmed }) => [`blocks of ${network}`, `${state}, at slot ${confirmed ?? "?"}`]),
     ...endpoints.map(({ name, url }) => [name, url]),
   ];
   const head = `${status}: sluice ${version} (${mode}), process ${pid}, up for ${up} s, roles ${roles.join(", ")}`;

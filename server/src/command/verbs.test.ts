@@ -106,6 +106,13 @@ beforeAll(async () => {
           remove: async () => undefined,
           follow: async () => undefined,
         },
+        ingest: {
+          status: () => [ingestRecord],
+          skip: (network, from, to) => {
+            skipped.push(`${network} ${from} ${to}`);
+            return to > 500n ? { ok: false, reason: "range" } : { ok: true };
+          },
+        },
         closing: new AbortController().signal,
         status: async () => ({
           status: "degraded",
@@ -119,6 +126,7 @@ beforeAll(async () => {
           processes: [{ id: "5eed", roles: ["gateway", "engine"], since: "2026-11-23T00:00:00.000Z" }],
           endpoints: [{ name: "rpc", url: "http://127.0.0.1:8899/rpc" }],
           nodes: [{ network: "devnet", serving: 1, of: 2 }],
+          ingest: [ingestRecord],
         }),
       },
     },
@@ -126,6 +134,21 @@ beforeAll(async () => {
   const server = Bun.serve({ unix: join(directory, "sluice.sock"), fetch: (request) => app.fetch(request) });
   resources.defer(() => server.stop(true));
 });
+const skipped: string[] = [];
+const ingestRecord = {
+  network: "devnet",
+  state: "lagging",
+  head: 500,
+  confirmed: 430,
+  finalized: 400,
+  lag_slots: 70,
+  unavailable_slots: 3,
+  fault: "The disk is full.",
+  sources: [
+    { name: "a", kind: "polling", up: true, trusted: true },
+    { name: "b", kind: "polling", up: true, trusted: false },
+  ],
+};
 afterAll(async () => {
   await resources.disposeAsync();
   rmSync(directory, { recursive: true, force: true });
@@ -139,6 +162,23 @@ async function say(...args: string[]): Promise<string> {
 }
 const read = async (...args: string[]) => JSON.parse(await say(...args, "--json"));
 const account = async (): Promise<string> => (await read("accounts", "create", "--name", "Acme")).id;
+
+test("ingest is shown with its sources, and slots are given up at an operator's word", async () => {
+  const shown = await say("ingest", "status");
+  for (const part of ["lagging", "430", "contradicted", "devnet: The disk is full."]) expect(shown).toContain(part);
+  expect(await say("status")).toMatch(/blocks of devnet\s+lagging, at slot 430/);
+  expect(await read("ingest", "skip", "devnet", "431", "433")).toMatchObject({ networks: [{ network: "devnet" }] });
+  expect(skipped).toEqual(["devnet 431 433"]);
+  const audit = await read("audit");
+  expect(audit.items[0]).toMatchObject({
+    action: "ingest.skip",
+    subject: "devnet",
+    detail: { from: "431", to: "433" },
+  });
+  await expect(say("ingest", "skip", "devnet", "431", "900")).rejects.toThrow("ten million");
+  await expect(say("ingest", "skip", "devnet", "x", "900")).rejects.toThrow("It must be a slot");
+  await expect(say("ingest", "skip", "moonnet", "1", "2")).rejects.toThrow("mainnet");
+});
 
 test("an account is created with all three tiers, shown, renamed, moved, limited, disabled and enabled", async () => {
   const tiers = ["--tier", "business", "--oracle-tier", "ultra", "--oracle-v2-tier", "developer"];

@@ -1,4 +1,4 @@
-import type { HealthRecord, ReadyRecord, ServerStatus } from "@sluice/contract/schemas";
+import type { HealthRecord, IngestRecord, ReadyRecord, ServerStatus } from "@sluice/contract/schemas";
 import { type Network, networks } from "@sluice/contract/tiers";
 import { type Clock, sleep, type Timer } from "@sluice/lib";
 import { type Config, type Role, roles } from "../config/index.ts";
@@ -10,6 +10,7 @@ import type { Oracle, OracleHealth } from "../oracle/index.ts";
 import type { UpstreamHealth } from "../upstreams/index.ts";
 import { version } from "./dependencies.ts";
 import { endpointsOf, openedRoles } from "./endpoints.ts";
+import type { IngestReport } from "./ingest.ts";
 import { followsNodes } from "./nodes.ts";
 import type { Registration } from "./registration.ts";
 import type { StoreWatch } from "./store-watch.ts";
@@ -81,6 +82,7 @@ interface ObservedParts {
   readonly engine?: Pick<EngineService, "status"> | null;
   readonly oracle?: Pick<Oracle, "health"> | null;
   readonly names?: Pick<Names, "isAnswering"> | null;
+  readonly ingest?: Pick<IngestReport, "status"> | null;
 }
 
 type PartState = HealthRecord["parts"][string];
@@ -155,13 +157,13 @@ export class Health implements ProbeSource, Disposable {
   }
 
   #parts(): HealthRecord["parts"] {
-    const { gateway, registration, storeWatch, engine, oracle, names } = this.#observed;
+    const { gateway, registration, storeWatch, engine, oracle, names, ingest } = this.#observed;
     const stores = (storeWatch?.conditions ?? []).map(({ store, isUp }): [string, PartState] => [
       store,
       isUp ? "ok" : "down",
     ]);
     const { role, status } = engine?.status() ?? { status: null };
-    const isMetering = gateway !== undefined && this.#roles.some((each) => each !== "resolver");
+    const isMetering = gateway !== undefined && this.#roles.some((each) => each !== "resolver" && each !== "ingest");
     return {
       server: this.#dependencies.drain.isTold ? "down" : "ok",
       ...(gateway === undefined || !followsNodes(this.#config) ? {} : this.#nodes(gateway)),
@@ -171,6 +173,7 @@ export class Health implements ProbeSource, Disposable {
       ...(status === null ? {} : { engine: role ?? status }),
       ...(oracle ? { oracle: oracleStatus(oracle.health()) } : {}),
       ...(names ? { resolver: names.isAnswering ? "ok" : "down" } : {}),
+      ...(ingest ? { ingest: ingestStatus(ingest.status()) } : {}),
     };
   }
 
@@ -196,6 +199,7 @@ export class Health implements ProbeSource, Disposable {
       ...(role === "gateway" ? [["credits", "the state store leases no credits"] as const] : []),
       ...(role === "oracle" ? [["oracle", "no symbol has a price"] as const] : []),
       ...(role === "resolver" ? [["resolver", "the node that names are read from does not answer"] as const] : []),
+      ...(role === "ingest" ? [["ingest", "no block of some network reaches the log of its chain"] as const] : []),
       ...(role === "engine" ? [["engine", engineTexts[parts["engine"] ?? "down"] ?? ""] as const] : []),
     ];
     return texts.flatMap(([part, message]) => {
@@ -258,6 +262,14 @@ function creditsStatus({ isFailing, isAdvancing }: HealthOfGateway["credits"]): 
   return isAdvancing ? "degraded" : "down";
 }
 
+/** A log that takes nothing, or whose followers have nothing new, is down; one that is behind is degraded. */
+function ingestStatus(records: readonly IngestRecord[]): "ok" | "degraded" | "down" {
+  const isDown = ({ state, fault }: IngestRecord): boolean =>
+    fault !== null || state === "paused" || state === "starting";
+  if (records.some(isDown)) return "down";
+  return records.every(({ state, unavailable_slots: slots }) => state === "live" && slots === 0) ? "ok" : "degraded";
+}
+
 function nodesStatus(nodes: readonly UpstreamHealth[]): "ok" | "degraded" | "down" {
   if (nodes.some(({ healthy }) => healthy)) return "ok";
   return nodes.some(({ mayServe, speaks }) => mayServe && speaks) ? "degraded" : "down";
@@ -270,9 +282,10 @@ export function serverStatus(
     readonly health: Health;
     readonly gateway: HealthOfGateway;
     readonly registration: Pick<Registration, "registered"> | null;
+    readonly ingest: Pick<IngestReport, "status"> | null;
   },
 ): () => Promise<ServerStatus> {
-  const { gateway, health, registration } = dependencies;
+  const { gateway, health, registration, ingest } = dependencies;
   return async () => {
     const { status, version: running, uptimeSeconds, parts } = health.health();
     const processes = (await registration?.registered()) ?? [];
@@ -292,6 +305,7 @@ export function serverStatus(
         const serving = nodes.filter(({ healthy }) => healthy).length;
         return nodes.length === 0 ? [] : [{ network, serving, of: nodes.length }];
       }),
+      ingest: ingest?.status() ?? [],
     };
   };
 }

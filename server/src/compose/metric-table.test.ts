@@ -6,6 +6,7 @@ import { cacheMetrics, createCacheEvents } from "../cache/index.ts";
 import { createCreditsEvents, creditMetrics } from "../credits/index.ts";
 import { createEngineEvents, engineMetrics } from "../engine/index.ts";
 import { createGatewayEvents, gatewayMetrics } from "../gateway/index.ts";
+import { createIngestEvents, ingestMetrics } from "../ingest/index.ts";
 import { createKeysEvents, keyMetrics } from "../keys/index.ts";
 import { createLeaseEvents, leaseMetrics } from "../leases/index.ts";
 import { createLedgerEvents, ledgerMetrics } from "../ledger/index.ts";
@@ -48,6 +49,7 @@ const rooms: Record<string, { readonly metrics: object; readonly create: (observ
   state: { metrics: stateMetrics, create: createStateEvents },
   ledger: { metrics: ledgerMetrics, create: createLedgerEvents },
   log: { metrics: logMetrics, create: createLogEvents },
+  ingest: { metrics: ingestMetrics, create: (observe) => createIngestEvents(observe, { network: "devnet" }) },
   names: { metrics: namesMetrics, create: createNamesEvents },
   oracle: {
     metrics: oracleMetrics,
@@ -77,6 +79,7 @@ function observed() {
     ...createStateEvents(observe),
     ...createLedgerEvents(observe),
     ...createLogEvents(observe),
+    ...createIngestEvents(observe, { network: "devnet" }),
     ...createNamesEvents(observe),
     ...createEngineEvents(observe),
   };

@@ -1,6 +1,6 @@
 import type { Config } from "../config/index.ts";
 import type { UpstreamsOptions } from "../upstreams/index.ts";
-import { opensEngine, opensGateway, opensResolver, resolvesFromPool } from "./endpoints.ts";
+import { opensEngine, opensGateway, opensIngest, opensResolver, resolvesFromPool } from "./endpoints.ts";
 
 /** How the nodes of all networks are called. */
 export const upstreamsOptions = (config: Config): UpstreamsOptions => ({
@@ -17,4 +17,7 @@ export const upstreamsOptions = (config: Config): UpstreamsOptions => ({
 
 /** Whether a role of this process calls nodes; otherwise none is connected to. */
 export const followsNodes = (config: Config): boolean =>
-  opensGateway(config) || opensEngine(config) || (opensResolver(config) && resolvesFromPool(config));
+  opensGateway(config) ||
+  opensEngine(config) ||
+  opensIngest(config) ||
+  (opensResolver(config) && resolvesFromPool(config));

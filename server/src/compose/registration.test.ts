@@ -104,6 +104,17 @@ test("a second process that counts calls by itself is refused with the keys that
   expect((await store.list()).map(({ id }) => id)).toEqual(["first"]);
 });
 
+test("a second process that ingests into a log of its own is refused, and one beside it that does not is not", async () => {
+  const roles = ["gateway", "ingest"];
+  await using _first = await open(process("first", { roles }));
+  const refused = await ending(open(Object.assign(process("second", { roles }), { keepsOwnLog: true })));
+  expect(String(refused)).toContain("this one has no LOG_URL");
+  expect((await store.list()).map(({ id }) => id)).toEqual(["first"]);
+  const own = { keepsOwnLog: true, ...process("third") };
+  expect(rivalOf(own, [process("first", { roles })])).toBeNull();
+  expect(rivalOf({ ...own, roles, keepsOwnLog: false }, [process("first", { roles })])).toBeNull();
+});
+
 test("a process that was killed is succeeded as soon as its registration has ended", async () => {
   await store.join(process("killed", { sharesHot: false }), 6_000);
   const registration = await ending(open(process("next", { sharesHot: false })));

@@ -49,16 +49,37 @@ function differing(own: StoreIds, other: StoreIds): readonly string[] {
   );
 }
 
-/** The first of these processes that counts calls apart from this one; null when each one shares what it counts. */
-export function rivalOf<Other extends NewProcess>(own: NewProcess, others: readonly Other[]): Other | null {
+/** Whether a process of these roles writes the log of its chains in files of its own. */
+interface LogPlace {
+  readonly keepsOwnLog: boolean;
+}
+
+/**
+ * The first of these processes that counts calls apart from this one, or reads blocks into another log than it does;
+ * null when each one shares what it counts and what it reads.
+ */
+export function rivalOf<Other extends NewProcess>(
+  own: NewProcess & Partial<LogPlace>,
+  others: readonly Other[],
+): Other | null {
+  const ingests = ({ roles }: NewProcess): boolean => roles.includes("ingest");
+  // Whether the other one has LOG_URL is not known here: two that are to share a log both have it.
+  const apart = own.keepsOwnLog === true && ingests(own) ? others.find(ingests) : undefined;
+  if (apart !== undefined) return apart;
   if (!own.meters) return null;
   const isApart = (other: Other): boolean =>
     unshared(own) !== "" || unshared(other) !== "" || differing(own, other).length > 0;
   return others.find((other) => other.meters && isApart(other)) ?? null;
 }
 
-function describeRival(own: NewProcess, rival: ProcessRecord): string {
+function describeRival(own: NewProcess & Partial<LogPlace>, rival: ProcessRecord): string {
   const since = new Date(rival.startedAt).toISOString();
+  if (own.keepsOwnLog === true && rival.roles.includes("ingest") && own.roles.includes("ingest")) {
+    return (
+      `another process of this database reads blocks too (roles ${rival.roles.join(", ")}, since ${since}), and this ` +
+      "one has no LOG_URL: each would write a log of its own. Give both the same LOG_URL, or stop the other one"
+    );
+  }
   const lacks = [
     ...(unshared(own) === "" ? [] : [`this process has no ${unshared(own)}`]),
     ...(unshared(rival) === "" ? [] : [`that one has no ${unshared(rival)}`]),
@@ -93,14 +114,14 @@ interface RegistrationDependencies {
  * them share: without them rates are given twice, and each usage report is a part.
  */
 export class Registration implements AsyncDisposable {
-  #process: NewProcess;
+  #process: NewProcess & LogPlace;
   readonly #dependencies: RegistrationDependencies;
   readonly #beats: BackgroundTask;
   #rival: ProcessRecord | null = null;
   /** The rival that was seen last, and its beats when it was seen first; whether it counts is another question. */
   #seen: Pick<ProcessRecord, "id" | "beats" | "hotId" | "ledgerId"> | null = null;
 
-  private constructor(process: NewProcess, dependencies: RegistrationDependencies) {
+  private constructor(process: NewProcess & LogPlace, dependencies: RegistrationDependencies) {
     const { clock, log } = dependencies;
     this.#process = process;
     this.#dependencies = dependencies;
@@ -110,10 +131,14 @@ export class Registration implements AsyncDisposable {
 
   /**
    * Registers, where necessary after a process that was killed is forgotten.
-   * @throws {StartRefusedError} NOT_SHARED when another process counts calls and the two do not share what they count
+   * @throws {StartRefusedError} NOT_SHARED when another process counts calls, or reads blocks, and the two do not share
+   *   what they count or read
    */
-  static async open(process: NewProcess, dependencies: RegistrationDependencies): Promise<Registration> {
-    const registration = new Registration(process, dependencies);
+  static async open(
+    { keepsOwnLog = false, ...process }: NewProcess & Partial<LogPlace>,
+    dependencies: RegistrationDependencies,
+  ): Promise<Registration> {
+    const registration = new Registration({ ...process, keepsOwnLog }, dependencies);
     try {
       await registration.#joinAlone();
       return registration;
@@ -210,7 +235,8 @@ export async function register(
 ): Promise<Registration | null> {
   const { state } = stores;
   if (state.driver === "sqlite" || config.mode === "dev") return null;
-  const process = processOf(config, { id, version, ledgerId: null, hotId: null });
+  const keepsOwnLog = config.stores.log.url === null;
+  const process = { ...processOf(config, { id, version, ledgerId: null, hotId: null }), keepsOwnLog };
   const readIds = (known: StoreIds): Promise<StoreIds> => readStoreIds(stores, known, dependencies.clock);
   return resources.use(await Registration.open(process, { ...dependencies, store: state.processes, readIds }));
 }

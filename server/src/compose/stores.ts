@@ -27,7 +27,16 @@ const sweepMs = 3_600_000;
 const measureEveryMs = 60_000;
 
 /** The files and folders of a server in its data directory. */
-export const storeParts = ["state", "ledger", "ledger-queue", "credits", "console", "sluice.sock", "workers"] as const;
+export const storeParts = [
+  "state",
+  "ledger",
+  "ledger-queue",
+  "log",
+  "credits",
+  "console",
+  "sluice.sock",
+  "workers",
+] as const;
 
 /** The Unix socket at which a running server takes the commands of the `sluice` program. */
 export const managementSocketPath = (config: Config): string => join(config.stores.directory, "sluice.sock");

@@ -17,7 +17,7 @@ export interface CommandsDependencies {
 }
 
 /** What only the process that runs the other roles knows: their figures and their counts. */
-const ofOthers = [/^\/api\/v1\/admin\/(engine|searchers)(\/|$)/, /^\/accounts\/[^/]+\/usage$/];
+const ofOthers = [/^\/ingest(\/|$)/, /^\/api\/v1\/admin\/(engine|searchers)(\/|$)/, /^\/accounts\/[^/]+\/usage$/];
 
 /** The commands of `sluice` on the host's socket: what is about workers is answered here, the rest by one of them. */
 export class Commands {

@@ -1,0 +1,146 @@
+import { BoundedMap } from "@sluice/lib";
+import type { Slot } from "@sluice/wire/identifiers";
+import type { BlockPlace, ChainLog, Hole } from "../log/index.ts";
+import { slotRangeMax } from "./source.ts";
+
+/** A slot whose block is looked for. */
+export interface Want {
+  readonly slot: Slot;
+  /** The hash that a kept block names as its parent's; null where only its slot is known. */
+  readonly blockhash: string | null;
+}
+
+/** Slots that are listed by asking which of them have blocks. */
+export interface SlotRange {
+  readonly from: Slot;
+  readonly to: Slot;
+}
+
+/** Slots looked for at a time below the head and at it, and slots that are remembered. */
+const windowMax = { holes: 48, head: 24 } as const;
+const rememberedMax = 8_192;
+/** Without any list, this many slots are tried one by one. */
+const triedMax = 16;
+/** Lists that came back with nothing before slots are tried. */
+const emptyListsMax = 2;
+
+const next = (slot: Slot): Slot => (slot + 1n) as Slot;
+const before = (slot: Slot): Slot => (slot - 1n) as Slot;
+
+/**
+ * Which blocks are missing: parents that kept blocks name, slots that nodes list in the ranges between, and slots that
+ * were told as confirmed and have not come.
+ */
+export class Wants {
+  /** Slots that are said to have a block. */
+  readonly #said = new BoundedMap<Slot, true>({ max: rememberedMax });
+  /** How often a range, by its first slot, could not be listed. */
+  readonly #unlisted = new BoundedMap<Slot, number>({ max: rememberedMax });
+  /** Blocks that enough nodes call final, by their hashes. */
+  readonly #demanded = new BoundedMap<string, BlockPlace>({ max: 64 });
+  /** Where an empty log begins; null before that is known. */
+  #begin: Slot | null = null;
+  #isBeginListed = false;
+
+  /** An empty log begins with the first block from this slot on. */
+  beginAt(slot: Slot): void {
+    this.#begin ??= slot;
+  }
+
+  get begin(): Slot | null {
+    return this.#begin;
+  }
+
+  said(slot: Slot): void {
+    if (this.#said.get(slot) === undefined) this.#said.set(slot, true);
+  }
+
+  demand(place: BlockPlace): void {
+    this.#demanded.set(place.blockhash, place);
+  }
+
+  /** The slot has no block, as far as enough nodes say. */
+  unsaid(slot: Slot): void {
+    this.#said.delete(slot);
+  }
+
+  /**
+   * The lowest slot from the beginning on that is said to have a block; null before the slots after the beginning were
+   * listed, or could not be.
+   */
+  get first(): Slot | null {
+    if (this.#begin === null) return null;
+    const isTried = (this.#unlisted.get(this.#begin) ?? 0) >= emptyListsMax;
+    if (!this.#isBeginListed && !isTried) return null;
+    let first: Slot | null = null;
+    for (const slot of this.#said.keys()) {
+      if (slot >= (this.#begin ?? 0n) && (first === null || slot < first)) first = slot;
+    }
+    return first;
+  }
+
+  listed({ from }: SlotRange, slots: readonly Slot[] | null): void {
+    if (slots === null) this.#unlisted.set(from, (this.#unlisted.get(from) ?? 0) + 1);
+    else {
+      this.#unlisted.delete(from);
+      this.#isBeginListed ||= from === this.#begin;
+      for (const slot of slots) this.said(slot);
+    }
+  }
+
+  /** Ranges of which it is not known which slots have blocks, lowest first. */
+  ranges(log: Pick<ChainLog, "holes" | "latest">, head: Slot | null): SlotRange[] {
+    const ranges = log.holes().flatMap(({ below, missing }): SlotRange[] => {
+      if (below === null || missing.slot - below.slot < 2n) return [];
+      return [cut({ from: next(below.slot), to: before(missing.slot) })];
+    });
+    const top = log.latest("confirmed")?.slot ?? (this.#begin === null ? null : before(this.#begin));
+    if (top !== null && head !== null && head > top) ranges.push(cut({ from: next(top), to: head }));
+    return ranges;
+  }
+
+  /** What is looked for now, the most urgent first. `isDone` says that a slot's block is kept. */
+  list(log: Pick<ChainLog, "holes" | "latest" | "find">, head: Slot | null, isDone: (slot: Slot) => boolean): Want[] {
+    const holes = log.holes();
+    const wants = new Map<Slot, Want>();
+    for (const { missing } of holes.slice(0, windowMax.holes)) wants.set(missing.slot, missing);
+    for (const [blockhash, place] of this.#demanded.entries()) {
+      if (log.find(place) === null) wants.set(place.slot, place);
+      else this.#demanded.delete(blockhash);
+    }
+    const said = [...this.#said.keys()].sort((left, right) => (left < right ? -1 : 1));
+    const top = log.latest("confirmed")?.slot ?? null;
+    const isOpen = (slot: Slot): boolean => !wants.has(slot) && !isDone(slot);
+    for (const slot of said) {
+      if (wants.size >= windowMax.holes) break;
+      if (isOpen(slot) && isIn(holes, slot)) wants.set(slot, { slot, blockhash: null });
+    }
+    const sizeMax = wants.size + windowMax.head;
+    for (const slot of said) {
+      if (wants.size >= sizeMax) break;
+      const isAtHead = (top === null || slot > top) && slot >= (this.#begin ?? 0n) && head !== null && slot <= head;
+      if (isAtHead && isOpen(slot)) wants.set(slot, { slot, blockhash: null });
+    }
+    for (const { from, to } of this.ranges(log, head)) {
+      if ((this.#unlisted.get(from) ?? 0) < emptyListsMax) continue;
+      for (let slot = from; slot <= to && slot < from + BigInt(triedMax); slot = next(slot)) {
+        if (isOpen(slot)) wants.set(slot, { slot, blockhash: null });
+      }
+    }
+    return [...wants.values()];
+  }
+
+  forgetBelow(slot: Slot): void {
+    for (const each of [...this.#said.keys()]) if (each < slot) this.#said.delete(each);
+  }
+}
+
+/** Lists have a bound, from the bottom up, since followers wait there. */
+function cut({ from, to }: SlotRange): SlotRange {
+  const end = from + BigInt(slotRangeMax - 1);
+  return { from, to: to < end ? to : (end as Slot) };
+}
+
+function isIn(holes: readonly Hole[], slot: Slot): boolean {
+  return holes.some(({ below, missing }) => below !== null && slot > below.slot && slot < missing.slot);
+}
