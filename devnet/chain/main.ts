@@ -43,9 +43,10 @@ async function main(): Promise<void> {
   const node = await start(command.options, log);
   endInOrder(node, command.exitWithParent);
   const admin = node.adminUrl === null ? {} : { admin: node.adminUrl };
+  const grpc = node.grpcUrl === null ? {} : { grpc: node.grpcUrl };
   const { blockEngine } = command.options;
   const engine = blockEngine === null ? {} : { blockEngine };
-  const ready = { ready: true, rpc: node.rpcUrl, ws: node.wsUrl, ...admin, ...engine, pools: poolsOf(node) };
+  const ready = { ready: true, rpc: node.rpcUrl, ws: node.wsUrl, ...admin, ...grpc, ...engine, pools: poolsOf(node) };
   process.stdout.write(`${JSON.stringify(ready)}\n`);
 }
 

@@ -29,6 +29,7 @@ import {
   rpcMethods,
 } from "./rpc/index.ts";
 import { startTraffic } from "./traffic/index.ts";
+import { defaultLimits, serveYellowstone, YellowstoneHub, type YellowstoneServer } from "./yellowstone/index.ts";
 
 /** Longest text that a client may send over a socket. Source: Solana JSON-RPC, limits. */
 const socketMessageBytesMax = 4_096;
@@ -42,13 +43,15 @@ interface SocketData {
   dispatch: Dispatch | null;
 }
 
-/** A running development chain with its two endpoints. */
+/** A running development chain with its endpoints. */
 export interface ChainNode extends AsyncDisposable {
   readonly chain: Chain;
   readonly rpcUrl: string;
   readonly wsUrl: string;
   /** Where nothing but devnet_* is answered, whatever goes wrong elsewhere; null without `admin`. */
   readonly adminUrl: string | null;
+  /** Where Yellowstone is served; null without it. */
+  readonly grpcUrl: string | null;
   /** Closes the open slot now, beside what the timer does; tests that own the time use it. */
   closeSlot(): Promise<void>;
   /** Answers a body as the HTTP endpoint does, without a socket; null when there is no answer. */
@@ -166,6 +169,16 @@ function serveAdmin(options: NodeOptions, methods: ReadonlyMap<string, Method>, 
   });
 }
 
+/** Serves Yellowstone where the options have a port for it. */
+async function openYellowstone(
+  options: NodeOptions,
+  hub: YellowstoneHub,
+  clock: Clock,
+): Promise<YellowstoneServer | null> {
+  const { host, grpcPort: port, grpcToken: token } = options;
+  return port === null ? null : await serveYellowstone({ host, port, token }, { hub, clock });
+}
+
 interface NodeDependencies {
   readonly clock: Clock;
   readonly log: Log;
@@ -187,7 +200,11 @@ export async function startNode(options: NodeOptions, dependencies: NodeDependen
   const chain = await Chain.start(options, genesis, { svm, log, now: clock.now });
   const performance = new PerformanceSamples(chain.at("processed"));
   const addresses = { rpc: "", pubsub: "" };
-  const view = new LaggingView(chain, (event) => hub.publish(event));
+  const publish = (event: ChainEvent): void => {
+    hub.publish(event);
+    if (options.grpcPort !== null) updates.publish(event);
+  };
+  const view = new LaggingView(chain, publish);
   const node: RpcNode = {
     chain: view,
     performance,
@@ -203,6 +220,7 @@ export async function startNode(options: NodeOptions, dependencies: NodeDependen
     log,
   );
   const hub = new PubSubHub({ subscriptionsMax: options.subscriptionsMax }, { node });
+  const updates = new YellowstoneHub(defaultLimits, { node, gate: edge.frozen });
   watch(chain, (event) => view.publish(event), performance);
   const isHealthy = () => faults.slotsBehind === null;
   const behind = { rpc: edge.failing(rpc), hub, node, edge, sockets, isHealthy };
@@ -214,13 +232,15 @@ export async function startNode(options: NodeOptions, dependencies: NodeDependen
     { nearest, retryMs, tickMs: engineTickMs },
     { chain, clock: dependencies.clock, log },
   );
-  const faults = new Faults(options, { chain, clock, edge, sockets, view, listeners, engine });
+  const parts = { chain, clock, edge, sockets, streams: updates.faults, view, listeners, engine };
+  const faults = new Faults(options, parts);
   addresses.rpc = `${address(options.host)}:${listeners[0].port}`;
   addresses.pubsub = `${address(options.host)}:${listeners[1].port}`;
   const added = options.admin ? adminMethods(faults) : new Map<string, Method>();
   for (const [name, method] of added) methods.set(name, method);
   if (options.admin) methods.set("getHealth", healthMethod(faults));
   const admin = options.admin ? serveAdmin(options, added, node) : null;
+  const yellowstone = await openYellowstone(options, updates, dependencies.clock);
   const closeSlot = () => clock.tick(chain);
   const traffic = startTraffic(
     { transactionsPerSecond: options.traffic, seed: options.trafficSeed, slotMs: options.slotMs },
@@ -235,6 +255,7 @@ export async function startNode(options: NodeOptions, dependencies: NodeDependen
     rpcUrl: `http://${addresses.rpc}`,
     wsUrl: `ws://${addresses.pubsub}`,
     adminUrl: admin === null ? null : `http://${address(options.host)}:${admin.port}`,
+    grpcUrl: yellowstone === null ? null : `http://${address(options.host)}:${yellowstone.port}`,
     closeSlot,
     answer: (body) => answerBody(body, rpc),
     async [Symbol.asyncDispose]() {
@@ -242,6 +263,7 @@ export async function startNode(options: NodeOptions, dependencies: NodeDependen
       timer?.stop();
       await engine[Symbol.asyncDispose]();
       edge.clear();
+      await yellowstone?.[Symbol.asyncDispose]();
       await Promise.all([...listeners.map((listener) => listener.stop()), admin?.stop(true)]);
       await chain[Symbol.asyncDispose]();
     },

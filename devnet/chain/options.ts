@@ -33,6 +33,10 @@ export interface NodeOptions extends GenesisSources {
   /** Whether the devnet_* methods exist, on every endpoint and on a separate one. */
   readonly admin: boolean;
   readonly adminPort: number;
+  /** Of Yellowstone over gRPC; null does not serve it. */
+  readonly grpcPort: number | null;
+  /** What its clients send as `x-token`; null asks for none. */
+  readonly grpcToken: string | null;
   /** Where the validators' block engine is; null when they have none. */
   readonly blockEngine: string | null;
   /** Whether they look for the nearest of its regions. */
@@ -63,6 +67,8 @@ export const defaultOptions: NodeOptions = {
   trafficSeed: "sluice",
   admin: false,
   adminPort: 0,
+  grpcPort: null,
+  grpcToken: null,
   blockEngine: null,
   blockEngineNearest: true,
   blockEngineRetryMs: 5_000,
@@ -109,7 +115,7 @@ const flagNames = {
 } as const satisfies {
   readonly [flag: string]: Exclude<
     keyof NodeOptions,
-    "admin" | "votes" | "blockEngine" | "blockEngineNearest" | keyof GenesisSources
+    "admin" | "votes" | "blockEngine" | "blockEngineNearest" | "grpcPort" | "grpcToken" | keyof GenesisSources
   >;
 };
 
@@ -118,6 +124,7 @@ const ranges: { readonly [flag: string]: readonly [bigint, bigint] } = {
   "rpc-port": [0n, 65_535n],
   "pubsub-port": [0n, 65_535n],
   "admin-port": [0n, 65_535n],
+  "grpc-port": [0n, 65_535n],
   "slot-ms": [0n, 60_000n],
   "start-slots": [0n, 5_000n],
   "genesis-lamports": [1_000_000_000n, 10_000_000_000_000_000_000n],
@@ -147,6 +154,20 @@ function readFlag(
   return { value: typeof like === "bigint" ? number : Number(number) };
 }
 
+/** The flags of an endpoint that is there only when it is asked for. */
+function readYellowstone(
+  values: Record<string, unknown>,
+  { read, faults }: { readonly read: Record<string, unknown>; readonly faults: string[] },
+): void {
+  const { "grpc-port": port, "grpc-token": token } = values;
+  if (typeof token === "string" && typeof port !== "string") faults.push("--grpc-token needs --grpc-port");
+  if (typeof token === "string") read["grpcToken"] = token;
+  if (typeof port !== "string") return;
+  const result = readFlag("grpc-port", port, 0);
+  if ("fault" in result) faults.push(result.fault);
+  else read["grpcPort"] = result.value;
+}
+
 /** Reads the command line; all faults are reported at once. */
 export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
   const flags = Object.fromEntries(Object.keys(flagNames).map((flag) => [flag, { type: "string" as const }]));
@@ -168,6 +189,8 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
         "no-votes": { type: "boolean" },
         "block-engine": { type: "string" },
         "disable-block-engine-autoconfig": { type: "boolean" },
+        "grpc-port": { type: "string" },
+        "grpc-token": { type: "string" },
       },
       strict: true,
     }).values;
@@ -185,6 +208,7 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
   const engine = readBlockEngine(typeof values["block-engine"] === "string" ? values["block-engine"] : "off");
   if (typeof engine === "object" && engine !== null) faults.push(engine.fault);
   else read["blockEngine"] = engine;
+  readYellowstone(values, { read, faults });
   for (const [flag, name] of Object.entries(flagNames)) {
     const text = values[flag];
     if (typeof text !== "string") continue;

@@ -163,6 +163,12 @@ export class BackwardWriter {
     this.close(field, end);
   }
 
+  /** Fields that were written elsewhere. */
+  raw(fields: Uint8Array): void {
+    const at = this.#room(fields.length);
+    this.#bytes.set(fields, at);
+  }
+
   /** The prefix of a message whose content was written since the length was `end`. */
   close(field: number, end: number): void {
     this.varint(this.length - end);

@@ -3,6 +3,7 @@ import type { ResettableListener } from "../../listener.ts";
 import { TextRandom } from "../../random.ts";
 import type { Chain } from "../bank/index.ts";
 import type { BlockEngineLinks } from "../leader/index.ts";
+import type { StreamFaults } from "../yellowstone/index.ts";
 import type { EdgeFaults, SocketFaults } from "./edge.ts";
 import type { LaggingView } from "./lagging-view.ts";
 import type { SlotClock } from "./slot-clock.ts";
@@ -13,6 +14,8 @@ interface FaultyParts {
   readonly clock: SlotClock;
   readonly edge: EdgeFaults;
   readonly sockets: SocketFaults;
+  /** Of Yellowstone. */
+  readonly streams: StreamFaults;
   readonly view: LaggingView;
   readonly listeners: readonly ResettableListener[];
   readonly engine: BlockEngineLinks;
@@ -44,12 +47,14 @@ export class Faults {
 
   /** The faults that are on, each with what it was set to. */
   active(): JsonObject {
-    const { clock, edge, sockets, view } = this.parts;
+    const { clock, edge, sockets, streams, view } = this.parts;
     const { slow, corrupt, error } = edge;
+    const { disturb, disturbed } = streams;
     return {
       ...(clock.skipping > 0n && { skipSlots: clock.skipping }),
       ...(view.behind > 0 && { [this.zombie ? "zombie" : "lag"]: { slots: view.behind, now: view.slotsBehind } }),
       ...(sockets.drop !== null && { dropPubsub: { share: sockets.drop.share, dropped: sockets.dropped } }),
+      ...(disturb !== null && { disturbGrpc: { share: disturb.share, kind: disturb.kind, disturbed } }),
       ...(slow !== null && { slow: { ms: slow.ms, share: slow.share, methods: slow.methods } }),
       ...((this.refusing || edge.unavailable) && { refuse: { connections: this.refusing } }),
       ...(edge.frozen.isShut && { freeze: true }),
@@ -60,16 +65,20 @@ export class Faults {
 
   async refuseConnections(): Promise<void> {
     this.refusing = true;
+    this.parts.streams.refuses = true;
+    this.parts.streams.closeAll();
     await Promise.all(this.parts.listeners.map((listener) => listener.refuse()));
   }
 
   /** Ends every fault. What happened meanwhile stays: forks, skipped slots, dropped history, time that moved on. */
   async clear(): Promise<void> {
-    const { chain, clock, edge, sockets, view, listeners } = this.parts;
+    const { chain, clock, edge, sockets, streams, view, listeners } = this.parts;
     this.zombie = false;
     this.refusing = false;
     edge.clear();
     sockets.drop = null;
+    streams.disturb = null;
+    streams.refuses = false;
     clock.clear(chain);
     view.clear();
     await Promise.all(listeners.map((listener) => listener.accept()));

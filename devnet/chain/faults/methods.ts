@@ -10,6 +10,7 @@ import {
   stringValue,
   variantValue,
 } from "../rpc/index.ts";
+import { disturbances } from "../yellowstone/index.ts";
 import { corruptions } from "./edge.ts";
 import type { Faults } from "./faults.ts";
 import { codeMember, settings, shareMember, wholeNumber } from "./params.ts";
@@ -162,7 +163,7 @@ function chainMethods(faults: Faults): MethodTable {
 
 /** Methods that set faults of the node's endpoints, until they are cleared. */
 function nodeMethods(faults: Faults): MethodTable {
-  const { edge, sockets } = faults.parts;
+  const { edge, sockets, streams } = faults.parts;
   return {
     devnet_lag: { ...firstParameter, run: (params) => lag(faults, params[0], false) },
     devnet_zombie: { ...firstParameter, run: (params) => lag(faults, params[0], true) },
@@ -176,6 +177,17 @@ function nodeMethods(faults: Faults): MethodTable {
       },
     },
     devnet_closePubsub: { ...noParameter, run: () => ({ closed: sockets.closeAll() }) },
+    devnet_disturbGrpc: {
+      ...firstParameter,
+      run(params) {
+        const object = settings(params[0], ["share", "kind", "seed"]);
+        const kind = variantValue(object["kind"], disturbances);
+        const seed = object["seed"] === undefined ? undefined : String(object["seed"]);
+        streams.disturb = { share: shareMember(object), kind, random: faults.random("disturbGrpc", seed) };
+        return faults.active();
+      },
+    },
+    devnet_closeGrpc: { ...noParameter, run: () => ({ closed: streams.closeAll() }) },
     devnet_slow: {
       ...firstParameter,
       run(params) {

@@ -9,6 +9,8 @@ export interface ChainAddress {
   readonly ws: string;
   /** Where the devnet_* methods are answered. */
   readonly admin: string;
+  /** Where it serves Yellowstone. */
+  readonly grpc: string;
   /** The pools of its genesis by name, the side that is priced first. */
   readonly pools: Readonly<Record<string, readonly PoolSide[]>>;
 }
@@ -58,8 +60,9 @@ export async function startDevChain(
     log: Pick<Log, "info" | "warn">;
   },
 ): Promise<SupervisedChild<ChainAddress>> {
-  const [rpcPort, pubsubPort, adminPort] = await freePorts(3);
-  const ports = ["--rpc-port", `${rpcPort}`, "--pubsub-port", `${pubsubPort}`, "--admin-port", `${adminPort}`];
+  const names = ["rpc", "pubsub", "admin", "grpc"] as const;
+  const taken = await freePorts(names.length);
+  const ports = names.flatMap((name, index) => [`--${name}-port`, `${taken[index]}`]);
   const pace = [
     "--slot-ms",
     String(options.slotMs),
@@ -84,10 +87,9 @@ export async function startDevChain(
 
 function readChainReady(line: string): ChainAddress | null {
   if (!line.startsWith("{")) return null;
-  const said: { ready?: unknown; rpc?: unknown; ws?: unknown; admin?: unknown; pools?: ChainAddress["pools"] } =
+  const said: Partial<Record<"ready" | "rpc" | "ws" | "admin" | "grpc", unknown>> & Pick<ChainAddress, "pools"> =
     JSON.parse(line);
-  const { rpc, ws, admin } = said;
-  return said.ready === true && typeof rpc === "string" && typeof ws === "string" && typeof admin === "string"
-    ? { rpc, ws, admin, pools: said.pools ?? {} }
-    : null;
+  const { rpc, ws, admin, grpc } = said;
+  if (said.ready !== true || typeof rpc !== "string" || typeof ws !== "string") return null;
+  return typeof admin === "string" && typeof grpc === "string" ? { rpc, ws, admin, grpc, pools: said.pools ?? {} } : null;
 }

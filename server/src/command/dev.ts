@@ -138,6 +138,7 @@ function onChain(config: Config, chain: ChainAddress): Config {
     weight: 1,
     requestsPerSecond: null,
     headers: {},
+    yellowstone: { url: chain.grpc, token: null },
   };
   const resolver = { ...config.resolver, chainRpcUrl: config.resolver.chainRpcUrl ?? chain.rpc };
   const pools = config.oracle.pools.length > 0 ? config.oracle.pools : poolsOf(chain);

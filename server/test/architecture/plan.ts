@@ -302,6 +302,7 @@ export const layered: readonly Layered[] = [
       ["bank"],
       ["leader", "rpc"],
       ["pubsub", "traffic"],
+      ["yellowstone"],
       ["faults"],
       ["."],
     ],

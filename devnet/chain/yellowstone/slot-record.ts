@@ -1,0 +1,160 @@
+import { createHash } from "node:crypto";
+import { packTransaction, writableKeys } from "@sluice/encode";
+import {
+  type AccountUpdate,
+  type EntryUpdate,
+  packAccount,
+  packBlockMeta,
+  packEntry,
+  packStatus,
+  packTransactionUpdate,
+} from "@sluice/encode/updates";
+import { addressBytes, decodeSignature } from "@sluice/wire/base58";
+import { programs } from "@sluice/wire/programs";
+import { parseTransaction } from "@sluice/wire/transaction";
+import {
+  type BankSlot,
+  type Block,
+  type ChainAccount,
+  type Commitment,
+  confirmedBlock,
+  type ExecutedTransaction,
+} from "../model/index.ts";
+
+/** A transaction of a block, with what filters ask of it and the bytes that streams send. */
+export interface RecordedTransaction {
+  readonly executed: ExecutedTransaction;
+  /** All keys, loaded ones included. */
+  readonly keys: ReadonlySet<string>;
+  /** geyser.SubscribeUpdateTransactionInfo. */
+  readonly packed: Uint8Array;
+  readonly asTransaction: Uint8Array;
+  readonly asStatus: Uint8Array;
+}
+
+export interface RecordedAccount {
+  readonly update: AccountUpdate;
+  readonly packed: Uint8Array;
+}
+
+/** All that streams may be told of a slot, packed once. */
+export interface SlotRecord {
+  readonly slot: bigint;
+  readonly parent: bigint;
+  readonly block: ReturnType<typeof confirmedBlock>;
+  readonly transactions: readonly RecordedTransaction[];
+  /** One for each account that was written, with the state at the slot's end, in the order of their write versions. */
+  readonly accounts: readonly RecordedAccount[];
+  readonly entries: readonly { readonly update: EntryUpdate; readonly packed: Uint8Array }[];
+  readonly packedMeta: Uint8Array;
+  /** The commitments that it has reached. */
+  readonly reached: Set<Commitment>;
+}
+
+/** What a record of a slot is made from. */
+interface SlotSource {
+  readonly bank: BankSlot;
+  readonly block: Block;
+  /** Accounts that were written, and what each is at the end of the slot; null is one that is gone. */
+  readonly written: Iterable<readonly [address: string, account: ChainAccount | null]>;
+  readonly nextWriteVersion: () => bigint;
+}
+
+/** Transactions of an entry; a leader makes an entry of each batch that it has run. */
+const entryTransactionsMax = 64;
+
+function recorded(executed: ExecutedTransaction, slot: bigint): RecordedTransaction & { writes: readonly string[] } {
+  const parsed = parseTransaction(executed.bytes);
+  if (!parsed.ok) throw new TypeError(`a recorded transaction is not canonical: ${parsed.fault}`);
+  const { message } = parsed.transaction;
+  const { writable, readonly } = executed.loadedAddresses;
+  const names = [...message.staticAddresses, ...writable, ...readonly];
+  const locks = writableKeys(message, names);
+  // One that failed has paid its fee, and nothing else that it did stays.
+  const writes = executed.error === null ? names.filter((_, index) => locks[index]) : names.slice(0, 1);
+  const packed = packTransaction(
+    { signature: executed.signature, bytes: executed.bytes, meta: executed },
+    executed.index,
+  );
+  const { isVote, index, error } = executed;
+  const signature = signatureBytes(executed);
+  return {
+    executed,
+    keys: new Set(names),
+    writes,
+    packed,
+    asTransaction: packTransactionUpdate(slot, packed),
+    asStatus: packStatus({ slot, signature, isVote, index, error }),
+  };
+}
+
+function signatureBytes({ signature }: ExecutedTransaction): Uint8Array {
+  return decodeSignature(signature) ?? new Uint8Array(64);
+}
+
+/** This chain has no proof of history: its entries are batches of transactions, and a last one that is the blockhash. */
+function entriesOf(block: Block): EntryUpdate[] {
+  const entries: EntryUpdate[] = [];
+  let hash = addressBytes(block.previousBlockhash);
+  for (let start = 0; start < block.transactions.length; start += entryTransactionsMax) {
+    const batch = block.transactions.slice(start, start + entryTransactionsMax);
+    const next = createHash("sha256").update(hash);
+    for (const executed of batch) next.update(signatureBytes(executed));
+    hash = new Uint8Array(next.digest());
+    entries.push({
+      slot: block.slot,
+      index: entries.length,
+      hashCount: 1,
+      hash,
+      executedTransactionCount: batch.length,
+      startingTransactionIndex: start,
+    });
+  }
+  const last = { executedTransactionCount: 0, startingTransactionIndex: block.transactions.length };
+  return [
+    ...entries,
+    { slot: block.slot, index: entries.length, hashCount: 1, hash: addressBytes(block.blockhash), ...last },
+  ];
+}
+
+/** What nodes show of an account that is gone. */
+const closed: ChainAccount = {
+  lamports: 0n,
+  data: new Uint8Array(0),
+  owner: programs.system,
+  executable: false,
+  rentEpoch: 0n,
+};
+
+export function recordSlot({ bank, block, written, nextWriteVersion }: SlotSource): SlotRecord {
+  const { slot, parent } = bank;
+  const transactions = block.transactions.map((executed) => recorded(executed, slot));
+  const writers = new Map<string, Uint8Array>();
+  for (const { executed, writes } of transactions) {
+    const signature = signatureBytes(executed);
+    for (const address of writes) writers.set(address, signature);
+  }
+  const accounts = Array.from(written, ([address, account]): RecordedAccount => {
+    const update: AccountUpdate = {
+      slot,
+      address,
+      account: account ?? closed,
+      writeVersion: nextWriteVersion(),
+      signature: writers.get(address) ?? null,
+    };
+    return { update, packed: packAccount(update) };
+  });
+  const entries = entriesOf(block).map((update) => ({ update, packed: packEntry(update) }));
+  const model = confirmedBlock(block);
+  const counts = { executedTransactionCount: transactions.length, entriesCount: entries.length };
+  return {
+    slot,
+    parent,
+    block: model,
+    transactions,
+    accounts,
+    entries,
+    packedMeta: packBlockMeta({ block: model, ...counts }),
+    reached: new Set(),
+  };
+}

@@ -1,0 +1,26 @@
+/**
+ * updates: the messages of a Yellowstone stream (geyser.SubscribeUpdate) as bytes. What an update holds is packed once
+ * and sent to many; what arrives is read no deeper than its kind, so that a block stays the bytes that it came in.
+ */
+
+export { completeRequest } from "./complete-request.ts";
+export {
+  type AccountUpdate,
+  type BlockMetaUpdate,
+  type BlockUpdate,
+  type EntryUpdate,
+  packAccount,
+  packBlockMeta,
+  packBlockUpdate,
+  packEntry,
+  packPing,
+  packPong,
+  packSlot,
+  packStatus,
+  packTransactionUpdate,
+  packUpdate,
+  type SlotUpdate,
+  type StatusUpdate,
+} from "./pack-update.ts";
+export { type ReadUpdate, readUpdate } from "./read-update.ts";
+export { type SlotStatus, slotStatuses } from "./update-fields.ts";
