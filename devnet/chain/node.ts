@@ -153,13 +153,18 @@ async function answerSocket(socket: ServerWebSocket<SocketData>, message: string
   }
 }
 
-/** An endpoint that answers devnet_* alone and that no fault affects. */
-function serveAdmin(options: NodeOptions, methods: ReadonlyMap<string, Method>, node: RpcNode): Server<undefined> {
-  const admin = dispatcher(
+/** Answers calls of these methods, which may become more. */
+function dispatchTo(methods: ReadonlyMap<string, Method>, node: RpcNode): Dispatch {
+  return dispatcher(
     (name) => methods.get(name),
     (method, params) => method.run(params, node),
     node.log,
   );
+}
+
+/** An endpoint that answers devnet_* alone and that no fault affects. */
+function serveAdmin(options: NodeOptions, methods: ReadonlyMap<string, Method>, node: RpcNode): Server<undefined> {
+  const admin = dispatchTo(methods, node);
   const { host: hostname, adminPort: port } = options;
   return Bun.serve({
     port,
@@ -177,6 +182,14 @@ async function openYellowstone(
 ): Promise<YellowstoneServer | null> {
   const { host, grpcPort: port, grpcToken: token } = options;
   return port === null ? null : await serveYellowstone({ host, port, token }, { hub, clock });
+}
+
+function engineLinks(
+  options: NodeOptions,
+  dependencies: ConstructorParameters<typeof BlockEngineLinks>[1],
+): BlockEngineLinks {
+  const { blockEngineNearest: nearest, blockEngineRetryMs: retryMs } = options;
+  return new BlockEngineLinks({ nearest, retryMs, tickMs: engineTickMs }, dependencies);
 }
 
 interface NodeDependencies {
@@ -214,11 +227,7 @@ export async function startNode(options: NodeOptions, dependencies: NodeDependen
     log,
   };
   const methods = new Map(rpcMethods());
-  const rpc = dispatcher(
-    (name) => methods.get(name),
-    (method, params) => method.run(params, node),
-    log,
-  );
+  const rpc = dispatchTo(methods, node);
   const hub = new PubSubHub({ subscriptionsMax: options.subscriptionsMax }, { node });
   const updates = new YellowstoneHub(defaultLimits, { node, gate: edge.frozen });
   watch(chain, (event) => view.publish(event), performance);
@@ -227,13 +236,8 @@ export async function startNode(options: NodeOptions, dependencies: NodeDependen
   const listenAt = (port: number) =>
     new ResettableListener({ hostname: options.host, port }, (taken) => serve(taken, options, behind));
   const listeners = [listenAt(options.rpcPort), listenAt(options.pubsubPort)] as const;
-  const { blockEngineNearest: nearest, blockEngineRetryMs: retryMs } = options;
-  const engine = new BlockEngineLinks(
-    { nearest, retryMs, tickMs: engineTickMs },
-    { chain, clock: dependencies.clock, log },
-  );
-  const parts = { chain, clock, edge, sockets, streams: updates.faults, view, listeners, engine };
-  const faults = new Faults(options, parts);
+  const engine = engineLinks(options, { chain, clock: dependencies.clock, log });
+  const faults = new Faults(options, { chain, clock, edge, sockets, streams: updates.faults, view, listeners, engine });
   addresses.rpc = `${address(options.host)}:${listeners[0].port}`;
   addresses.pubsub = `${address(options.host)}:${listeners[1].port}`;
   const added = options.admin ? adminMethods(faults) : new Map<string, Method>();

@@ -161,12 +161,10 @@ function chainMethods(faults: Faults): MethodTable {
   };
 }
 
-/** Methods that set faults of the node's endpoints, until they are cleared. */
-function nodeMethods(faults: Faults): MethodTable {
-  const { edge, sockets, streams } = faults.parts;
+/** Methods that set faults of what the node sends unasked, over PubSub and Yellowstone. */
+function streamMethods(faults: Faults): MethodTable {
+  const { sockets, streams } = faults.parts;
   return {
-    devnet_lag: { ...firstParameter, run: (params) => lag(faults, params[0], false) },
-    devnet_zombie: { ...firstParameter, run: (params) => lag(faults, params[0], true) },
     devnet_dropPubsub: {
       ...firstParameter,
       run(params) {
@@ -188,6 +186,15 @@ function nodeMethods(faults: Faults): MethodTable {
       },
     },
     devnet_closeGrpc: { ...noParameter, run: () => ({ closed: streams.closeAll() }) },
+  };
+}
+
+/** Methods that set faults of the node's endpoints, until they are cleared. */
+function nodeMethods(faults: Faults): MethodTable {
+  const { edge } = faults.parts;
+  return {
+    devnet_lag: { ...firstParameter, run: (params) => lag(faults, params[0], false) },
+    devnet_zombie: { ...firstParameter, run: (params) => lag(faults, params[0], true) },
     devnet_slow: {
       ...firstParameter,
       run(params) {
@@ -246,6 +253,7 @@ export function adminMethods(faults: Faults): ReadonlyMap<string, Method> {
       devnet_audit: { ...noParameter, run: () => audit(faults) },
       ...chainMethods(faults),
       ...nodeMethods(faults),
+      ...streamMethods(faults),
       ...validatorMethods(faults),
       devnet_clear: {
         ...noParameter,

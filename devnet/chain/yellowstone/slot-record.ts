@@ -63,7 +63,8 @@ interface SlotSource {
 /** Transactions of an entry; a leader makes an entry of each batch that it has run. */
 const entryTransactionsMax = 64;
 
-function recorded(executed: ExecutedTransaction, slot: bigint): RecordedTransaction & { writes: readonly string[] } {
+/** With the accounts that it could write. */
+function recorded(executed: ExecutedTransaction, slot: bigint): RecordedTransaction & { writes: string[] } {
   const parsed = parseTransaction(executed.bytes);
   if (!parsed.ok) throw new TypeError(`a recorded transaction is not canonical: ${parsed.fault}`);
   const { message } = parsed.transaction;
@@ -92,7 +93,7 @@ function signatureBytes({ signature }: ExecutedTransaction): Uint8Array {
   return decodeSignature(signature) ?? new Uint8Array(64);
 }
 
-/** This chain has no proof of history: its entries are batches of transactions, and a last one that is the blockhash. */
+/** This chain has no proof of history: its entries are batches of transactions, and a last, which is the blockhash. */
 function entriesOf(block: Block): EntryUpdate[] {
   const entries: EntryUpdate[] = [];
   let hash = addressBytes(block.previousBlockhash);

@@ -91,5 +91,7 @@ function readChainReady(line: string): ChainAddress | null {
     JSON.parse(line);
   const { rpc, ws, admin, grpc } = said;
   if (said.ready !== true || typeof rpc !== "string" || typeof ws !== "string") return null;
-  return typeof admin === "string" && typeof grpc === "string" ? { rpc, ws, admin, grpc, pools: said.pools ?? {} } : null;
+  return typeof admin === "string" && typeof grpc === "string"
+    ? { rpc, ws, admin, grpc, pools: said.pools ?? {} }
+    : null;
 }
