@@ -18,7 +18,8 @@ const sound: ScheduleRecord = {
   faults: [],
   restarts: [],
   streams: [],
-  stallMs: 0,
+  stalls: [],
+  lagMs: 0,
   revokedMs: 1_000,
   sharingLosses: 0,
   used: { steady: 0, rated: 0, small: 0, revoked: 0 },
@@ -74,6 +75,16 @@ describe("the verdict on a schedule", () => {
     expect(judge({ ...frozen, calls: [call("revoked", 4_400)], used: used("revoked", 1) })).toEqual([]);
     const other = call("revoked", 4_400, { replica: 1 });
     expect(judge({ ...frozen, calls: [other], used: used("revoked", 1) }).join()).toContain("revoked: process 1");
+  });
+
+  test("counts no time in which the checker stood still, and only where it did", () => {
+    const late = { ...sound, calls: [call("revoked", 3_400)], used: used("revoked", 1) };
+    expect(judge(late).join()).toContain("revoked: process 0");
+    expect(judge({ ...late, stalls: [{ fromMs: 1_200, toMs: 1_700 }] })).toEqual([]);
+    expect(judge({ ...late, lagMs: 500 })).toEqual([]);
+    for (const stalls of [[{ fromMs: 0, toMs: 1_000 }], [{ fromMs: 3_400, toMs: 9_000 }]]) {
+      expect(judge({ ...late, stalls }).join()).toContain("revoked: process 0");
+    }
   });
 
   test("takes a process whose own way to a store is lost for one that the other store still tells of a key", () => {

@@ -5,8 +5,8 @@ import { type Customer, type ReplicaStage, replicaIndexes } from "./replica-stag
 
 const rpcPort = 8899;
 const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getBlockHeight", params: [] });
-/** Longer than any look-up or lease of credits waits. */
-const lateMs = 8_000;
+/** Longer than any look-up or lease of credits waits, also on a machine that is busy with other work. */
+const lateMs = 30_000;
 /** Milliseconds between two calls of a customer to one process. */
 const pauseMs: Readonly<Record<CustomerName, number>> = { steady: 12, rated: 8, small: 12, revoked: 25 };
 const probePauseMs = 80;

@@ -64,12 +64,23 @@ export interface ScheduleRecord {
   readonly restarts: readonly RestartRecord[];
   /** Streams that ended, of those that were open when it began. */
   readonly streams: readonly StreamRecord[];
-  /** Times in which the checker itself, or a process's event loop, stood still. */
-  readonly stallMs: number;
+  /** Times in which the checker itself stood still, in their order. */
+  readonly stalls: readonly Span[];
+  /** The longest time for which the event loop of a process stood still that nothing befell. */
+  readonly lagMs: number;
   /** When the order to disable the key was acknowledged. */
   readonly revokedMs: number;
   /** The most times that one process lost what it shares through Redis. */
   readonly sharingLosses: number;
   /** Credits charged by account once all is whole. */
   readonly used: Readonly<Record<CustomerName, number>>;
+}
+
+/** How much of a time the checker stood still, or a process that nothing befell may have. */
+export function stalledMs({ stalls, lagMs }: Pick<ScheduleRecord, "stalls" | "lagMs">, { fromMs, toMs }: Span): number {
+  const within = stalls.reduce(
+    (sum, stall) => sum + Math.max(0, Math.min(toMs, stall.toMs) - Math.max(fromMs, stall.fromMs)),
+    0,
+  );
+  return within + lagMs;
 }

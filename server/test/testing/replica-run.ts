@@ -3,7 +3,7 @@ import { eventually } from "@sluice/lib/testing";
 import { ReplicaBundles } from "./replica-bundles.ts";
 import { FaultRunner } from "./replica-faults.ts";
 import { ReplicaLoad } from "./replica-load.ts";
-import { type CustomerName, customerNames, type ScheduleRecord } from "./replica-record.ts";
+import { type CustomerName, customerNames, type ScheduleRecord, type Span, stalledMs } from "./replica-record.ts";
 import { describeSchedule, drawSchedule, type FaultKind, type Schedule } from "./replica-schedule.ts";
 import { type Customer, ReplicaStage, replicaIndexes } from "./replica-stage.ts";
 import { ReplicaStreams } from "./replica-streams.ts";
@@ -59,9 +59,9 @@ interface Served {
 
 type Customers = Readonly<Record<CustomerName, Customer>>;
 
-/** How long the checker itself stood still. */
+/** When the checker itself stood still. */
 class StallWatch implements Disposable {
-  stallMs = 0;
+  readonly stalls: Span[] = [];
   readonly #timer: ReturnType<typeof setInterval>;
   #lastMs = performance.now();
 
@@ -69,7 +69,7 @@ class StallWatch implements Disposable {
     this.#timer = setInterval(() => {
       const nowMs = performance.now();
       const lateMs = nowMs - this.#lastMs - tickMs;
-      if (lateMs > tickMs) this.stallMs += lateMs;
+      if (lateMs > tickMs) this.stalls.push({ fromMs: nowMs - lateMs, toMs: nowMs });
       this.#lastMs = nowMs;
     }, tickMs);
   }
@@ -240,7 +240,8 @@ export class ReplicaRun {
       faults: runner.faults,
       restarts: runner.restarts,
       streams: streams.ended,
-      stallMs: stalls.stallMs + lagMs,
+      stalls: stalls.stalls,
+      lagMs,
       revokedMs,
       sharingLosses: Math.max(
         ...after.map((losses, at) => (losses >= (before[at] ?? 0) ? losses - (before[at] ?? 0) : losses)),
@@ -317,10 +318,11 @@ export class ReplicaRun {
     return used;
   }
 
-  #count({ calls, faults, restarts, revokedMs, stallMs }: ScheduleRecord): void {
+  #count(record: ScheduleRecord): void {
+    const { calls, faults, restarts, revokedMs } = record;
     this.#schedules += 1;
     this.#calls += calls.length;
-    this.#stallMsMax = Math.max(this.#stallMsMax, stallMs);
+    this.#stallMsMax = Math.max(this.#stallMsMax, stalledMs(record, { fromMs: 0, toMs: Number.POSITIVE_INFINITY }));
     this.#endings.push(...restarts.map(({ fromMs, toMs }) => Math.round(toMs - fromMs)));
     for (const { kind } of faults) this.#kinds[kind] = (this.#kinds[kind] ?? 0) + 1;
     for (const { kind, status, replica, doneMs } of calls) {

@@ -263,7 +263,7 @@ export class ReplicaStage implements AsyncDisposable {
   }
 }
 
-const orderMs = 5_000;
+const orderMs = 30_000;
 /** What takes longer hangs: times are reported, and a machine may be busy with more than this. */
 const upWithinMs = 120_000;
 const endWithinMs = 60_000;

@@ -6,6 +6,7 @@ import {
   type FaultRecord,
   type ProbeRecord,
   type ScheduleRecord,
+  stalledMs,
 } from "./replica-record.ts";
 import { type FaultKind, faultKinds, isOfWay } from "./replica-schedule.ts";
 import { replicaIndexes } from "./replica-stage.ts";
@@ -110,10 +111,10 @@ function knowableMs(replica: number, { revokedMs, faults }: ScheduleRecord): num
 
 function judgeRevocation(record: ScheduleRecord): string[] {
   return replicaIndexes.flatMap((replica) => {
-    const untilMs = knowableMs(replica, record) + revokedWithinMs + record.stallMs;
-    const late = answeredWith(record, "revoked", 200).filter(
-      (call) => call.replica === replica && call.sentMs > untilMs,
-    );
+    const fromMs = knowableMs(replica, record);
+    const late = answeredWith(record, "revoked", 200).filter(({ replica: asked, sentMs }) => {
+      return asked === replica && sentMs > fromMs + revokedWithinMs + stalledMs(record, { fromMs, toMs: sentMs });
+    });
     const last = late.at(-1);
     if (last === undefined) return [];
     const afterMs = Math.round(last.sentMs - record.revokedMs);
@@ -149,9 +150,9 @@ function judgeProbes(record: ScheduleRecord): string[] {
   faults.push(...ill.map(({ replica, health }) => `probes: /health of process ${replica} was ${health}`));
   for (const replica of replicaIndexes) {
     const { readyMs, unreadyMs } = contradictions(replica, record);
-    const mostMs = readyWithinMs + record.stallMs;
-    if (readyMs > mostMs) faults.push(`probes: process ${replica} was ready for ${readyMs} ms and answered nobody`);
-    if (unreadyMs > mostMs) {
+    if (readyMs > readyWithinMs)
+      faults.push(`probes: process ${replica} was ready for ${readyMs} ms and answered nobody`);
+    if (unreadyMs > readyWithinMs) {
       const own = record.probes.filter((probe) => probe.replica === replica);
       const parts = [...new Set(own.flatMap(({ reasons }) => reasons))].join(", ");
       faults.push(`probes: process ${replica} was not ready for ${unreadyMs} ms and answered (${parts})`);
@@ -160,8 +161,12 @@ function judgeProbes(record: ScheduleRecord): string[] {
   return faults;
 }
 
-/** The longest times in which a process said that it is ready and answered no call, and the other way round. */
-export function contradictions(replica: number, { calls, probes }: ScheduleRecord) {
+/**
+ * The longest times in which a process said that it is ready and answered no call, and the other way round, without
+ * those in which it, or the checker, stood still.
+ */
+export function contradictions(replica: number, record: ScheduleRecord) {
+  const { calls, probes } = record;
   const own = probes.filter((probe) => probe.replica === replica && probe.ready !== 0);
   const longest = { readyMs: 0, unreadyMs: 0 };
   let [name, fromMs]: [keyof typeof longest | null, number] = [null, 0];
@@ -169,7 +174,9 @@ export function contradictions(replica: number, { calls, probes }: ScheduleRecor
     if (call.replica !== replica || call.customer !== "steady" || call.kind !== "answered") continue;
     const found = contradictionOf(call, own);
     if (found !== name) [name, fromMs] = [found, call.sentMs];
-    if (name !== null) longest[name] = Math.max(longest[name], Math.round(call.doneMs - fromMs));
+    if (name === null) continue;
+    const lastedMs = call.doneMs - fromMs - stalledMs(record, { fromMs, toMs: call.doneMs });
+    longest[name] = Math.max(longest[name], Math.round(lastedMs));
   }
   return longest;
 }
