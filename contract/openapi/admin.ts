@@ -3,6 +3,7 @@ import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiRespon
 import type { ErrorCode } from "../errors.ts";
 import * as schemas from "../schemas/index.ts";
 import { identifier } from "../schemas/primitives.ts";
+import { dataSinceHeader } from "./data-since.ts";
 
 type Schema = typeof schemas.usageReport | typeof schemas.problemDetails;
 interface Route {
@@ -18,15 +19,6 @@ interface Route {
   /** It reads records that are deleted after a time. */
   readonly dataSince?: true;
 }
-
-const dataSinceHeader = {
-  headers: {
-    "X-Data-Since": {
-      description: "The moment from which records are kept, where the range begins before it; what is older is deleted",
-      schema: { type: "string" as const, format: "date-time" },
-    },
-  },
-};
 
 type Problems = (...codes: ErrorCode[]) => Record<string, ZodOpenApiResponseObject>;
 

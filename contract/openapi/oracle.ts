@@ -10,6 +10,7 @@ import {
   oraclePeriods,
   oracleSourceStatuses,
 } from "../oracle.ts";
+import { dataSinceHeader } from "./data-since.ts";
 
 /** The price oracle, which listens on a port of its own. Both of its variants share keys, and differ in their forms. */
 
@@ -112,6 +113,8 @@ interface Reading {
   readonly parameters?: readonly Parameter[];
   readonly answer: Schema;
   readonly codes?: readonly OracleErrorCode[];
+  /** It reads records that are deleted after a time. */
+  readonly dataSince?: true;
 }
 
 const everywhere = [
@@ -153,7 +156,7 @@ function failures(codes: readonly OracleErrorCode[], variant: "v1" | "v2") {
   return answers;
 }
 
-function get(path: OraclePath, { operationId, summary, parameters = [], answer, codes = [] }: Reading) {
+function get(path: OraclePath, { operationId, summary, parameters = [], answer, codes = [], dataSince }: Reading) {
   const variant = path.startsWith("/v1/") ? "v2" : "v1";
   const operation: ZodOpenApiOperationObject = {
     operationId,
@@ -162,7 +165,11 @@ function get(path: OraclePath, { operationId, summary, parameters = [], answer, 
     security: [{ bearer: [] }, { apiKeyHeader: [] }, { apiKeyQuery: [] }],
     ...(parameters.length === 0 ? {} : { parameters: [...parameters] }),
     responses: {
-      "200": { description: summary, content: { "application/json": { schema: answer } } },
+      "200": {
+        description: summary,
+        content: { "application/json": { schema: answer } },
+        ...(dataSince === true ? dataSinceHeader : {}),
+      },
       ...failures([...everywhere, ...codes], variant),
     },
   };
@@ -340,6 +347,7 @@ function secondVariant(): ZodOpenApiPathsObject {
       parameters: [interval, limit],
       answer: record({ symbol: text, interval: text, data: listOf(candle) }),
       codes: ofHistory,
+      dataSince: true,
     }),
     ...get("/v1/market/summary", {
       operationId: "marketSummary",

@@ -72,7 +72,10 @@ export class CommandContext {
 
   /** Asks the running server, or the stores when none runs. */
   async manage(options: Options, { method = "GET", path, body, migrates = false }: ManagementCall): Promise<unknown> {
-    await using client = await openManagement(this.config(options), { migrates, flagOf });
+    // Beside the answer, which may be JSON for a program.
+    const dataSince = (since: string): void =>
+      this.terminal.error(`sluice: records are kept from ${since} on; what lies before is not in this answer`);
+    await using client = await openManagement(this.config(options), { migrates, flagOf, dataSince });
     return await client.call(method, path, body);
   }
 

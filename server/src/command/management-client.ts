@@ -19,16 +19,18 @@ export interface ManagementOptions {
   readonly migrates?: boolean;
   /** The option by which the operator gave a member of a body or of a query, for the server's refusals. */
   readonly flagOf?: (member: string) => string;
+  /** Told of the moment from which records are kept, where an answer begins before it. */
+  readonly dataSince?: (since: string) => void;
 }
 
 type Send = (path: string, init: RequestInit) => Promise<Response>;
 
 /** @throws {CommandFailure} when no server runs and there is no store, or the stores cannot be opened */
 export async function openManagement(config: Config, options: ManagementOptions = {}): Promise<ManagementClient> {
-  const { migrates = false, flagOf = (member) => member } = options;
+  const { migrates = false, flagOf = (member) => member, dataSince = () => undefined } = options;
   const socket = managementSocketPath(config);
   const client = (send: Send, close: () => Promise<void>): ManagementClient => ({
-    call: (method, path, body) => call(send, { method, path, body }, flagOf),
+    call: (method, path, body) => call(send, { method, path, body }, { flagOf, dataSince }),
     [Symbol.asyncDispose]: close,
   });
   if (await serverIsAt(socket)) {
@@ -71,13 +73,17 @@ interface Call {
   readonly body: unknown;
 }
 
-async function call(send: Send, { method, path, body }: Call, flagOf: (member: string) => string): Promise<unknown> {
+type Told = Required<Pick<ManagementOptions, "flagOf" | "dataSince">>;
+
+async function call(send: Send, { method, path, body }: Call, { flagOf, dataSince }: Told): Promise<unknown> {
   const response = await send(path, {
     method,
     headers: { "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
+  const since = response.headers.get("x-data-since");
+  if (since !== null) dataSince(since);
   if (response.ok) return text === "" ? null : JSON.parse(text);
   throw new CommandFailure(explain(response.status, text, flagOf));
 }

@@ -11,6 +11,7 @@ import { runProgram } from "./testing/run-program.ts";
 /** Commands against a server's socket, behind which is its management application over a real state store. */
 
 let heldCredits = 0n;
+let keptSince: number | null = null;
 const noon = Date.UTC(2026, 10, 20, 12);
 const directory = mkdtempSync(join(tmpdir(), "sluice-verbs-"));
 const resources = new AsyncDisposableStack();
@@ -79,7 +80,7 @@ beforeAll(async () => {
         asked.push(question);
         return { rows: [{ group: "getSlot", ...figures }], more: false, total: figures };
       },
-      requestsKeptSince: () => null,
+      requestsKeptSince: () => keptSince,
       ledgerTables: async () => [
         { name: "requests", rows: 2, bytes: 3 * 1024 ** 2, oldestMs: noon, kept: 62 * 86_400_000 },
         { name: "oracle_ticks", rows: 0, bytes: 0, oldestMs: null, kept: null },
@@ -308,6 +309,23 @@ test("usage is asked for by days and groups, and refused in the words of the com
   await expect(say("usage", id, "--from", "2026-11-19", "--to", "2026-11-01")).rejects.toThrow(
     "--from: must not be after",
   );
+});
+
+test("an answer that begins before records are kept says so beside it, for people and for programs", async () => {
+  const id = await account();
+  keptSince = Date.UTC(2026, 10, 10);
+  const note = "sluice: records are kept from 2026-11-10T00:00:00.000Z on; what lies before is not in this answer";
+  for (const words of [
+    ["usage", id, "--from", "2026-11-01", "--json"],
+    ["requests", "list", "--since", "2026-11-01", "--json"],
+  ]) {
+    const { ok, text, aside } = await runProgram(...words, "--data-dir", directory);
+    expect([ok, aside]).toEqual([true, note]);
+    expect(JSON.parse(text.replace(`${note}\n`, ""))).toHaveProperty("items");
+  }
+  const within = await runProgram("usage", id, "--from", "2026-11-11", "--data-dir", directory);
+  keptSince = null;
+  expect([within.ok, within.aside]).toEqual([true, ""]);
 });
 
 test("nodes are listed, ordered about and not added twice, and the server tells how it does", async () => {
