@@ -41,6 +41,12 @@ const goodDay: Readonly<Record<string, string>> = {
   'sluice_ledger_rows_dropped_total{table="requests",reason="full"}': "4x120",
   'sluice_ledger_flush_duration_seconds_bucket{table="requests",le="0.1"}': "0+60x120",
   'sluice_ledger_flush_duration_seconds_bucket{table="requests",le="+Inf"}': "0+60x120",
+  'sluice_schema_known{store="state",instance="a"}': "20x120",
+  'sluice_schema_stored{store="state",instance="a"}': "20x120",
+  'sluice_schema_missing{store="state",instance="a"}': "0x120",
+  // A process was killed, and the next one on its directory settled what it held.
+  'sluice_credit_holders_left_behind{meter="credits",instance="a"}': "0x60 1x2 0x58",
+  'sluice_leases_left_behind{instance="a"}': "0x120",
   'sluice_credits_unproved_total{meter="credits"}': "64x120",
   'sluice_lease_takeovers_total{network="mainnet",job="engine-book"}': "2x120",
   'sluice_lease_beat_age_seconds{network="mainnet",job="engine-book",instance="a"}': "0.4x120",

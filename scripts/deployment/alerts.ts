@@ -206,6 +206,24 @@ const storeAlerts: readonly Alert[] = [
       },
     },
   ),
+  alert("SluiceSchemaWaits", "ticket")("max by (store) (sluice_schema_missing) > 0", {
+    for: "30m",
+    summary: "{{ $value }} migrations of the {{ $labels.store }} store wait",
+    firesOn: { 'sluice_schema_missing{store="state",instance="a"}': "1x40" },
+  }),
+  alert("SluiceSchemaNewer", "ticket")("sluice_schema_stored > sluice_schema_known", {
+    for: "30m",
+    summary: "{{ $labels.instance }} is of an earlier version than the one that migrated the {{ $labels.store }} store",
+    firesOn: {
+      'sluice_schema_stored{store="state",instance="a"}': "21x40",
+      'sluice_schema_known{store="state",instance="a"}': "20x40",
+    },
+  }),
+  alert("SluiceCreditsLeftBehind", "ticket")("max by (meter) (sluice_credit_holders_left_behind) > 0", {
+    for: "20m",
+    summary: "{{ $value }} processes that are gone hold {{ $labels.meter }} of accounts",
+    firesOn: { 'sluice_credit_holders_left_behind{meter="credits",instance="a"}': "1x40" },
+  }),
   alert("SluiceCreditsUnproved", "ticket")(grown("sluice_credits_unproved_total", "1h"), {
     for: "0m",
     summary: "Leases of {{ $labels.meter }} of a dead process stay charged, since its tally is void",
@@ -228,6 +246,11 @@ const leaseAlerts: readonly Alert[] = [
       'sluice_lease_beat_age_seconds{network="mainnet",job="engine-book",instance="a"}': "2x40",
       'sluice_lease_held{network="mainnet",job="engine-book",instance="a"}': "1x40",
     },
+  }),
+  alert("SluiceLeaseLeftBehind", "ticket")("max(sluice_leases_left_behind) > 0", {
+    for: "10m",
+    summary: "{{ $value }} jobs are leased to a process that is gone, and none takes them over",
+    firesOn: { 'sluice_leases_left_behind{instance="a"}': "1x40" },
   }),
   alert("SluiceLeaseHeldTwice", "page")("sum by (network, job) (sluice_lease_held) > 1", {
     for: "1m",

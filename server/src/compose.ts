@@ -24,6 +24,7 @@ import { openResolver, startResolver } from "./compose/resolver.ts";
 import { freePredecessor, reloadOfAll } from "./compose/seats.ts";
 import { requireReadableSecrets, vaultOf } from "./compose/secrets.ts";
 import { runSteps, stepsOf } from "./compose/steps.ts";
+import { watchStoreFigures } from "./compose/store-figures.ts";
 import { StoreWatch } from "./compose/store-watch.ts";
 import { managementSocketPath, openStores, type Stores } from "./compose/stores.ts";
 import { Certificates, type OpenPort, trustedHeadersOf } from "./compose/tls.ts";
@@ -44,7 +45,7 @@ import {
 } from "./observe/index.ts";
 import type { Oracle } from "./oracle/index.ts";
 import { type SentQuery, subscribeToSent } from "./rpc/index.ts";
-import type { State } from "./state/index.ts";
+import { createStateEvents, type State } from "./state/index.ts";
 import { UpstreamAdmin } from "./upstreams/index.ts";
 import type { Seat } from "./workers/index.ts";
 
@@ -90,6 +91,7 @@ export interface ComposeDependencies {
 interface Parts {
   readonly stores: Stores;
   readonly storeWatch: StoreWatch;
+  readonly storeFigures: AsyncDisposable;
   /** Whether there was an account before the endpoints opened. */
   readonly hasAccounts: boolean;
   /** Null where no other process can be on the same database. */
@@ -146,6 +148,10 @@ export const startSteps = [
     await requireReadableSecrets(shared.config, { ...shared, store: stores.state.secrets });
     await freePredecessor(shared.config, { ...shared, ...stores });
     return await register(shared.config, { ...shared, stores });
+  }),
+  step("storeFigures", ["stores", "registration"], ({ stores: { state, ledger } }, shared) => {
+    const events = { ...shared.events, ...createStateEvents(shared) };
+    return shared.resources.use(watchStoreFigures({ ...shared, state, ledger, events }));
   }),
   step("gateway", ["stores"], (parts, shared) => wireGateway(shared.config, { ...shared, ...parts })),
   step("revocations", ["stores", "gateway"], ({ stores, gateway }, shared) =>

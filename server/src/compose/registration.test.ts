@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import { advanceUntil } from "@sluice/lib/testing";
-import type { NewProcess, ProcessRecord, ProcessStore } from "../state/index.ts";
-import { Registration, rivalOf } from "./registration.ts";
+import type { NewProcess, ProcessRecord } from "../state/index.ts";
+import { Registration, type Registrations, rivalOf } from "./registration.ts";
 
 const process = (id: string, changes: Partial<NewProcess> = {}): NewProcess => ({
   id,
@@ -18,7 +18,7 @@ const process = (id: string, changes: Partial<NewProcess> = {}): NewProcess => (
 });
 
 /** The store of one database, by the clock of the test. */
-class Registered implements ProcessStore {
+class Registered implements Registrations {
   readonly #clock: ManualClock;
   readonly #rows = new Map<string, ProcessRecord & { readonly endsAtMs: number }>();
   isAway = false;

@@ -101,9 +101,12 @@ const beatsUntilRival = (own: NewProcess, rival: ProcessRecord): number =>
 
 type StoreIds = Pick<NewProcess, "ledgerId" | "hotId">;
 
+/** The part of the store that registers. */
+export type Registrations = Omit<ProcessStore, "leftBehind">;
+
 interface RegistrationDependencies {
   readonly clock: Clock;
-  readonly store: ProcessStore;
+  readonly store: Registrations;
   /** The ids that the stores of this process hold; those of a store that does not answer as they were known. */
   readonly readIds: (known: StoreIds) => Promise<StoreIds>;
   readonly log: Pick<Log, "info" | "warn">;

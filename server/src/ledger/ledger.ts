@@ -3,6 +3,7 @@ import type { LedgerTableName } from "@sluice/contract/ledger";
 import type { Network } from "@sluice/contract/tiers";
 import { BackgroundTask, type Clock, type Random, systemRandom } from "@sluice/lib";
 import { parseClickhouseUrl } from "../config/index.ts";
+import type { StoreSchema } from "../observe/index.ts";
 import { writeArchive } from "./archive.ts";
 import { BatchNumbers, BatchWriter, batchesOf } from "./batches.ts";
 import {
@@ -17,7 +18,7 @@ import { type LedgerEndpoint, type LedgerLog, remoteEndpoint } from "./endpoint.
 import { LedgerOpenError } from "./errors.ts";
 import type { LedgerEvents } from "./events.ts";
 import { FactFiles, type FactFilesDependencies, type FactFilesOptions } from "./fact-files.ts";
-import { ledgerId, migrate, readMigrations } from "./migrations.ts";
+import { ledgerId, migrate, readMigrations, readSchema } from "./migrations.ts";
 import { LedgerReadiness } from "./readiness.ts";
 import type { RequestFact } from "./request-fact.ts";
 import { requestPaces } from "./request-limits.ts";
@@ -96,6 +97,8 @@ export interface Ledger extends AsyncDisposable {
   id(): Promise<string | null>;
   /** The migrations that were applied, in order. */
   migrations(): Promise<readonly { readonly number: number; readonly name: string; readonly appliedAt: number }[]>;
+  /** The same in figures, beside what this version knows. */
+  schema(): Promise<StoreSchema>;
   /** Resolves when the ledger answers and may be used; rejects with the reason why not. */
   reach(): Promise<void>;
   /**
@@ -267,6 +270,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
     reach: () => connection.reach(),
     id: () => ledgerId(connection),
     migrations: () => readMigrations(connection),
+    schema: () => readSchema(connection),
     archive: endpoint.driver === "chdb" ? archiverOf(options, { connection, clock }) : null,
     tables: tableStates,
     childPid: () => endpoint.pid(),

@@ -5,7 +5,7 @@ import { BundleQueries } from "./bundle-queries.ts";
 import { LedgerConnection } from "./connection.ts";
 import { bookkeepingStatements, statementsOf } from "./ddl.ts";
 import { LedgerUnavailableError } from "./errors.ts";
-import { type LedgerMigration, ledgerId, migrate, migrations, readMigrations } from "./migrations.ts";
+import { type LedgerMigration, ledgerId, migrate, migrations, readMigrations, readSchema } from "./migrations.ts";
 import { RequestBlock } from "./request-block.ts";
 import { findRequest } from "./request-search.ts";
 import { ChildSupervisor } from "./supervisor.ts";
@@ -50,9 +50,14 @@ describe("migrations", () => {
 
   test("run once, are recorded, and later ones are added to what is there", async () => {
     const { connection, up } = ledgerIn("a");
+    await up(migrations.slice(0, -1));
+    const known = migrations.length;
+    expect(await readSchema(connection)).toEqual({ known, stored: known - 1, missing: 1 });
     await up();
     await up();
+    expect(await readSchema(connection)).toEqual({ known, stored: known, missing: 0 });
     await up([...migrations, withRegion]);
+    expect(await readSchema(connection)).toEqual({ known, stored: known + 1, missing: 0 });
     const rows = await readMigrations(connection);
     expect(rows.map(({ number, name }) => ({ number, name }))).toEqual(
       [...migrations, withRegion].map(({ number, name }) => ({ number, name })),

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
+import type { StoreSchema } from "../observe/index.ts";
 import { bundleChainColumns, bundleOutcomesTable } from "./bundle-tables.ts";
 import { chainRecordTables, chainTables } from "./chain-tables.ts";
 import type { LedgerConnection } from "./connection.ts";
@@ -89,6 +90,16 @@ const appliedMigrations =
 export async function readMigrations(connection: Pick<LedgerConnection, "query">) {
   const rows = await connection.query<AppliedRow & { readonly applied: string }>(appliedMigrations);
   return rows.map(({ number, name, applied }) => ({ number: Number(number), name, appliedAt: Number(applied) }));
+}
+
+/** The migrations that were applied, beside those that this version knows. */
+export async function readSchema(connection: Pick<LedgerConnection, "query">): Promise<StoreSchema> {
+  const applied = new Set((await readMigrations(connection)).map(({ number }) => number));
+  return {
+    known: Math.max(0, ...migrations.map(({ number }) => number)),
+    stored: Math.max(0, ...applied),
+    missing: migrations.filter(({ number }) => !applied.has(number)).length,
+  };
 }
 
 function refuseUnknown(applied: readonly AppliedRow[], known: readonly LedgerMigration[]): void {

@@ -25,6 +25,17 @@ export const serverMetrics = {
   storeFailedAt: gauge("sluice_store_last_failure_timestamp_seconds", "When a store did not answer the last time", [
     "store",
   ]),
+  schemaKnown: gauge("sluice_schema_known", "The newest migration of a store that this process knows, by its number", [
+    "store",
+  ]),
+  schemaStored: gauge("sluice_schema_stored", "The newest migration that was applied to a store, by its number", [
+    "store",
+  ]),
+  schemaMissing: gauge(
+    "sluice_schema_missing",
+    "Migrations that this process knows and that were not applied to a store",
+    ["store"],
+  ),
   roleReady: gauge("sluice_role_ready", "1 while a role that this process runs serves, as GET /ready says", ["role"]),
   startDuration: gauge("sluice_server_start_duration_seconds", "Time from the start to the first open endpoint"),
 } as const;
@@ -53,8 +64,20 @@ export interface StoreCondition {
   readonly lastFailure: { readonly reason: string; readonly atMs: number } | null;
 }
 
+/** The migrations of a store: what it has, and what a process knows. */
+export interface StoreSchema {
+  /** The number of the newest that the process knows. */
+  readonly known: number;
+  /** The number of the newest that was applied, which a later version may have done. */
+  readonly stored: number;
+  /** How many the process knows that were not applied. */
+  readonly missing: number;
+}
+
 /** What becomes of the stores. */
 export interface StoreEvents {
+  /** Once a minute. */
+  schemaSeen(store: string, schema: StoreSchema): void;
   /** With each answer, or each question that had none; the log is told when it changes. */
   storeSeen(condition: StoreCondition, before: Pick<StoreCondition, "isUp" | "sinceMs">): void;
 }
@@ -127,6 +150,11 @@ export function createServerEvents(
       if (isUp === before.isUp) return;
       if (isUp) log.info({ store, driver, awayMs: sinceMs - before.sinceMs }, "a store answers again");
       else log.warn({ store, driver, reason: lastFailure?.reason ?? "" }, "a store does not answer");
+    },
+    schemaSeen: (store, { known, stored, missing }) => {
+      families.schemaKnown.with(store).set(known);
+      families.schemaStored.with(store).set(stored);
+      families.schemaMissing.with(store).set(missing);
     },
     serverStarted: (fields) => {
       families.info.with(fields.version, fields.mode).set(1);

@@ -15,6 +15,7 @@ export {
   type ServerEvents,
   type StoreCondition,
   type StoreEvents,
+  type StoreSchema,
   serverMetrics,
 } from "./events.ts";
 export { createLineWriter, createLog, type RootLog } from "./log.ts";

@@ -1,4 +1,5 @@
 import { counter, gauge, latency, type Observe } from "../observe/index.ts";
+import type { LeftBehind } from "./process-records.ts";
 
 /** The metrics of the state store; `pool` is the name of a pool of connections to PostgreSQL. */
 export const stateMetrics = {
@@ -14,6 +15,20 @@ export const stateMetrics = {
   connectionsLost: counter("sluice_database_connections_lost_total", "Connections to PostgreSQL that were lost", [
     "pool",
   ]),
+  leasesLeft: gauge(
+    "sluice_leases_left_behind",
+    "Leases of jobs that a process holds which is not registered any more, and that none has taken over",
+  ),
+  creditsLeft: gauge(
+    "sluice_credits_left_behind",
+    "Credits, or requests, that processes hold which are not registered any more",
+    ["meter"],
+  ),
+  creditHoldersLeft: gauge(
+    "sluice_credit_holders_left_behind",
+    "Processes that hold credits, or requests, and are not registered any more",
+    ["meter"],
+  ),
 } as const;
 
 /** A pool of connections at one moment. */
@@ -30,6 +45,8 @@ export interface StateEvents {
   /** A statement got its connection, or none in time. */
   connectionAwaited(pool: string, waitedMs: number): void;
   connectionLost(pool: string): void;
+  /** Once a minute. */
+  leftBehind(left: LeftBehind): void;
 }
 
 /** Registers the metrics of the state store and gives the functions that feed them. */
@@ -44,5 +61,12 @@ export function createStateEvents({ metrics }: Pick<Observe, "metrics">): StateE
     },
     connectionAwaited: (pool, waitedMs) => families.poolWait.with(pool).observe(waitedMs / 1_000),
     connectionLost: (pool) => families.connectionsLost.with(pool).add(),
+    leftBehind: ({ leases, books }) => {
+      families.leasesLeft.with().set(leases);
+      for (const [meter, { processes, amount }] of Object.entries(books)) {
+        families.creditHoldersLeft.with(meter).set(processes);
+        families.creditsLeft.with(meter).set(Number(amount));
+      }
+    },
   };
 }

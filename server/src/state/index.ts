@@ -38,7 +38,7 @@ export type { CreditStore, HeldLeaseBook, LeaseBook, MeteredProduct, OpenLeaseBo
 export { openState } from "./open.ts";
 export type { UpstreamNodeRecord, UpstreamOrder } from "./order-records.ts";
 export type { DatabasePools } from "./pools.ts";
-export type { NewProcess, ProcessRecord, ProcessStore } from "./process-records.ts";
+export type { LeftBehind, NewProcess, ProcessRecord, ProcessStore } from "./process-records.ts";
 export type {
   AccountRecord,
   AuditRecord,

@@ -1,6 +1,7 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import { sql } from "kysely";
+import type { StoreSchema } from "../observe/index.ts";
 import { StateError } from "./errors.ts";
 import type { MigrationStatus, StateDriver } from "./records.ts";
 import { checksumOf, expands, type Migration, renderStep } from "./schema.ts";
@@ -102,6 +103,16 @@ export async function readMigrationStatus(
     const appliedAt = row === undefined ? null : Number(row.applied_at);
     return { number, name, appliedAt, contracts: contracts(migration) };
   });
+}
+
+/** What a version that knows these migrations says of the database. */
+export async function readSchema(target: Target, migrations: readonly Migration[]): Promise<StoreSchema> {
+  const applied = await readApplied(target.driver, target.db);
+  return {
+    known: Math.max(0, ...migrations.map(({ number }) => number)),
+    stored: Math.max(0, ...applied.keys()),
+    missing: migrations.filter(({ number }) => !applied.has(number)).length,
+  };
 }
 
 /** Waits up to a minute for another replica's migration; the limits hold for this transaction only. */

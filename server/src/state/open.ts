@@ -15,7 +15,7 @@ import type { StateEvents } from "./events.ts";
 import { KeyChangeLog } from "./key-changes.ts";
 import { Keys } from "./keys.ts";
 import { Leases } from "./leases.ts";
-import { applyMigrations, readMigrationStatus } from "./migrate.ts";
+import { applyMigrations, readMigrationStatus, readSchema } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import type { DatabasePools, PoolName } from "./pools.ts";
 import { openPostgres } from "./postgres.ts";
@@ -157,6 +157,7 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
     inTurn: (name, work) => (opened.driver === "sqlite" ? work() : runInTurn(opened.db, { name, work }, dependencies)),
     snapshot: (scratch, work) => withSnapshot(opened, scratch, work),
     migrations: () => readMigrationStatus(opened, migrations),
+    schema: () => readSchema(opened, migrations),
     contract: () => contract(opened, dependencies),
     reach,
     ping: () =>

@@ -21,6 +21,16 @@ export interface ProcessRecord {
   readonly beats: number;
 }
 
+/** What processes that are not registered any more hold: they were killed, and nobody settled it or took it over. */
+export interface LeftBehind {
+  readonly leases: number;
+  /** By what is counted: how many processes hold how much of accounts' months. */
+  readonly books: Readonly<Record<BookMeter, { readonly processes: number; readonly amount: bigint }>>;
+}
+
+/** What is leased to a process by accounts. */
+export type BookMeter = "credits" | "oracle" | "oracle-v2" | "served";
+
 /** A process as it registers. */
 export type NewProcess = Omit<ProcessRecord, "startedAt" | "beats" | "schema">;
 
@@ -39,6 +49,8 @@ export interface ProcessStore {
   /** Notes which ledger and which hot store a registered process uses. */
   identify(id: string, stores: Pick<ProcessRecord, "ledgerId" | "hotId">): Promise<void>;
   leave(id: string): Promise<void>;
+  /** Everything that is held by others than `own` and those registered. */
+  leftBehind(own: string): Promise<LeftBehind>;
   /** The longest registered first. */
   list(): Promise<readonly ProcessRecord[]>;
 }

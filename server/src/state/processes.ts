@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { StoreConnection } from "./connection.ts";
-import type { NewProcess, ProcessRecord, ProcessStore } from "./process-records.ts";
+import type { BookMeter, LeftBehind, NewProcess, ProcessRecord, ProcessStore } from "./process-records.ts";
 import { numberOf, numberOrNull } from "./rows.ts";
-import type { Db, ProcessRow, Tx } from "./tables.ts";
+import type { Db, MeterTable, ProcessRow, Tx } from "./tables.ts";
 import { checkIdentifier, checkText, checkWhole } from "./values.ts";
 
 const listedMax = 1_000;
@@ -75,6 +75,29 @@ export class Processes implements ProcessStore {
     return this.#connection.run(async (db) => {
       const rows = await db.selectFrom("processes").selectAll().where("expires_at", ">", this.#now).execute();
       return rows.sort((one, other) => Number(one.started_at - other.started_at)).map(toProcess);
+    });
+  }
+
+  async leftBehind(own: string): Promise<LeftBehind> {
+    const isLeft = sql<boolean>`holder <> ${checkIdentifier("own", own)}
+      and holder not in (select id from processes where expires_at > ${this.#now})`;
+    return this.#connection.run(async (db) => {
+      const { rows: leases } = await sql<{ count: bigint }>`select count(*) as count from leases
+        where holder <> '' and ${isLeft}`.execute(db);
+      const { rows } = await sql<{ meter: MeterTable; processes: bigint; amount: bigint }>`select meter,
+        count(distinct holder) as processes, cast(sum(leased) as bigint) as amount
+        from lease_books where ${isLeft} group by meter`.execute(db);
+      const of = (table: MeterTable): LeftBehind["books"][BookMeter] => {
+        const row = rows.find(({ meter }) => meter === table);
+        return { processes: Number(row?.processes ?? 0n), amount: row?.amount ?? 0n };
+      };
+      const books = {
+        credits: of("credits"),
+        oracle: of("oracle_requests"),
+        "oracle-v2": of("oracle_v2_requests"),
+        served: of("served_requests"),
+      };
+      return { leases: Number(leases[0]?.count ?? 0n), books };
     });
   }
 

@@ -9,6 +9,7 @@ import type {
   SubscriptionTiers,
 } from "@sluice/contract/tiers";
 import type { Log } from "@sluice/lib";
+import type { StoreSchema } from "../observe/index.ts";
 import type { ChainStore } from "./chain-records.ts";
 import type { EngineState, EngineSwitchStore, SearcherStore } from "./engine-records.ts";
 import type { LeaseStore } from "./lease-records.ts";
@@ -270,6 +271,8 @@ export interface State extends AsyncDisposable {
   snapshot<T>(scratch: string, work: (snapshot: StateSnapshot) => Promise<T>): Promise<T>;
   /** Every migration that this version knows, and when it was applied. */
   migrations(): Promise<readonly MigrationStatus[]>;
+  /** The same in figures, also where a later version has migrated the database. */
+  schema(): Promise<StoreSchema>;
   /**
    * Applies the migrations that wait for versions before this one to be gone, and gives their numbers.
    *

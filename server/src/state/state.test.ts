@@ -226,6 +226,8 @@ for (const [name, makePlace] of places) {
         (await state.migrations()).filter(({ appliedAt }) => appliedAt === null).map(({ number }) => number);
       const isShared = state.driver === "postgres";
       expect(await waiting()).toEqual(isShared ? [bundleKeys] : []);
+      const newest = Math.max(...migrations.map(({ number }) => number));
+      expect(await state.schema()).toEqual({ known: newest, stored: newest, missing: isShared ? 1 : 0 });
       const [devnet, testnet] = (["devnet", "testnet"] as const).map((network) => state.engine.of(network).bundles);
       const bundle = newBundle();
       await devnet?.accept(bundle, "genesis");
@@ -246,6 +248,10 @@ for (const [name, makePlace] of places) {
       }
       expect(await state.contract()).toEqual([bundleKeys]);
       expect([await waiting(), await state.contract()]).toEqual([[], []]);
+      expect(await state.schema()).toEqual({ known: newest, stored: newest, missing: 0 });
+      // As a later version does, which runs beside this one.
+      await applyMigrations(opened, [...migrations, { ...added, number: newest + 1 }], dependencies);
+      expect(await state.schema()).toEqual({ known: newest, stored: newest + 1, missing: 0 });
       expect(await devnet?.get(bundle.id)).toEqual({ ...bundle, chain: "genesis" });
       expect(await testnet?.accept(bundle)).toEqual({ fresh: true });
     });

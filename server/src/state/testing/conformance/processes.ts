@@ -49,6 +49,35 @@ export function processConformance({ state, replicas, clock }: ConformanceSubjec
       await state().processes.leave(next.id);
     });
 
+    test("what is held by a process that is neither registered nor the one that asks is left behind, until it is settled", async () => {
+      const { credits, requests, accounts, leases, processes } = state();
+      const before = await processes.leftBehind("nobody");
+      const [living, dead, own] = [newProcess(), newProcess(), newProcess()];
+      await processes.join(living, long);
+      const { id: accountId } = await accounts.create({ name: "left behind" });
+      const month = "2026-11";
+      for (const [number, { id: holder }] of [living, dead, own].entries()) {
+        await credits.lease(accountId, month, 100n, null, { holder, number });
+        await leases.take(`left:${holder}`, holder, null);
+      }
+      await requests.oracle.lease(accountId, month, 7n, null, { holder: dead.id, number: 9 });
+      const sinceBefore = async (asker: string) => {
+        const { leases: held, books } = await processes.leftBehind(asker);
+        const more = (meter: keyof typeof books) => [
+          books[meter].processes - before.books[meter].processes,
+          books[meter].amount - before.books[meter].amount,
+        ];
+        return [held - before.leases, more("credits"), more("oracle"), more("oracle-v2"), more("served")];
+      };
+      expect(await sinceBefore(own.id)).toEqual([1, [1, 100n], [1, 7n], [0, 0n], [0, 0n]]);
+      expect(await sinceBefore("nobody")).toEqual([2, [2, 200n], [1, 7n], [0, 0n], [0, 0n]]);
+      await credits.settle(accountId, month, { holder: dead.id, number: 1 }, null);
+      await leases.release({ name: `left:${dead.id}`, epoch: 1n });
+      expect(await sinceBefore(own.id)).toEqual([0, [0, 0n], [1, 7n], [0, 0n], [0, 0n]]);
+      await processes.leave(living.id);
+      expect(await sinceBefore(own.id)).toEqual([1, [1, 100n], [1, 7n], [0, 0n], [0, 0n]]);
+    });
+
     test("of processes that join at once all but the first see another", async () => {
       const joining = Array.from({ length: 8 }, () => newProcess());
       const seen = await Promise.all(
