@@ -51,7 +51,7 @@ import type { Seat } from "./workers/index.ts";
 
 export { restoreInto } from "./compose/backup.ts";
 export { version } from "./compose/dependencies.ts";
-export { type Endpoint, engineUrl } from "./compose/endpoints.ts";
+export { type Endpoint, endpointsOf, engineUrl, openedRoles } from "./compose/endpoints.ts";
 export { composeManagement } from "./compose/management.ts";
 export { tickLogDirectory } from "./compose/oracle.ts";
 export { composeResolver } from "./compose/resolver.ts";

@@ -1,9 +1,9 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { limitOf, wholeNumber, wholeNumberOrTier } from "./arguments.ts";
-import { runProgram } from "./testing/run-program.ts";
+import { runProgram, runProgramWith } from "./testing/run-program.ts";
 
 /** What a command line is refused with before any store is opened. */
 async function refusalOf(...args: string[]): Promise<string> {
@@ -68,6 +68,53 @@ test("config check reads the configuration of serve unless it is told otherwise,
   expect(serve.text).toContain("MASTER_KEY");
   const dev = await runProgram("config", "check", "--mode", "dev");
   expect(dev).toMatchObject({ ok: true });
-  expect(dev.text).toContain("mode dev");
+  expect(dev.text).toMatch(/^mode +dev$/m);
   expect((await runProgram("config", "check", "--oracle", "market", "--roles", "oracle")).text).toContain("ORACLE");
+});
+
+describe("config check says what would be opened", () => {
+  const opened = (text: string): string[] =>
+    [...text.matchAll(/^opens {2}(\w+) +(\S+)/gm)].map(([, name, url]) => `${name} ${url}`);
+
+  test("by dev, on the chain that it would start", async () => {
+    const { text } = await runProgram("config", "check", "--mode", "dev", "--port-offset", "100");
+    expect(opened(text)).toEqual([
+      "rpc http://127.0.0.1:8999/rpc",
+      "resolver http://127.0.0.1:8791",
+      "oracle http://127.0.0.1:7550",
+      "engineRest http://127.0.0.1:7535",
+      "engineGrpc http://127.0.0.1:7540",
+      "engineGrpcTls https://127.0.0.1:7541",
+      "pubsub ws://127.0.0.1:9000",
+      "metrics http://127.0.0.1:9564/metrics",
+    ]);
+    expect(text).not.toContain("not run");
+    // The setting itself is shown as it is: the chain is no part of it.
+    expect(text).toMatch(/^UPSTREAMS_DEVNET +-$/m);
+    const named = await runProgramWith(
+      { UPSTREAMS_DEVNET: "own=http://127.0.0.1:5" },
+      "config",
+      "check",
+      "--mode",
+      "dev",
+    );
+    expect(named.text).toMatch(/^UPSTREAMS_DEVNET +own=http:\/\/127.0.0.1:5/m);
+  });
+
+  test("by serve, where a role that has nothing to do is named as such", async () => {
+    const env = { MASTER_KEY: "6b".repeat(32), ROLES: "gateway,engine", PUBLIC_URL: "https://rpc.example" };
+    const { text } = await runProgramWith(env, "config", "check");
+    expect(opened(text)).toEqual([
+      "rpc http://127.0.0.1:8899/rpc",
+      "pubsub ws://127.0.0.1:8900",
+      "metrics http://127.0.0.1:9464/metrics",
+    ]);
+    expect(text).toContain("told as https://rpc.example/rpc");
+    expect(text).toMatch(/not run.*: engine$/m);
+    const nodes = { UPSTREAMS_MAINNET: "a=http://127.0.0.1:1", NETWORK_DEFAULT: "mainnet" };
+    const builder = { ENGINE_BUILDER: "11111111111111111111111111111112" };
+    const whole = await runProgramWith({ ...env, ...nodes, ...builder }, "config", "check");
+    expect(opened(whole.text).map((line) => line.split(" ")[0])).toContain("engineGrpc");
+    expect(whole.text).not.toContain("not run");
+  });
 });

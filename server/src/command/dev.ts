@@ -146,6 +146,16 @@ function onChain(config: Config, chain: ChainAddress): Config {
   return { ...config, resolver, oracle, upstreams: { ...config.upstreams, devnet: [node] } };
 }
 
+/**
+ * The configuration that `dev` would run, as far as it is known before its chain has started: where that chain will
+ * answer is not.
+ */
+export function withPlannedChain(config: Config): Config {
+  if (config.upstreams.devnet.length > 0) return config;
+  const local = "127.0.0.1:0";
+  return onChain(config, { rpc: `http://${local}`, ws: `ws://${local}`, admin: `http://${local}`, pools: {} });
+}
+
 /** The development chain's pool is smaller than what real prices are read from. */
 const devDepthMin = 1_000;
 

@@ -1,6 +1,6 @@
 import type { ReloadOutcome } from "@sluice/contract/schemas";
 import { Command, Option } from "commander";
-import { version } from "../compose.ts";
+import { endpointsOf, openedRoles, version } from "../compose.ts";
 import { describeConfig, findHostFaults, formatFaults } from "../config/index.ts";
 import { addAccountCommands } from "./accounts.ts";
 import { addBackupCommands } from "./backup.ts";
@@ -8,7 +8,7 @@ import { addChainCommands } from "./chain.ts";
 import { addCompletionCommand } from "./completion.ts";
 import { CommandContext, type Environment, flagsOf } from "./context.ts";
 import { addCreditCommands } from "./credits.ts";
-import { runDev } from "./dev.ts";
+import { runDev, withPlannedChain } from "./dev.ts";
 import { addEngineCommands } from "./engine.ts";
 import { addIngestCommands } from "./ingest.ts";
 import { addKeyCommands } from "./keys.ts";
@@ -150,7 +150,7 @@ function addConfigCommand(program: Command, context: CommandContext): void {
   const check = context.command(
     config,
     "check",
-    "read the configuration as 'sluice serve' does, and report all of its faults (--mode dev: as 'sluice dev')",
+    "report all faults of the configuration that 'sluice serve' would read, or what it would open (--mode dev: 'sluice dev')",
   );
   withServeFlags(check)
     .addOption(new Option("--mode <mode>", "which of the two").choices(["dev", "serve"]).default("serve"))
@@ -162,6 +162,8 @@ function addConfigCommand(program: Command, context: CommandContext): void {
       if (hostFaults.length > 0) throw new CommandFailure(`for 'sluice ${mode}': ${formatFaults(hostFaults)}`);
       const fault = await masterKeyFault(outcome.config, () => context.manage(options, { path: "/secrets" }));
       if (fault !== null) throw new CommandFailure(`for 'sluice ${mode}': MASTER_KEY: ${fault}`);
-      context.print(options, outcome.config.settings, () => describeConfig(outcome.config).trimEnd());
+      const run = mode === "dev" ? withPlannedChain(outcome.config) : outcome.config;
+      const opened = { endpoints: endpointsOf(run), roles: openedRoles(run) };
+      context.print(options, outcome.config.settings, () => describeConfig(run, opened).trimEnd());
     });
 }

@@ -1,15 +1,43 @@
 import type { Config } from "./config.ts";
 import { flagName, keyNames, keys, type Mode } from "./keys.ts";
 
-/** What `sluice config check` prints: each key with its value, secrets masked, and where the value came from. */
-export function describeConfig(config: Config): string {
+/** What a server with a configuration would open, as the room that opens it says. */
+export interface Opened {
+  readonly endpoints: readonly {
+    readonly name: string;
+    /** What people are told. */
+    readonly url: string;
+    readonly listensAt: string;
+    readonly protocol: string;
+  }[];
+  /** Those of the configuration's roles that run. */
+  readonly roles: readonly string[];
+}
+
+/**
+ * What `sluice config check` prints: the mode, the roles and the endpoints that would be opened, then each key with its
+ * value, secrets masked, and where the value came from.
+ */
+export function describeConfig(config: Config, { endpoints, roles }: Opened): string {
   const width = Math.max(...config.settings.map(({ name }) => name.length));
   const lines = config.settings.map(({ name, shown, source }) => {
     const origin = source === "default" ? "" : `  (${source})`;
     return `${name.padEnd(width)}  ${shown ?? "-"}${origin}`;
   });
-  const ports = Object.entries(config.ports).map(([endpoint, port]) => `${endpoint} ${port}`);
-  return [`mode ${config.mode}`, `ports ${ports.join(", ")}`, "", ...lines, ""].join("\n");
+  const idle = config.roles.filter((role) => !roles.includes(role));
+  const head = [
+    `mode   ${config.mode}`,
+    `roles  ${roles.length === 0 ? "none" : roles.join(", ")}`,
+    ...(idle.length === 0
+      ? []
+      : [`       not run, since the configuration leaves them nothing to do: ${idle.join(", ")}`]),
+  ];
+  const names = Math.max(...endpoints.map(({ name }) => name.length));
+  const opened = endpoints.map(({ name, url, listensAt, protocol }) => {
+    const told = url === listensAt ? "" : `, told as ${url}`;
+    return `opens  ${name.padEnd(names)}  ${listensAt}  (${protocol}${told})`;
+  });
+  return [...head, ...opened, "", ...lines, ""].join("\n");
 }
 
 /** Text for one cell of a Markdown table. */

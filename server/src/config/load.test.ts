@@ -6,6 +6,8 @@ import { flagName, keyNames, modes, roles } from "./keys.ts";
 import { type ConfigInput, loadConfig } from "./load.ts";
 import { faultsOf, load, masterKey } from "./testing/loaded-config.ts";
 
+const nothing = { endpoints: [], roles: [] };
+
 describe("precedence", () => {
   test("a flag wins over the environment, which wins over the file, which wins over the default", () => {
     const tomlText = '[server]\nport_offset = 1\nbind = "::1"\n[observe]\nlog_level = "warn"\n';
@@ -201,7 +203,7 @@ describe("secrets", () => {
           flags: { masterKey: word },
         });
         const text = outcome.ok
-          ? describeConfig(outcome.config)
+          ? describeConfig(outcome.config, nothing)
           : formatFaults(outcome.faults) + JSON.stringify(outcome.faults);
         expect(text).not.toContain(word);
       }),
@@ -217,13 +219,17 @@ describe("secrets", () => {
         UPSTREAMS_MAINNET: "a=https://n.example/hunter2?api-key=hunter2;groups=read+send;header=X-Key: hunter2",
       },
     });
-    const text = describeConfig(config);
+    const name = "gateway";
+    const opens = { name, url: "https://rpc.example/", listensAt: "http://127.0.0.1:8899/", protocol: "JSON-RPC" };
+    const text = describeConfig(config, { endpoints: [opens], roles: ["gateway"] });
     expect(text).not.toContain("hunter2");
     expect(text).toContain("rediss+cluster://…@one.example,two.example:7001/…");
     expect(text).not.toContain(masterKey);
     for (const part of ["db.example:5432", "a=https://n.example", "groups=read+send", "x-key", "LOG_LEVEL", "8899"]) {
       expect(text).toContain(part);
     }
+    expect(text).toContain("opens  gateway  http://127.0.0.1:8899/  (JSON-RPC, told as https://rpc.example/)");
+    expect(text).toContain("nothing to do: resolver, oracle, engine, ingest");
   });
 });
 
@@ -244,7 +250,7 @@ describe("any text", () => {
     fc.assert(
       fc.property(fc.constantFrom(...modes), source, (mode, input) => {
         const outcome = loadConfig({ mode, env: {}, ...input });
-        if (outcome.ok) describeConfig(outcome.config);
+        if (outcome.ok) describeConfig(outcome.config, nothing);
         else expect(formatFaults(outcome.faults).length).toBeGreaterThan(10);
       }),
       { numRuns: 200 },

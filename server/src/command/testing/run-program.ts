@@ -8,11 +8,11 @@ export interface Outcome {
   readonly aside: string;
 }
 
-/** A machine without any setting, and a working directory without a file of settings. */
-const nowhere = { env: {}, directory: "/nonexistent" };
+/** Runs a command line in this process, as `main` does, on a machine without any setting. */
+export const runProgram = (...args: readonly string[]): Promise<Outcome> => runProgramWith({}, ...args);
 
-/** Runs a command line in this process, as `main` does. */
-export async function runProgram(...args: readonly string[]): Promise<Outcome> {
+/** The same with settings in the environment; the working directory has no file of settings. */
+export async function runProgramWith(env: Record<string, string>, ...args: readonly string[]): Promise<Outcome> {
   const said: string[] = [];
   const aside: string[] = [];
   const terminal = {
@@ -22,7 +22,7 @@ export async function runProgram(...args: readonly string[]): Promise<Outcome> {
       aside.push(text);
     },
   };
-  const program = buildProgram(terminal, nowhere);
+  const program = buildProgram(terminal, { env, directory: "/nonexistent" });
   for (const command of [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)]) {
     command.exitOverride();
   }
