@@ -134,6 +134,16 @@ test("a holder that cannot reach the store stops believing in time, and goes on 
   retryableError = [];
 });
 
+test("what cannot be given up is reported, believed no more, and does not reject", async () => {
+  const only = holderOf("only");
+  await only.renew();
+  store.isAway = true;
+  await only.release();
+  expect(only.isHeld).toBe(false);
+  expect(retryableError).toEqual(["giving up the lease of engine-book"]);
+  retryableError = [];
+});
+
 test("silence counts while a beat could have been seen: a store that was away for all leaves the lease where it is", async () => {
   const [first, second] = [holderOf("first"), holderOf("second")];
   await first.renew();
