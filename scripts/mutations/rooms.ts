@@ -26,7 +26,7 @@ export const rooms: readonly Room[] = [
   server("rpc", strict, "gateway"),
   server("access", strict, "gateway", "admin"),
   { ...server("engine/pool", strict, "engine"), name: "pool" },
-  server("state", usual, "keys", "credits", "admin"),
+  server("state", usual, "keys", "credits", "admin", "backup"),
   server("hot", usual, "limits", "cache", "gateway"),
   server("ledger", usual, "admin"),
   server("log", usual),

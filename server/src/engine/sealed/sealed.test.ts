@@ -212,6 +212,18 @@ test("each epoch has a key, and the one before is good for one epoch more", asyn
   expect(store.keys.length).toBe(2);
 });
 
+test("an epoch's key is there when its turn has ended, however slowly the store reads", async () => {
+  const store = memoryStore();
+  const { ring } = await ringAt(250n, {
+    ...store,
+    since: async (slot) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return await store.since(slot);
+    },
+  });
+  expect(ring.valid(250n)).toHaveLength(1);
+});
+
 test("keys outlive a restart, and private keys lie in the store under the master key", async () => {
   const store = memoryStore();
   const { ring } = await ringAt(250n, store);

@@ -265,6 +265,11 @@ function requestSearch(ledger: () => Ledger): void {
     expect(await idsBy({ accountId: null, sinceMs: at, untilMs: at + 1 })).toEqual(["other", "a"]);
   });
 
+  test("a page has at least one fact and at most as many as one answer may hold", async () => {
+    for (const limit of [0, -1, 1.9]) expect((await ledger().requests.search({ ...all, limit })).facts).toHaveLength(1);
+    expect((await ledger().requests.search({ ...all, limit: Number.MAX_SAFE_INTEGER })).facts).toHaveLength(9);
+  });
+
   test("pages of any size join without a gap or a repetition, also inside a batch", async () => {
     for (const limit of [1, 2, 3, 4, 7, 9]) {
       const read: string[] = [];
