@@ -153,7 +153,8 @@ function onChain(config: Config, chain: ChainAddress): Config {
 export function withPlannedChain(config: Config): Config {
   if (config.upstreams.devnet.length > 0) return config;
   const local = "127.0.0.1:0";
-  return onChain(config, { rpc: `http://${local}`, ws: `ws://${local}`, admin: `http://${local}`, pools: {} });
+  const http = `http://${local}`;
+  return onChain(config, { rpc: http, ws: `ws://${local}`, admin: http, grpc: http, pools: {} });
 }
 
 /** The development chain's pool is smaller than what real prices are read from. */
