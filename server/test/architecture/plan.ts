@@ -77,6 +77,7 @@ export const layered: readonly Layered[] = [
     folder: "server/src/state",
     rooms: false,
     layers: [
+      ["process-records"],
       [
         "bundle-records",
         "chain-records",
@@ -91,7 +92,7 @@ export const layered: readonly Layered[] = [
         "snapshot-record",
         "values",
       ],
-      ["engine-records", "file-lock", "group-commit", "postgres-hosts", "process-records", "row-text"],
+      ["engine-records", "file-lock", "group-commit", "postgres-hosts", "row-text"],
       ["directory-lock", "engine-tables", "records"],
       ["paging", "postgres-pool", "schema", "tables"],
       ["pools"],
