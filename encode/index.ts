@@ -16,6 +16,7 @@ export { mintTokenAmount } from "./accounts/token.ts";
 export { type UiTokenAmount, uiTokenAmount } from "./amount.ts";
 export { encodeBlock } from "./block.ts";
 export { type BlockHead, readBlockHead } from "./body/head.ts";
+export { orderedBody } from "./body/ordered.ts";
 export { packBlock, packTransaction } from "./body/pack.ts";
 export { readBlock } from "./body/read-block.ts";
 export { readJson } from "./body/read-json.ts";

@@ -8,8 +8,9 @@ import type { ConfirmedBlock } from "../model.ts";
 import { readFixtures } from "../testing/fixtures.ts";
 import { rebuildTransaction } from "../testing/rebuild-transaction.ts";
 import { readBlockHead } from "./head.ts";
+import { orderedBody } from "./ordered.ts";
 import { packBlock, packTransaction } from "./pack.ts";
-import { FieldReader } from "./protobuf.ts";
+import { BackwardWriter, FieldReader } from "./protobuf.ts";
 import { readBlock } from "./read-block.ts";
 import { readJson } from "./read-json.ts";
 import { arbitraryBlock } from "./testing/arbitrary-block.ts";
@@ -107,10 +108,12 @@ test("a JSON answer keeps integers that no double holds", () => {
 test("the head of a body is that of its block, and its hash is over the list of first signatures", () => {
   fc.assert(
     fc.property(arbitraryBlock, (block) => {
-      const { transactionCount, signatureHash, ...head } = readBlockHead(packBlock(block));
+      const { transactionCount, executedTransactionCount, signatureHash, ...head } = readBlockHead(packBlock(block));
       const { transactions, rewards: _, rewardPartitions: __, ...expected } = block;
       expect(head).toEqual(expected);
-      expect(transactionCount).toBe(transactions.length);
+      expect([BigInt(transactionCount), executedTransactionCount]).toEqual(
+        [transactions.length, transactions.length].map(BigInt),
+      );
       const hash = new Bun.CryptoHasher("sha256");
       for (const { signature } of transactions) hash.update(decodeSignature(signature) ?? "");
       expect(signatureHash).toEqual(new Uint8Array(hash.digest()));
@@ -127,4 +130,24 @@ test("a body is unpacked once, another array with the same bytes is a body of it
   expect(unpackOnce(body)).toBe(unpackOnce(body));
   expect(unpackOnce(body.slice())).not.toBe(unpackOnce(body));
   expect(() => unpackOnce(Uint8Array.of(0xa3, 0x06))).toThrow(MalformedBytes);
+});
+
+test("transactions of a body that came in another order are put into their places, and a missing one is seen", () => {
+  const [block] = fc
+    .sample(arbitraryBlock, { numRuns: 40, seed: 5 })
+    .filter(({ transactions }) => transactions.length > 2);
+  if (block === undefined) throw new Error("no block");
+  const body = packBlock(block);
+  expect(orderedBody(body)).toBe(body);
+  const head = packBlock({ ...block, transactions: [] });
+  const infos = block.transactions.map((transaction, index) => {
+    const info = packTransaction(transaction, index);
+    const prefix = new BackwardWriter(info.length + 8);
+    prefix.explicitBytes(6, info);
+    return prefix.finish();
+  });
+  const shuffled = new Uint8Array(Buffer.concat([...infos.toReversed(), head]));
+  expect(unpackBlock(orderedBody(shuffled))).toEqual(block);
+  const torn = new Uint8Array(Buffer.concat([...infos.slice(1), head]));
+  expect(() => orderedBody(torn)).toThrow(MalformedBytes);
 });

@@ -11,7 +11,10 @@ export interface BlockHead {
   /** Unix seconds. */
   readonly blockTime: bigint | null;
   readonly blockHeight: bigint | null;
+  /** Of the transactions that the body holds. */
   readonly transactionCount: number;
+  /** Of the transactions that the block has by its own word: more, where some were left out of the body. */
+  readonly executedTransactionCount: bigint;
   /** SHA-256 over the first signatures of all transactions, in their order. */
   readonly signatureHash: Uint8Array;
 }
@@ -67,6 +70,7 @@ export function readBlockHead(body: Uint8Array): BlockHead {
   let blockTime: bigint | null = null;
   let blockHeight: bigint | null = null;
   let transactionCount = 0;
+  let executedTransactionCount = 0n;
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field === fields.block.transactions) {
       hash.update(readSignature(reader));
@@ -77,8 +81,10 @@ export function readBlockHead(body: Uint8Array): BlockHead {
     else if (field === fields.block.parentBlockhash) previousBlockhash = reader.text();
     else if (field === fields.block.blockTime) blockTime = BigInt.asIntN(64, readBox(reader));
     else if (field === fields.block.blockHeight) blockHeight = readBox(reader);
+    else if (field === fields.block.executedTransactionCount) executedTransactionCount = reader.u64();
     else reader.skip();
   }
-  const signatureHash = new Uint8Array(hash.digest());
-  return { slot, parentSlot, blockhash, previousBlockhash, blockTime, blockHeight, transactionCount, signatureHash };
+  const counts = { transactionCount, executedTransactionCount };
+  const place = { slot, parentSlot, blockhash, previousBlockhash };
+  return { ...place, blockTime, blockHeight, ...counts, signatureHash: new Uint8Array(hash.digest()) };
 }

@@ -4,6 +4,7 @@
  */
 
 export { completeRequest } from "./complete-request.ts";
+export { packBlocksRequest, packPingRequest } from "./pack-request.ts";
 export {
   type AccountUpdate,
   type BlockMetaUpdate,

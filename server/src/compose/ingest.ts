@@ -11,6 +11,7 @@ import {
   NodeBlocks,
   type NodeReply,
   PollingSource,
+  YellowstoneSource,
 } from "../ingest/index.ts";
 import { type ChainIdentity, ChainLogs, createLogEvents, openChainLog } from "../log/index.ts";
 import { FileLock } from "../state/index.ts";
@@ -165,7 +166,10 @@ function sourcesOf(
   const blocks = new NodeBlocks((question) => askNode(node, question));
   const polling = new PollingSource({ node: label }, { clock, slots: feed, blocks });
   if (!brings) return [polling];
-  const { ws, headers } = options;
+  const { ws, headers, yellowstone } = options;
+  if (yellowstone !== undefined) {
+    return [polling, new YellowstoneSource({ node: label, ...yellowstone }, { clock, random, blocks })];
+  }
   return [polling, new BlockSubscription({ node: label, ws, headers }, { clock, random, blocks })];
 }
 

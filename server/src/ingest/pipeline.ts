@@ -165,6 +165,10 @@ export class Pipeline implements SourceSink, AsyncDisposable {
     this.#plan();
   }
 
+  malformed(source: BlockSource): void {
+    this.#dependencies.events.blockGiven(source.name, "refused");
+  }
+
   /** Records a gap at an operator's word. */
   skip(from: Slot, to: Slot): void {
     this.#recordGap({ kind: "gap", from, to, reason: gapReasons.skipped });

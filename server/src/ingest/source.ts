@@ -81,6 +81,8 @@ export interface SourceSink {
   block(source: BlockSource, block: SourceBlock, stage: SourceStage): void;
   /** Its notices arrive from now on. */
   up(source: BlockSource): void;
+  /** It told something that nobody can read. */
+  malformed(source: BlockSource): void;
   /** They do not until it is up again; what it told meanwhile is missing. */
   down(source: BlockSource, reason: string): void;
 }
