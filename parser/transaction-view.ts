@@ -1,5 +1,6 @@
 import type { ConfirmedTransaction, ExecutedInstruction, TransactionMeta } from "@sluice/encode";
-import { type Message, parseTransaction } from "@sluice/wire/transaction";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { type Message, parseTransaction, type Transaction } from "@sluice/wire/transaction";
 
 /** One executed instruction, outer or inner. */
 export interface Call {
@@ -18,21 +19,27 @@ export interface Call {
 /** A confirmed transaction with its keys named and its calls in the order of execution. */
 export class TransactionView {
   readonly transaction: ConfirmedTransaction;
+  readonly parsed: Transaction;
   readonly message: Message;
   /** Static keys, then loaded writable, then loaded readonly, in base58. */
   readonly keys: readonly string[];
   #calls: readonly Call[] | undefined;
 
-  /** @throws {TypeError} when the bytes are not a canonical transaction, which no node confirms */
-  constructor(transaction: ConfirmedTransaction) {
+  /**
+   * @param addressOf - the base58 text of a key; who reads many transactions may remember those of busy keys
+   * @throws {TypeError} when the bytes are not a canonical transaction, which no node confirms
+   */
+  constructor(transaction: ConfirmedTransaction, addressOf: (key: Uint8Array) => string = encodeBase58) {
     const parsed = parseTransaction(transaction.bytes);
     if (!parsed.ok)
       throw new TypeError(`a confirmed transaction is not canonical: ${parsed.fault} at ${parsed.offset}`);
     this.transaction = transaction;
+    this.parsed = parsed.transaction;
     this.message = parsed.transaction.message;
     const loaded = transaction.meta?.loadedAddresses;
     const keys: string[] = [];
-    for (let index = 0; index < this.message.staticKeyCount; index += 1) keys.push(this.message.address(index));
+    for (let index = 0; index < this.message.staticKeyCount; index += 1)
+      keys.push(addressOf(this.message.keyBytes(index)));
     if (loaded !== undefined) keys.push(...loaded.writable, ...loaded.readonly);
     this.keys = keys;
   }

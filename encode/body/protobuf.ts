@@ -199,6 +199,11 @@ export class FieldReader {
     this.#end = bytes.length;
   }
 
+  /** Bytes that were read. */
+  get position(): number {
+    return this.#at;
+  }
+
   next(): number {
     if (this.#at >= this.#end) return 0;
     const tag = this.#varint();

@@ -14,6 +14,7 @@ import { addressesOf, consoleUrl, type Endpoint, endpointsOf, opensGateway } fro
 import { openBlockEngine } from "./compose/engine.ts";
 import { acceptedKeys, type Gateway, knownMethods, openGatewayListener, wireGateway } from "./compose/gateway.ts";
 import { Drain, Health, serverStatus } from "./compose/health.ts";
+import { openLedgerWriters } from "./compose/history.ts";
 import { type IngestReport, openChainLogs, openIngest } from "./compose/ingest.ts";
 import { mountAdministration, wireManagement } from "./compose/management.ts";
 import { openMetricsListener } from "./compose/metrics-listener.ts";
@@ -104,6 +105,7 @@ interface Parts {
   readonly chainLogs: ChainLogs;
   /** Null where this process does not ingest. */
   readonly ingest: IngestReport | null;
+  readonly history: undefined;
   readonly names: Names | null;
   readonly oracle: Oracle | null;
   readonly engine: EngineService | null;
@@ -199,6 +201,9 @@ export const startSteps = [
   ),
   step("ingest", ["gateway", "chainLogs"], ({ gateway: { upstreams }, chainLogs }, shared) =>
     openIngest(shared.config, { ...shared, upstreams, chainLogs }),
+  ),
+  step("history", ["stores", "chainLogs"], (parts, shared) =>
+    openLedgerWriters(shared.config, { ...shared, ...parts }),
   ),
   step("names", ["gateway"], ({ gateway: { upstreams } }, shared) =>
     openResolver(shared.config, { ...shared, upstreams }),

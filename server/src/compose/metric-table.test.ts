@@ -6,6 +6,7 @@ import { cacheMetrics, createCacheEvents } from "../cache/index.ts";
 import { createCreditsEvents, creditMetrics } from "../credits/index.ts";
 import { createEngineEvents, engineMetrics } from "../engine/index.ts";
 import { createGatewayEvents, gatewayMetrics } from "../gateway/index.ts";
+import { createHistoryEvents, historyMetrics } from "../history/index.ts";
 import { createIngestEvents, ingestMetrics } from "../ingest/index.ts";
 import { createKeysEvents, keyMetrics } from "../keys/index.ts";
 import { createLeaseEvents, leaseMetrics } from "../leases/index.ts";
@@ -50,6 +51,7 @@ const rooms: Record<string, { readonly metrics: object; readonly create: (observ
   ledger: { metrics: ledgerMetrics, create: createLedgerEvents },
   log: { metrics: logMetrics, create: createLogEvents },
   ingest: { metrics: ingestMetrics, create: (observe) => createIngestEvents(observe, { network: "devnet" }) },
+  history: { metrics: historyMetrics, create: createHistoryEvents },
   names: { metrics: namesMetrics, create: createNamesEvents },
   oracle: {
     metrics: oracleMetrics,
@@ -80,6 +82,7 @@ function observed() {
     ...createLedgerEvents(observe),
     ...createLogEvents(observe),
     ...createIngestEvents(observe, { network: "devnet" }),
+    ...createHistoryEvents(observe),
     ...createNamesEvents(observe),
     ...createEngineEvents(observe),
   };

@@ -58,6 +58,7 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   LOG_RETENTION: ({ stores }) => stores.log.retentionMs,
   LOG_BYTES: ({ stores }) => stores.log.bytesMax,
   LOG_SYNC: ({ stores }) => stores.log.sync,
+  LEDGER_VOTES: ({ stores }) => stores.ledgerVotes,
   GAP_AFTER: ({ stores }) => stores.log.gapAfterMs,
   REDIS_URL: ({ stores }) => stores.redisUrl,
   REDIS_PREFIX: ({ stores }) => stores.redisPrefix,

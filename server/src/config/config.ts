@@ -115,6 +115,8 @@ export interface Config {
     /** Of records of requests that wait on disk. */
     readonly ledgerQueueBytes: number;
     /** How long each table of the ledger keeps its rows. */
+    /** What the ledger holds of votes. */
+    readonly ledgerVotes: "lookup" | "full";
     readonly ledgerRetentions: Readonly<Record<LedgerTableName, LedgerRetention>>;
     /** Milliseconds without a beat after which another process takes a lease over. */
     readonly leaseMs: number;

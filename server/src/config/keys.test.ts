@@ -164,6 +164,7 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
   LOG_RETENTION: { good: [["90m", (c) => c.stores.log.retentionMs, 5_400_000]], bad: ["6", "0h", "31d", "1y"] },
   LOG_BYTES: { good: [["1GiB", (c) => c.stores.log.bytesMax, 1024 ** 3]], bad: ["1", "much"] },
   LOG_SYNC: { good: [["interval", (c) => c.stores.log.sync, "interval"]], bad: ["never"] },
+  LEDGER_VOTES: { good: [["full", (c) => c.stores.ledgerVotes, "full"]], bad: ["yes"] },
   GAP_AFTER: { good: [["2m", (c) => c.stores.log.gapAfterMs, 120_000]], bad: ["9s", "25h", "15", "never"] },
   LEDGER_QUEUE_BYTES: { good: [["64MiB", (c) => c.stores.ledgerQueueBytes, 64 * 1024 ** 2]], bad: ["-1", "much"] },
   REDIS_URL: {

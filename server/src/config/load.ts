@@ -167,6 +167,7 @@ function storesOf(values: KeyValues): Config["stores"] {
     clickhouseCluster: values.CLICKHOUSE_CLUSTER,
     ledgerQueueBytes: values.LEDGER_QUEUE_BYTES,
     ledgerRetentions: retentionOf(values),
+    ledgerVotes: values.LEDGER_VOTES,
     leaseMs: values.LEASE_MS,
     log: {
       url: values.LOG_URL,

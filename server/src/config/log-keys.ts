@@ -43,4 +43,11 @@ export const logKeys = {
     durationWithin(10_000, dayMs),
     "How long the ingesting process asks its nodes for a block that none of them gives. Then the log tells a gap and goes on; `sluice ingest skip` does not wait.",
   ),
+  LEDGER_VOTES: always(
+    "Stores",
+    "stores.ledger_votes",
+    "lookup",
+    oneOf(["lookup", "full"]),
+    "What the ledger holds of votes: `lookup`, the transaction itself, by signature and by address; `full`, also a row for each instruction, movement and changed balance. Most transactions of a public chain are votes.",
+  ),
 } as const;

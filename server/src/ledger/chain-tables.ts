@@ -46,7 +46,7 @@ const filter = (column: string): IndexDefinition => ({
 });
 
 /** One row for each block. */
-const blocksTable: TableDefinition = {
+export const blocksTable: TableDefinition = {
   name: "blocks",
   timeColumn: "at",
   columns: [
@@ -77,7 +77,7 @@ const blocksTable: TableDefinition = {
 };
 
 /** One row for each transaction, votes and failed ones included. */
-const transactionsTable: TableDefinition = {
+export const transactionsTable: TableDefinition = {
   name: "transactions",
   timeColumn: "at",
   columns: [
@@ -116,7 +116,7 @@ const transactionsTable: TableDefinition = {
 };
 
 /** One row for each instruction, outer and inner, in the order of execution. */
-const instructionsTable: TableDefinition = {
+export const instructionsTable: TableDefinition = {
   name: "instructions",
   timeColumn: "at",
   columns: [
@@ -143,28 +143,30 @@ const instructionsTable: TableDefinition = {
   settings: [wholeParts],
 };
 
-/** What both kinds of movement have; `position` counts those of one transaction and kind from 0. */
+/** What both kinds of movement have; `position` counts those of one transaction and table from 0. */
 const movement = [
   ...place,
   small("position", "UInt16"),
   text("signature"),
-  /** `transfer`, `mint`, `burn`, or `other`: what balances show beyond what instructions say. */
   word("kind"),
+  /** The position of the instruction that states it; null for what balances alone show. */
+  small("instruction", "Nullable(UInt16)"),
 ] as const;
 
 /**
- * Tokens that went from one account to another. Together with what `kind` other tells, the movements of a transaction
- * are the changes of its token balances. A side that is not known, or is none (mint, burn), is empty.
+ * Tokens that moved (docs/decisions/0065): `kind` is transfer, mint, burn, wrap, unwrap, withheld or program. Over all
+ * of them each account's sum is the change of its balance. A side that is none, or is not known, is empty.
  */
-const tokenMovementsTable: TableDefinition = {
+export const tokenMovementsTable: TableDefinition = {
   name: "token_movements",
   timeColumn: "at",
   columns: [
     ...movement,
-    word("program_id"),
     text("mint"),
-    small("decimals", "UInt8"),
+    small("decimals", "Nullable(UInt8)"),
     u64("amount"),
+    /** What is withheld of the amount on its way. */
+    u64("fee"),
     text("from_account"),
     text("from_owner"),
     text("to_account"),
@@ -178,8 +180,11 @@ const tokenMovementsTable: TableDefinition = {
   settings: [wholeParts],
 };
 
-/** Lamports that went from one account to another, the fee not among them; as token movements. */
-const nativeMovementsTable: TableDefinition = {
+/**
+ * Lamports that moved, the fee not among them; as token movements. Of kind `wrapped` are those behind a movement of
+ * wrapped native tokens, which is a token movement as well: who lists transfers leaves them out.
+ */
+export const nativeMovementsTable: TableDefinition = {
   name: "native_movements",
   timeColumn: "at",
   columns: [...movement, u64("amount"), text("from_account"), text("to_account")],
@@ -192,7 +197,7 @@ const nativeMovementsTable: TableDefinition = {
 };
 
 /** Balances that a transaction changed: lamports (`mint` empty) and tokens. */
-const accountChangesTable: TableDefinition = {
+export const accountChangesTable: TableDefinition = {
   name: "account_changes",
   timeColumn: "at",
   columns: [
@@ -216,7 +221,7 @@ const accountChangesTable: TableDefinition = {
 };
 
 /** Rewards that a block paid. */
-const rewardsTable: TableDefinition = {
+export const rewardsTable: TableDefinition = {
   name: "rewards",
   timeColumn: "at",
   columns: [
@@ -277,7 +282,7 @@ const lookup = {
  * Where a transaction is, by its first signature. The key is the first eight bytes of the signature as a little-endian
  * number: two signatures may share it, so who finds a place compares the signature there.
  */
-const transactionsBySignatureTable: TableDefinition = {
+export const transactionsBySignatureTable: TableDefinition = {
   name: "transactions_by_signature",
   columns: [
     network,
@@ -296,7 +301,7 @@ const transactionsBySignatureTable: TableDefinition = {
 };
 
 /** The transactions of an address, whichever place it has among their accounts. */
-const transactionsByAddressTable: TableDefinition = {
+export const transactionsByAddressTable: TableDefinition = {
   name: "transactions_by_address",
   columns: [network, text("address"), slot, index, blockhash, times[1] as ColumnDefinition, small("success", "Bool")],
   ...lookup,
@@ -352,6 +357,8 @@ export const heldRangesTable: TableDefinition = {
   timeColumn: "at",
   columns: [
     network,
+    /** `writer`, which follows the chain, or `backfill`. */
+    word("source"),
     { name: "first_slot", type: "UInt64" },
     { name: "until_slot", type: "UInt64" },
     { name: "at", type: "DateTime64(3, 'UTC')" },
@@ -364,7 +371,7 @@ export const heldRangesTable: TableDefinition = {
   ],
   partitionBy: "network",
   replacing: { version: "version" },
-  orderBy: ["network", "first_slot"],
+  orderBy: ["network", "source", "first_slot"],
   shardBy: "cityHash64(network)",
 };
 

@@ -165,6 +165,20 @@ function interval(ms: number): string {
   return `INTERVAL ${Math.floor(ms / 1_000)} SECOND`;
 }
 
+/** The table of the parts of all tables: of the server, or of every server of the cluster. */
+export const partsOf = ({ cluster }: Form): string =>
+  cluster === null ? "system.parts" : `clusterAllReplicas('${cluster}', system.parts)`;
+
+/**
+ * Deletes a partition at once.
+ *
+ * @param of - the table that holds the rows, and the partition as the engine shows it
+ */
+export function dropPartition(form: Form, { table, partition }: { table: string; partition: string }): string {
+  const value = partition.startsWith("(") ? partition : `'${partition}'`;
+  return `ALTER TABLE ${form.database}.${table}${onCluster(form)}\nDROP PARTITION ${value}`;
+}
+
 /** Changes how long a table keeps its rows, those that are there included. */
 export function retentionStatement(
   { table, timeColumn, kept }: { readonly table: string; readonly timeColumn: string; readonly kept: LedgerRetention },

@@ -4,6 +4,15 @@
  * and one code path. Fed by the gateway's pipeline (requests.append), by the oracle and the block engine; read back by
  * the console, history and analytics.
  */
+export { holes, joined, missing, type SlotSpan } from "./chain/ranges.ts";
+export { ChainRows, type EncodedRows, signatureKey } from "./chain/rows.ts";
+export {
+  type DroppedBlock,
+  type HeldChain,
+  type HeldIdentity,
+  isTransient,
+  type LedgerChainStore,
+} from "./chain/store.ts";
 export { LedgerOpenError, LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 export { createLedgerEvents, ledgerMetrics } from "./events.ts";
 export { type Ledger, openLedger } from "./ledger.ts";

@@ -13,6 +13,7 @@ import {
   BundleQueries,
   type BundleQuestion,
 } from "./bundle-queries.ts";
+import { ChainStore, type LedgerChainStore } from "./chain/store.ts";
 import { type CallOptions, LedgerConnection, type LedgerSettings } from "./connection.ts";
 import { type LedgerEndpoint, type LedgerLog, remoteEndpoint } from "./endpoint.ts";
 import { LedgerOpenError } from "./errors.ts";
@@ -138,6 +139,8 @@ export interface Ledger extends AsyncDisposable {
     /** How many requests of an account are recorded in each calendar month (UTC, "2026-11") of a range of months. */
     recorded(range: UsageRange): Promise<ReadonlyMap<string, bigint>>;
   };
+  /** The tables of blocks and transactions, as they are written. */
+  readonly chain: LedgerChainStore;
   /** The outcomes of bundles; each counts once, however often it was written. */
   readonly bundles: {
     figures(question: BundleQuestion): Promise<BundleFigures>;
@@ -285,6 +288,10 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
       usage: (question) => readUsage(connection, question),
       recorded: (range) => recordedByMonth(connection, range),
     },
+    chain: new ChainStore(
+      { database, cluster: options.cluster },
+      { connection, clock, random, ...(events === undefined ? {} : { events }) },
+    ),
     bundles: new BundleQueries(connection),
     async [Symbol.asyncDispose]() {
       await readiness[Symbol.asyncDispose]();

@@ -2,7 +2,7 @@ import { type LedgerRetention, type LedgerTableName, ledgerTableNames } from "@s
 import type { Clock } from "@sluice/lib";
 import type { LedgerConnection } from "./connection.ts";
 
-import { type Form, storedName } from "./ddl.ts";
+import { type Form, partsOf, storedName } from "./ddl.ts";
 import { readRetentions } from "./retention.ts";
 import { tables } from "./tables.ts";
 
@@ -37,10 +37,9 @@ function contentsOf(name: LedgerTableName): string {
 }
 
 /** The statement that sums up the parts on disk of a form. */
-export function partsStatement({ cluster }: Form): string {
-  const parts = cluster === null ? "system.parts" : `clusterAllReplicas('${cluster}', system.parts)`;
+export function partsStatement(form: Form): string {
   const own = "WHERE active AND database = {database:String} GROUP BY table";
-  return `SELECT table, sum(bytes_on_disk) AS bytes FROM ${parts} ${own}`;
+  return `SELECT table, sum(bytes_on_disk) AS bytes FROM ${partsOf(form)} ${own}`;
 }
 
 /** The tables as they are on disk, and from when on each has all of its rows. */

@@ -137,7 +137,7 @@ export const layered: readonly Layered[] = [
         "request-search",
         "usage-queries",
       ],
-      ["fact-files", "migrations", "readiness", "retention"],
+      ["chain", "fact-files", "migrations", "readiness", "retention"],
       ["requests", "restore", "table-states"],
       ["ledger"],
       ["index"],

@@ -1,0 +1,101 @@
+import type { Network } from "@sluice/contract/tiers";
+import { counter, gauge, latency, type Observe } from "../observe/index.ts";
+
+const ofNetwork = ["network"] as const;
+
+/** The metrics of what writes the chain into the ledger. */
+export const historyMetrics = {
+  blocks: counter("sluice_history_blocks_total", "Blocks written to the ledger, by who wrote them", [
+    "network",
+    "source",
+  ]),
+  bytes: counter("sluice_history_bytes_total", "Bytes of rows of blocks sent to the ledger", ["network", "source"]),
+  delay: latency(
+    "sluice_history_write_duration_seconds",
+    "Time from the moment that the writer has a block until its rows are on disk",
+    ofNetwork,
+  ),
+  lagSlots: gauge("sluice_history_lag_slots", "Slots that the writer is behind the newest confirmed block", ofNetwork),
+  lagSeconds: gauge(
+    "sluice_history_lag_seconds",
+    "Age, by the chain's own time, of the newest block when it was written",
+    ofNetwork,
+  ),
+  watermark: gauge("sluice_history_watermark_slot", "The slot up to which blocks of the ledger are final", ofNetwork),
+  missing: gauge(
+    "sluice_history_missing_slots",
+    "Slots between the first and the last one held that the ledger does not hold",
+    ofNetwork,
+  ),
+  failures: counter("sluice_history_failures_total", "Writes that the ledger did not take, and that are repeated", [
+    "network",
+    "source",
+  ]),
+  dropped: counter("sluice_history_dropped_blocks_total", "Written blocks that left the chain", ofNetwork),
+  malformed: counter("sluice_history_malformed_blocks_total", "Blocks of the log that cannot be read", ofNetwork),
+} as const;
+
+/** What a write has brought. */
+export interface WriterFigures {
+  readonly blocks: number;
+  readonly bytes: number;
+  /** From the moment that the writer had the first of the blocks. */
+  readonly delayMs: number;
+  /** The age of the last of them; null where the chain does not know its time. */
+  readonly behindMs: number | null;
+}
+
+/** Every function is cheap and must not throw. */
+export interface HistoryEvents {
+  writerWrote(network: Network, figures: WriterFigures): void;
+  writerLag(network: Network, slots: number): void;
+  /** What is held: where it ends, not included, and how much is missing before. */
+  writerHolds(network: Network, held: { readonly until: bigint | null; readonly missingSlots: number }): void;
+  writerFailed(network: Network, failure: { readonly error: unknown; readonly isFirst: boolean }): void;
+  /** The ledger takes what it has refused before. */
+  writerWorks(network: Network): void;
+  writerDropped(network: Network): void;
+  writerMalformed(network: Network, of: { readonly slot: bigint; readonly error: unknown }): void;
+  /** The log does not have what follows on what was written. */
+  writerCursorLost(network: Network, code: string): void;
+  /** The ledger holds another chain of this network. */
+  writerRefused(network: Network): void;
+  /** An error of Sluice itself; the writer begins again. */
+  writerFault(network: Network, error: unknown): void;
+}
+
+/** Registers the metrics of this room and gives the functions that feed them. */
+export function createHistoryEvents({ log, metrics }: Observe): HistoryEvents {
+  const families = metrics.register(historyMetrics);
+  return {
+    writerWrote: (network, { blocks, bytes, delayMs, behindMs }) => {
+      families.blocks.with(network, "writer").add(blocks);
+      families.bytes.with(network, "writer").add(bytes);
+      families.delay.with(network).observe(delayMs / 1_000);
+      if (behindMs !== null) families.lagSeconds.with(network).set(behindMs / 1_000);
+    },
+    writerLag: (network, slots) => families.lagSlots.with(network).set(slots),
+    writerHolds: (network, { until, missingSlots }) => {
+      if (until !== null && until > 0n) families.watermark.with(network).set(Number(until - 1n));
+      families.missing.with(network).set(missingSlots);
+    },
+    writerFailed: (network, { error, isFirst }) => {
+      families.failures.with(network, "writer").add();
+      if (isFirst) log.warn({ network, error }, "the ledger takes no blocks, which wait in the log of the chain");
+    },
+    writerWorks: (network) => log.info({ network }, "the ledger takes blocks again"),
+    writerDropped: (network) => families.dropped.with(network).add(),
+    writerMalformed: (network, { slot, error }) => {
+      families.malformed.with(network).add();
+      log.error(
+        { network, slot: String(slot), error },
+        "a block of the log cannot be read and is missing in the ledger",
+      );
+    },
+    writerCursorLost: (network, code) =>
+      log.warn({ network, code }, "the log of the chain does not reach back to what the ledger holds"),
+    writerRefused: (network) =>
+      log.warn({ network }, "the ledger holds another chain of this network, so no block is written to it"),
+    writerFault: (network, error) => log.error({ network, error }, "the writer of the ledger failed and begins again"),
+  };
+}

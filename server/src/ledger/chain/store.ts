@@ -1,0 +1,222 @@
+import type { Network } from "@sluice/contract/tiers";
+import type { Clock, Random } from "@sluice/lib";
+import { chainRecordTables, chainTables, droppedBlocksTable, heldRangesTable } from "../chain-tables.ts";
+import type { LedgerConnection } from "../connection.ts";
+import { dropPartition, type Form, partsOf, storedName } from "../ddl.ts";
+import { LedgerQueryError } from "../errors.ts";
+import type { LedgerEvents } from "../events.ts";
+import { joined, type SlotSpan } from "./ranges.ts";
+import type { EncodedRows } from "./rows.ts";
+
+/** Which chain of a network the rows are of, since one may be started anew with the same genesis. */
+export interface HeldIdentity {
+  readonly genesisHash: string;
+  /** Of the first block after the genesis; empty while none was seen. */
+  readonly firstBlockhash: string;
+}
+
+/** What the ledger holds of a network's chain. */
+export interface HeldChain {
+  /** Finalized slots that are held whole, skipped ones among them; in order, apart from each other. */
+  readonly ranges: readonly SlotSpan[];
+  /** Blocks of slots up to this one are final; null while none is. */
+  readonly watermark: bigint | null;
+  /** Where the writer goes on; null before it has written. */
+  readonly cursor: string | null;
+  /** The range that the writer extends, null before it has one. */
+  readonly writing: SlotSpan | null;
+  /** Null while nothing is held. */
+  readonly chain: HeldIdentity | null;
+  /** The highest version of a row; who writes uses higher ones. */
+  readonly version: bigint;
+}
+
+/** A range as it is now held: the row of its source and first slot with the highest version stands. */
+export interface HeldRange extends SlotSpan {
+  readonly source: "writer" | "backfill";
+  readonly version: bigint;
+  /** Empty for backfill. */
+  readonly cursor: string;
+}
+
+/** A block that left the chain, or came back to it. */
+export interface DroppedBlock {
+  readonly slot: bigint;
+  readonly blockhash: string;
+  readonly dropped: boolean;
+  readonly version: bigint;
+}
+
+export interface ChainStoreDependencies {
+  readonly connection: Pick<LedgerConnection, "query" | "command" | "insertRows">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events?: Pick<LedgerEvents, "ledgerFlushed">;
+}
+
+interface HeldRow {
+  readonly source: string;
+  readonly first_slot: string;
+  readonly until_slot: string;
+  readonly version: string;
+  readonly cursor: string;
+  readonly genesis_hash: string;
+  readonly first_blockhash: string;
+}
+
+/** INSERTs of one block or range that run at one time; look-ups and facts use the same connections. */
+const insertsAtOnce = 3;
+
+/**
+ * The chain's tables, as they are written. All writing may be repeated: a row that is there twice counts once. Who
+ * calls repeats what has failed.
+ */
+export class ChainStore {
+  readonly #form: Form;
+  readonly #dependencies: ChainStoreDependencies;
+  /** Of this process; see `#token`. */
+  readonly #session: string;
+  /** How often each INSERT was sent; see `#token`. */
+  readonly #sent = new WeakMap<EncodedRows, number>();
+
+  constructor(form: Form, dependencies: ChainStoreDependencies) {
+    this.#form = form;
+    this.#dependencies = dependencies;
+    this.#session = Buffer.from(dependencies.random.bytes(8)).toString("hex");
+  }
+
+  /**
+   * Writes the rows of whole blocks, one INSERT for each table. Resolves when all of them are on disk.
+   *
+   * @param range - the slots of the blocks
+   * @throws {LedgerUnavailableError | LedgerQueryError} some tables may have their rows then; write the same again
+   */
+  async writeBlocks(network: Network, range: SlotSpan, tables: readonly EncodedRows[]): Promise<void> {
+    const last = tables.at(-1);
+    const others = tables.slice(0, -1);
+    const next = others.values();
+    const worker = async (): Promise<void> => {
+      for (const rows of next) await this.#insert(network, range, rows);
+    };
+    const settled = await Promise.allSettled(Array.from({ length: insertsAtOnce }, worker));
+    for (const each of settled) if (each.status === "rejected") throw each.reason;
+    // Who finds a block in `blocks` finds the rest of it.
+    if (last !== undefined) await this.#insert(network, range, last);
+  }
+
+  /** @throws {LedgerUnavailableError | LedgerQueryError} */
+  async markDropped(network: Network, blocks: readonly DroppedBlock[]): Promise<void> {
+    if (blocks.length === 0) return;
+    const at = this.#dependencies.clock.now();
+    const rows = blocks.map(({ slot, blockhash, dropped, version }) => ({
+      ...{ network, slot, blockhash, at, version, dropped },
+    }));
+    await this.#insertRecords(droppedBlocksTable.name, rows, `dropped-${network}-${rows[0]?.version}`);
+  }
+
+  /** Blocks from a slot on that left the chain. @throws {LedgerUnavailableError | LedgerQueryError} */
+  async droppedFrom(network: Network, slot: bigint): Promise<readonly string[]> {
+    const sql =
+      `SELECT blockhash FROM ${droppedBlocksTable.name} FINAL ` +
+      "WHERE network = {network:String} AND slot >= {slot:UInt64} AND dropped ORDER BY slot, blockhash";
+    const rows = await this.#dependencies.connection.query<{ blockhash: string }>(sql, { network, slot });
+    return rows.map(({ blockhash }) => blockhash);
+  }
+
+  /** Which blocks of some slots are on the chain, in order. @throws {LedgerUnavailableError | LedgerQueryError} */
+  async blocksOf(
+    network: Network,
+    { first, until }: SlotSpan,
+  ): Promise<readonly { readonly slot: bigint; readonly blockhash: string; readonly parentBlockhash: string }[]> {
+    const of = "network = {network:String} AND slot >= {first:UInt64} AND slot < {until:UInt64}";
+    const sql =
+      "SELECT slot, blockhash, any(parent_blockhash) AS parent FROM blocks " +
+      `WHERE ${of} AND (slot, blockhash) GLOBAL NOT IN (SELECT slot, blockhash FROM ${droppedBlocksTable.name} FINAL WHERE ${of} AND dropped) ` +
+      "GROUP BY slot, blockhash ORDER BY slot, blockhash";
+    const rows = await this.#dependencies.connection.query<{ slot: string; blockhash: string; parent: string }>(sql, {
+      ...{ network, first, until },
+    });
+    return rows.map(({ slot, blockhash, parent }) => ({ slot: BigInt(slot), blockhash, parentBlockhash: parent }));
+  }
+
+  /** @throws {LedgerUnavailableError | LedgerQueryError} */
+  async hold(network: Network, chain: HeldIdentity, range: HeldRange): Promise<void> {
+    const { source, first, until, version, cursor } = range;
+    const row = {
+      ...{ network, source, first_slot: first, until_slot: until, at: this.#dependencies.clock.now(), version, cursor },
+      ...{ genesis_hash: chain.genesisHash, first_blockhash: chain.firstBlockhash },
+    };
+    await this.#insertRecords(heldRangesTable.name, [row], `held-${network}-${source}-${first}-${version}`);
+  }
+
+  /** @throws {LedgerUnavailableError | LedgerQueryError} */
+  async held(network: Network): Promise<HeldChain> {
+    const sql =
+      "SELECT source, first_slot, until_slot, version, cursor, genesis_hash, first_blockhash " +
+      `FROM ${heldRangesTable.name} FINAL WHERE network = {network:String} ORDER BY version`;
+    const rows = await this.#dependencies.connection.query<HeldRow>(sql, { network });
+    const rangeOf = (row: HeldRow): SlotSpan => ({ first: BigInt(row.first_slot), until: BigInt(row.until_slot) });
+    const ranges = joined(rows.map(rangeOf));
+    const writing = rows.findLast(({ source }) => source === "writer");
+    const newest = rows.at(-1);
+    const until = ranges.at(-1)?.until;
+    return {
+      ranges,
+      watermark: until === undefined ? null : until - 1n,
+      cursor: writing === undefined || writing.cursor === "" ? null : writing.cursor,
+      writing: writing === undefined ? null : rangeOf(writing),
+      chain: newest === undefined ? null : { genesisHash: newest.genesis_hash, firstBlockhash: newest.first_blockhash },
+      version: BigInt(newest?.version ?? 0),
+    };
+  }
+
+  /**
+   * Removes all that is held of a network's chain, which is another one now. Killed half-way it may be called again:
+   * what says which chain it was goes last.
+   *
+   * @throws {LedgerUnavailableError | LedgerQueryError}
+   */
+  async discard(network: Network): Promise<void> {
+    const { connection } = this.#dependencies;
+    for (const { name } of [...chainTables, ...chainRecordTables]) {
+      const table = storedName(this.#form, name);
+      const parts = await connection.query<{ partition: string }>(
+        `SELECT DISTINCT partition FROM ${partsOf(this.#form)} WHERE active AND database = {database:String} ` +
+          "AND table = {table:String} AND (partition = {network:String} OR startsWith(partition, {start:String}))",
+        { database: this.#form.database, table, network, start: `('${network}',` },
+      );
+      for (const { partition } of parts) await connection.command(dropPartition(this.#form, { table, partition }));
+    }
+  }
+
+  async #insert(network: Network, range: SlotSpan, rows: EncodedRows): Promise<void> {
+    const { connection, clock, events } = this.#dependencies;
+    const beganMs = clock.monotonic();
+    const sent = this.#sent.get(rows) ?? 0;
+    this.#sent.set(rows, sent + 1);
+    const body = { kind: "native", columns: rows.columns, bytes: rows.bytes } as const;
+    await connection.insertRows(rows.table.name, body, this.#token(network, range, { rows, sent }));
+    events?.ledgerFlushed(rows.table.name, rows.rows, clock.monotonic() - beganMs);
+  }
+
+  /**
+   * Table, range and a hash of the content. On tables that are not replicated a kill may leave a token without its
+   * rows, so what is sent again, or by another process, has a token of its own: rows that are there twice count once.
+   */
+  #token(network: Network, { first, until }: SlotSpan, { rows, sent }: { rows: EncodedRows; sent: number }): string {
+    const hash = new Bun.CryptoHasher("sha256").update(rows.bytes).digest("hex");
+    const name = `${rows.table.name}-${network}-${first}-${until}-${hash}`;
+    return this.#form.cluster === null ? `${name}-${this.#session}-${sent}` : name;
+  }
+
+  async #insertRecords(table: string, rows: readonly object[], name: string): Promise<void> {
+    const token = `${name}-${this.#session}-${Buffer.from(this.#dependencies.random.bytes(8)).toString("hex")}`;
+    await this.#dependencies.connection.insertRows(table, { kind: "rows", rows }, token);
+  }
+}
+
+/** What writers of the chain's tables use. */
+export type LedgerChainStore = Pick<ChainStore, keyof ChainStore>;
+
+/** Whether the same may succeed later; what the ledger refuses for good stays refused until somebody mends it. */
+export const isTransient = (error: unknown): boolean => !(error instanceof LedgerQueryError) || error.transient;
