@@ -176,12 +176,27 @@ const fileFaults: Readonly<Partial<Record<StateErrorCode, FileFault>>> = {
   },
 };
 
+/** What SQLite says where the system did not let it open the file; why not, it does not say. */
+const notOpened: FileFault = {
+  cause: "this user may not read and write it, or it is no file",
+  remedy: "Look what lies at its path; move it away, or give the user the right to it.",
+};
+
 /** `what` says what could not be done with which file; the cause and the way out follow. */
 export function newFileError(what: string, error: unknown): StateError {
   const code = codeOfDriverError(error);
-  const fault = fileFaultOf(error) ?? fileFaults[code];
+  const isNotOpened = driverCode(error).startsWith("SQLITE_CANTOPEN");
+  const fault = fileFaultOf(error) ?? (isNotOpened ? notOpened : fileFaults[code]);
   if (fault !== undefined) return new StateError(code, `${what}: ${fault.cause}. ${fault.remedy}`, error);
   return new StateError(code, `${what}: ${error instanceof Error ? error.message : String(error)}.`, error);
+}
+
+/** A file that cannot be locked. It is empty as long as it is sound, so nothing is lost with it. */
+export function newLockError(path: string, error: unknown): StateError {
+  const what = `The file ${path} cannot be locked`;
+  if (codeOfDriverError(error) !== "CORRUPT") return newFileError(what, error);
+  const remedy = "Nothing is kept in it: remove it while no server runs on its directory.";
+  return new StateError("CORRUPT", `${what}: it is not empty, as it has to be. ${remedy}`, error);
 }
 
 /** A database file whose content is not what it was. */

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { closeSync, openSync } from "node:fs";
-import { codeOfDriverError, newFileError } from "./errors.ts";
+import { codeOfDriverError, newFileError, newLockError } from "./errors.ts";
 
 /**
  * Holds a file for this process. The lock is the operating system's, taken by SQLite on an empty file, so it ends with
@@ -36,7 +36,7 @@ export class FileLock implements Disposable {
     } catch (error) {
       database?.close();
       if (codeOfDriverError(error) === "LOCKED") return null;
-      throw newFileError(`The file ${path} cannot be locked`, error);
+      throw newLockError(path, error);
     }
   }
 

@@ -6,7 +6,7 @@ import { ManualClock, systemRandom } from "@sluice/lib";
 import { mountSmallDisk } from "@sluice/lib/testing";
 import { requireUnusedState } from "./directory-lock.ts";
 import { run as durabilityCampaign } from "./durability.campaign.ts";
-import { stateErrorCodeOf } from "./errors.ts";
+import { StateError, stateErrorCodeOf } from "./errors.ts";
 import { applyMigrations } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import { createState, openState } from "./open.ts";
@@ -141,6 +141,31 @@ describe("faults", () => {
     expect(stateErrorCodeOf(error)).toBe("CORRUPT");
     expect(String(error)).toContain(path);
     expect(readFileSync(path, "utf8")).toStartWith("this is another user's letter");
+  });
+
+  test("what is no file where the database belongs ends the opening with its path and the way out", async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, "state.sqlite");
+    mkdirSync(path);
+    const error = await thrownBy(openState({ directory, databaseUrl: null }, dependencies));
+    expect(error).toBeInstanceOf(StateError);
+    expect(String(error)).toContain(`The database ${path} cannot be opened: `);
+    expect(String(error)).toContain("Look what lies at its path");
+    // The directory is free again.
+    rmSync(path, { recursive: true });
+    await (await openState({ directory, databaseUrl: null }, dependencies))[Symbol.asyncDispose]();
+  });
+
+  test("of a lock file that is not empty it is said that nothing is lost with it", async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, "state.lock");
+    writeFileSync(path, "of somebody else");
+    const error = await thrownBy(openState({ directory, databaseUrl: null }, dependencies));
+    expect(stateErrorCodeOf(error)).toBe("CORRUPT");
+    expect(String(error)).toContain(`The file ${path} cannot be locked: it is not empty`);
+    expect(String(error)).not.toContain("accounts");
+    rmSync(path);
+    await (await openState({ directory, databaseUrl: null }, dependencies))[Symbol.asyncDispose]();
   });
 
   test("a page that is damaged in the middle ends the opening with the file and the way out, and is not overwritten", async () => {

@@ -148,8 +148,9 @@ function openDatabase(directory: string, beside: readonly string[]): Database {
   const path = fileIn(directory);
   refuseEmptied(path, beside);
   createPrivateFile(path);
-  const database = new Database(path, { readwrite: true, strict: true, safeIntegers: true });
+  let database: Database | null = null;
   try {
+    database = new Database(path, { readwrite: true, strict: true, safeIntegers: true });
     for (const pragma of pragmas) database.run(`pragma ${pragma}`);
     // The exclusive lock is taken by the first transaction and then kept.
     database.run("begin exclusive");
@@ -158,7 +159,7 @@ function openDatabase(directory: string, beside: readonly string[]): Database {
     syncDirectory(directory);
     return database;
   } catch (error) {
-    database.close();
+    database?.close();
     throw error instanceof StateError ? error : newFileError(`The database ${path} cannot be opened`, error);
   }
 }

@@ -109,7 +109,8 @@ async function submit(
   const submitted = parseInput(schemas.bundleSubmit, body);
   const encrypted = submitted.encryptedPayload ?? null;
   const sealed = encrypted === null ? null : decodeBase64(encrypted);
-  if (encrypted !== null && sealed === null) throw new EngineRefusal(bundleFailure("bad_base64"));
+  if (encrypted !== null && sealed === null)
+    throw new EngineRefusal(bundleFailure("bad_base64", { detail: "encryptedPayload" }));
   const transactions = (submitted.transactions ?? []).map(({ data }, index) => {
     const bytes = decodeBase64(data);
     if (bytes !== null) return bytes;
