@@ -6,6 +6,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock, systemRandom } from "@sluice/lib";
+import { accessControl } from "../../server/src/ledger/child/access-control.ts";
 import { engineConfiguration } from "../../server/src/ledger/child/configuration.ts";
 import { Engine, type StatementContext } from "../../server/src/ledger/child/engine.ts";
 import { loadNative } from "../../server/src/ledger/child/native.ts";
@@ -16,11 +17,13 @@ const directory = process.argv[2];
 if (directory === undefined) throw new Error("usage: direct.ts <directory>");
 mkdirSync(directory, { recursive: true });
 const configuration = join(directory, "engine.xml");
-writeFileSync(configuration, engineConfiguration({ archives: join(directory, "backups") }));
+const users = join(directory, "users.xml");
+writeFileSync(configuration, engineConfiguration({ archives: join(directory, "backups"), users }));
+writeFileSync(users, accessControl({ threads: 2 }));
 const native = loadNative();
 const engine = new Engine(
   { directory: join(directory, "engine"), arguments: [`--config-file=${configuration}`] },
-  { native, clock: systemClock },
+  { native, clock: systemClock, overdue: () => process.exit(70) },
 );
 const file = join(directory, "rows");
 

@@ -37,6 +37,29 @@ export interface CallOptions {
   readonly database?: string;
 }
 
+/** How a statement is run whose result is handed on as it is. */
+export interface ReadTerms {
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly settings: LedgerSettings;
+  /** ClickHouse's name of the format. */
+  readonly format: string;
+  readonly database: string;
+  /** Whether it is answered when it has ended, with what it has read. */
+  readonly isMeasured: boolean;
+  readonly signal?: AbortSignal;
+  /** The one role that it has, of those of the user. */
+  readonly role?: string;
+  /** Another user than the ledger's own. */
+  readonly user?: { readonly username: string; readonly password: string };
+}
+
+/** A result, and what a measured statement has read from tables. */
+interface ReadAnswer {
+  readonly body: Readable;
+  readonly rowsRead: bigint;
+  readonly bytesRead: bigint;
+}
+
 /** What one INSERT brings: rows as objects, or one block in Native format with the columns it has, in their order. */
 export type InsertBody =
   | { readonly kind: "rows"; readonly rows: readonly object[] }
@@ -117,6 +140,24 @@ export class LedgerConnection implements AsyncDisposable {
     } finally {
       release();
     }
+  }
+
+  /**
+   * Runs a statement and hands out its result as the server sends it; memory stays bounded. Its place among the calls
+   * in flight is free when its result begins. Throws as `query`.
+   */
+  async read(sql: string, terms: ReadTerms): Promise<ReadAnswer> {
+    const { parameters, format, database, signal, role, user } = terms;
+    const settings = { ...terms.settings, default_format: format, wait_end_of_query: terms.isMeasured ? 1 : 0 };
+    const options = { database, ...(signal === undefined ? {} : { signal }) };
+    return await this.#call(options, async (client) => {
+      const { stream, summary } = await client.exec({
+        ...request(sql, parameters, settings, options),
+        ...(role === undefined ? {} : { role }),
+        ...(user === undefined ? {} : { auth: user }),
+      });
+      return { body: stream, rowsRead: BigInt(summary?.read_rows ?? 0), bytesRead: BigInt(summary?.read_bytes ?? 0) };
+    });
   }
 
   /** A statement without result. */

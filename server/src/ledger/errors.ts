@@ -99,5 +99,8 @@ export function fromClient(error: unknown, signal?: AbortSignal): SluiceError {
   if (error instanceof ClickHouseError) {
     return new LedgerQueryError(Number(error.code), error.message.trim());
   }
+  // The engine's own text in a form that the client does not read.
+  const code = error instanceof Error ? /^Code: (\d{1,4})\. DB::/.exec(error.message)?.[1] : undefined;
+  if (error instanceof Error && code !== undefined) return new LedgerQueryError(Number(code), error.message.trim());
   return new LedgerUnavailableError(error instanceof Error ? error.message : String(error), error);
 }

@@ -13,12 +13,13 @@ export {
   isTransient,
   type LedgerChainStore,
 } from "./chain/store.ts";
-export { LedgerOpenError, LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
+export { LedgerAbortedError, LedgerOpenError, LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 export { createLedgerEvents, ledgerMetrics } from "./events.ts";
 export { type Ledger, openLedger } from "./ledger.ts";
 export { type RequestFact, statusStillOpen } from "./request-fact.ts";
 export type { HourUsage } from "./request-queries.ts";
 export type { FoundRequests, RequestPlace, RequestSearch } from "./request-search.ts";
 export { restoreLedger } from "./restore.ts";
+export type { CustomerResult, CustomerStatement, CustomerStatements } from "./sql/customer-statements.ts";
 export type { LedgerTableState } from "./table-states.ts";
 export type { Usage, UsageQuestion, UsageRange, UsageSums } from "./usage-queries.ts";

@@ -27,6 +27,7 @@ import { type HourUsage, lastHour } from "./request-queries.ts";
 import { type FoundRequests, findRequest, type RequestSearch, searchRequests } from "./request-search.ts";
 import { RequestLog } from "./requests.ts";
 import { applyRetentions, type LedgerRetentions } from "./retention.ts";
+import { type CustomerStatements, LedgerCustomerStatements } from "./sql/customer-statements.ts";
 import { ChildSupervisor } from "./supervisor.ts";
 import { type LedgerTableState, TableStates } from "./table-states.ts";
 import { tables } from "./tables.ts";
@@ -141,6 +142,8 @@ export interface Ledger extends AsyncDisposable {
   };
   /** The tables of blocks and transactions, as they are written. */
   readonly chain: LedgerChainStore;
+  /** Statements of customers over the views. */
+  readonly customers: CustomerStatements;
   /** The outcomes of bundles; each counts once, however often it was written. */
   readonly bundles: {
     figures(question: BundleQuestion): Promise<BundleFigures>;
@@ -159,6 +162,8 @@ const archiverOf =
 interface Opened {
   readonly endpoint: LedgerEndpoint;
   readonly database: string;
+  /** Of the ledger's user on servers; empty for the embedded engine. */
+  readonly password: string;
 }
 
 async function open(options: LedgerOptions, dependencies: LedgerDependencies, random: Random): Promise<Opened> {
@@ -169,13 +174,13 @@ async function open(options: LedgerOptions, dependencies: LedgerDependencies, ra
       { directory: resolve(options.directory) },
       { clock, random, log, onRestart: (reason) => events?.childRestarted("ledger", reason) },
     );
-    return { endpoint, database: "sluice" };
+    return { endpoint, database: "sluice", password: "" };
   }
   if (options.cluster !== null && !/^[A-Za-z_][\w-]{0,63}$/.test(options.cluster)) {
     throw new LedgerOpenError("The cluster's name may hold letters, digits, _ and - only");
   }
   const address = parseClickhouseUrl(options.clickhouseUrl);
-  return { endpoint: remoteEndpoint(address), database: address.database };
+  return { endpoint: remoteEndpoint(address), database: address.database, password: address.password };
 }
 
 async function migrateAll(
@@ -198,13 +203,15 @@ async function connect(
   opened: Opened,
   options: LedgerOptions,
   dependencies: LedgerDependencies & { readonly random: Random },
-): Promise<{ readonly readiness: LedgerReadiness; readonly connection: LedgerConnection }> {
+): Promise<{ readonly readiness: LedgerReadiness } & Record<"connection" | "customers", LedgerConnection>> {
   const { endpoint, database } = opened;
   const readiness = new LedgerReadiness({ ...dependencies, open: () => migrateAll(opened, options, dependencies) });
-  const connection = new LedgerConnection(
-    { database, isCluster: options.cluster !== null },
-    { endpoint, clock: dependencies.clock, admit: () => readiness.require() },
-  );
+  const connect = () =>
+    new LedgerConnection(
+      { database, isCluster: options.cluster !== null },
+      { endpoint, clock: dependencies.clock, admit: () => readiness.require() },
+    );
+  const [connection, customers] = [connect(), connect()];
   try {
     if (options.mayBeAway === true && endpoint.driver === "clickhouse") await readiness.begin();
     else await readiness.beginPresent();
@@ -213,7 +220,7 @@ async function connect(
     await endpoint[Symbol.asyncDispose]();
     throw error;
   }
-  return { readiness, connection };
+  return { readiness, connection, customers };
 }
 
 const factFilesOf = ({ factFiles }: LedgerOptions, { lock = () => null }: LedgerDependencies): FactFiles | null =>
@@ -245,10 +252,11 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
   const opened = await open(options, dependencies, random);
   const { endpoint, database } = opened;
   const isCluster = options.cluster !== null;
-  const { readiness, connection } = await connect(opened, options, { ...dependencies, random });
+  const { readiness, connection, customers } = await connect(opened, options, { ...dependencies, random });
   const numbers = new BatchNumbers({ clock, random });
   const writer = new BatchWriter({ replicated: isCluster }, { connection, clock });
-  const tableStates = new TableStates({ connection, form: { database, cluster: options.cluster }, clock });
+  const form = { database, cluster: options.cluster };
+  const tableStates = new TableStates({ connection, form, clock });
   const measuring = measure(tableStates, options.measureEveryMs, dependencies);
   const files = factFilesOf(options, dependencies);
   const requestLog = new RequestLog(requestPaces[endpoint.driver], {
@@ -291,6 +299,10 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
     chain: new ChainStore(
       { database, cluster: options.cluster },
       { connection, clock, random, ...(events === undefined ? {} : { events }) },
+    ),
+    customers: new LedgerCustomerStatements(
+      { driver: endpoint.driver, form, password: opened.password },
+      { connection: customers, own: connection, random, log },
     ),
     bundles: new BundleQueries(connection),
     async [Symbol.asyncDispose]() {

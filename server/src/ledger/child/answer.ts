@@ -10,6 +10,9 @@ export interface Figures {
   readonly readBytes?: number;
   readonly writtenRows?: number;
   readonly writtenBytes?: number;
+  /** Of the result, where it is not what was read. */
+  readonly resultRows?: number;
+  readonly resultBytes?: number;
   readonly elapsed?: number;
 }
 
@@ -22,8 +25,8 @@ function summary(figures: Figures): string {
     written_rows: text(figures.writtenRows),
     written_bytes: text(figures.writtenBytes),
     total_rows_to_read: "0",
-    result_rows: text(figures.writtenRows ?? figures.readRows),
-    result_bytes: text(figures.writtenBytes ?? figures.readBytes),
+    result_rows: text(figures.resultRows ?? figures.writtenRows ?? figures.readRows),
+    result_bytes: text(figures.resultBytes ?? figures.writtenBytes ?? figures.readBytes),
     elapsed_ns: text((figures.elapsed ?? 0) * 1e9),
   });
 }

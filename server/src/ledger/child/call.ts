@@ -12,6 +12,8 @@ export interface Call {
   readonly settings: Map<string, string>;
   readonly parameters: Map<string, string>;
   readonly gzipAnswer: boolean;
+  /** The answer begins when the statement has ended, so that its status and its figures are those of the end. */
+  readonly waitsForEnd: boolean;
 }
 
 /** Names in the URL that are neither settings nor parameters. */
@@ -72,6 +74,7 @@ export function readCall(request: Request, url: URL, freshId: () => string): Cal
     settings: new Map(baseSettings),
     parameters: new Map(),
     gzipAnswer: false,
+    waitsForEnd: url.searchParams.get("wait_end_of_query") === "1",
   };
   for (const [name, value] of url.searchParams) readOne(call, roles, name, value);
   boundExecutionTime(call.settings);

@@ -4,9 +4,9 @@ import { childLimits } from "./limits.ts";
  * The engine's configuration file. Sizes are for a gateway's own machine: with these the idle process keeps about
  * 50 MB of its own beside the pages of the library, and its background threads use about 3 ms of CPU a second.
  * fsync is on for every table: an INSERT is answered when its part is on disk.
- * `archives` is the one folder that copies are written to and read from.
+ * `archives` is the one folder that copies are written to and read from; `users` is the file of `accessControl`.
  */
-export function engineConfiguration({ archives }: { readonly archives: string }): string {
+export function engineConfiguration(paths: { readonly archives: string; readonly users: string }): string {
   const entries: ReadonlyArray<readonly [string, string | number]> = [
     ["timezone", "UTC"],
     ["max_server_memory_usage", childLimits.engineMemoryBytesMax],
@@ -29,8 +29,8 @@ export function engineConfiguration({ archives }: { readonly archives: string })
     "  <logger><level>none</level></logger>",
     ...lines,
     "  <merge_tree><fsync_after_insert>1</fsync_after_insert><fsync_part_directory>1</fsync_part_directory></merge_tree>",
-    `  <backups><allowed_path>${escaped(archives)}</allowed_path></backups>`,
-    "  <profiles><default><max_threads>2</max_threads></default></profiles>",
+    `  <backups><allowed_path>${escaped(paths.archives)}</allowed_path></backups>`,
+    `  <users_config>${escaped(paths.users)}</users_config>`,
     "</clickhouse>",
     "",
   ].join("\n");

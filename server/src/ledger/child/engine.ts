@@ -1,6 +1,8 @@
 import type { Timer, Timers } from "@sluice/lib";
+import type { MeasuredResult } from "./c-api.ts";
 import { EngineException, fromEngine, raise } from "./exceptions.ts";
 import { childLimits } from "./limits.ts";
+import { MeasuredStatements } from "./measured-statements.ts";
 import type { Connection, Native, NativeInsert, NativeResult } from "./native.ts";
 import { quotedIdentifier, stringLiteral } from "./statement.ts";
 
@@ -28,18 +30,26 @@ export interface EngineStream {
  */
 export class Engine {
   readonly #native: Native;
-  readonly #clock: Pick<Timers, "every">;
+  readonly #clock: Pick<Timers, "after" | "every">;
+  readonly #overdue: () => void;
   readonly #directory: string;
+  readonly #measured = new MeasuredStatements();
   /** Held open for the life of the process: the engine shuts down with its last connection. */
   readonly #root: Connection;
   #lastId = 0;
 
   constructor(
     options: { readonly directory: string; readonly arguments: readonly string[] },
-    dependencies: { readonly native: Native; readonly clock: Pick<Timers, "every"> },
+    dependencies: {
+      readonly native: Native;
+      readonly clock: Pick<Timers, "after" | "every">;
+      /** A measured statement goes on although its time is over and it was told to stop. */
+      readonly overdue: () => void;
+    },
   ) {
     this.#native = dependencies.native;
     this.#clock = dependencies.clock;
+    this.#overdue = dependencies.overdue;
     this.#directory = options.directory;
     this.#root = this.#connect(options.arguments);
   }
@@ -54,6 +64,24 @@ export class Engine {
       throw fromEngine(error);
     } finally {
       this.#native.CloseConnection(connection);
+    }
+  }
+
+  /**
+   * As `run`, on a thread of its own, with what the statement has read from tables. It may be hostile: when it goes on
+   * after its time is over, `overdue` is called. Throws EngineException.
+   */
+  async measured(sql: string, format: string, context: StatementContext): Promise<MeasuredResult> {
+    const { id, statements } = this.#preparation(context);
+    const seconds = Number(context.settings.get("max_execution_time") ?? childLimits.executionSecondsDefault);
+    const deadline = this.#clock.after(seconds * 1_000 + childLimits.overtimeMs, this.#overdue);
+    try {
+      const order = { directory: this.#directory, preparation: statements, sql, format };
+      return await this.#killable(id, context.signal, this.#measured.run(order));
+    } catch (error) {
+      throw fromEngine(error);
+    } finally {
+      deadline.cancel();
     }
   }
 
@@ -107,8 +135,16 @@ export class Engine {
 
   /** Sets role, database, settings and parameters; returns the mark by which KILL finds the statement. */
   async #prepare(connection: Connection, context: StatementContext): Promise<string> {
+    const { id, statements } = this.#preparation(context);
+    for (const statement of statements) await this.#native.QueryAsyncConnection(connection, statement, "Null");
+    return id;
+  }
+
+  /** The mark is the beginning of the statement's log_comment; what the caller set there follows it. */
+  #preparation(context: StatementContext): { readonly id: string; readonly statements: readonly string[] } {
     this.#lastId++;
-    const id = `sluice-statement-${this.#lastId}`;
+    const comment = context.settings.get("log_comment");
+    const id = `sluice-statement-${this.#lastId}${comment === undefined ? "" : ` ${comment}`}`;
     const statements: string[] = [];
     if (context.roles.length > 0) statements.push(`SET ROLE ${context.roles.map(quotedIdentifier).join(", ")}`);
     if (context.database !== null) statements.push(`USE ${quotedIdentifier(context.database)}`);
@@ -120,8 +156,7 @@ export class Engine {
     // and would have to be serialised.
     for (const [name, value] of context.parameters) changes.push(`param_${name} = ${stringLiteral(value)}`);
     statements.push(`SET ${changes.join(", ")}`);
-    for (const statement of statements) await this.#native.QueryAsyncConnection(connection, statement, "Null");
-    return id;
+    return { id, statements };
   }
 
   /**

@@ -164,6 +164,20 @@ export class Front {
     }
   }
 
+  /** The whole result in memory, up to a bound, in any format; its figures are what was read. */
+  async #measured(
+    call: Call,
+    { text, format }: { readonly text: string; readonly format: string },
+    { context, done }: { readonly context: StatementContext; readonly done: () => void },
+  ): Promise<Response> {
+    const settings = boundedResult(context.settings, false) ?? context.settings;
+    const result = await this.#engine.measured(text, format, { ...context, settings });
+    done();
+    const { bytes, rowsRead: readRows, bytesRead: readBytes, resultRows, elapsed } = result;
+    const figures = { readRows, readBytes, resultRows, resultBytes: bytes.byteLength, elapsed };
+    return wholeAnswer(call, format, new Uint8Array(bytes), figures);
+  }
+
   /**
    * Results are first computed off the event loop, up to a bound; only what exceeds it is run again as a stream, since
    * a stream's analysis (which evaluates scalar subqueries) would hold up everybody else's statements.
@@ -177,6 +191,7 @@ export class Front {
   ): Promise<Response> {
     const format = statement.format ?? call.defaultFormat ?? "TabSeparated";
     const piecewise = isPiecewise(format);
+    if (call.waitsForEnd) return await this.#measured(call, { text, format }, { context, done });
     const settings = boundedResult(context.settings, piecewise);
     if (settings !== null) {
       try {

@@ -2,6 +2,10 @@
 export const childLimits = {
   /** Statements that run at one time; the rest is refused with TOO_MANY_SIMULTANEOUS_QUERIES. */
   concurrentStatementsMax: 12,
+  /** Of these, statements whose figures are asked for, which run on a thread of their own each. */
+  measuredStatementsMax: 2,
+  /** How long such a statement may go on after its time is over, before the engine is taken down with it. */
+  overtimeMs: 20_000,
   /** Worker threads of the process: each running statement holds one, the others are left for KILL and preludes. */
   workerThreads: 16,
   /** Text of a statement, parameters not counted. */
@@ -17,9 +21,9 @@ export const childLimits = {
   /** Seconds a statement may run when the caller names no limit, and the most that a caller may name. */
   executionSecondsDefault: 30,
   executionSecondsMax: 240,
-  /** Memory of one statement and of the whole engine. */
+  /** Memory of one statement, and of the whole engine: two statements of users, and the server's own beside them. */
   statementMemoryBytesMax: 1024 * 1024 * 1024,
-  engineMemoryBytesMax: 2 * 1024 * 1024 * 1024,
+  engineMemoryBytesMax: 3 * 1024 * 1024 * 1024,
   /** How often a statement whose caller has gone away is ordered to stop, until it has stopped. */
   killEveryMs: 100,
   /** When, after it is ready, the process gives back what only loading has touched. */

@@ -6,6 +6,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock, systemRandom } from "@sluice/lib";
+import { accessControl } from "./access-control.ts";
 import { engineConfiguration } from "./configuration.ts";
 import { Engine } from "./engine.ts";
 import { Front } from "./front.ts";
@@ -25,8 +26,11 @@ function layOut(directory: string): { engine: string; spool: string; configurati
   const engine = join(directory, "engine");
   const spool = join(directory, "spool");
   const configuration = join(directory, "engine.xml");
+  const users = join(directory, "users.xml");
   for (const path of [directory, engine, spool]) mkdirSync(path, { recursive: true, mode: 0o700 });
-  writeFileSync(configuration, engineConfiguration({ archives: join(directory, "backups") }), { mode: 0o600 });
+  const archives = join(directory, "backups");
+  writeFileSync(configuration, engineConfiguration({ archives, users }), { mode: 0o600 });
+  writeFileSync(users, accessControl({ threads: 2 }), { mode: 0o600 });
   return { engine, spool, configuration };
 }
 
@@ -43,7 +47,8 @@ async function serve(orders: ChildOrders): Promise<{ stop: (deadlineMs: number) 
   const paths = layOut(orders.directory);
   const engine = new Engine(
     { directory: paths.engine, arguments: [`--config-file=${paths.configuration}`] },
-    { native: loadNative(), clock: systemClock },
+    // Nothing that was acknowledged is lost with the process, and its parent starts it anew.
+    { native: loadNative(), clock: systemClock, overdue: () => process.exit(70) },
   );
   // Only the holder of the engine's lock may clear what an earlier process left behind.
   for (const name of readdirSync(paths.spool)) rmSync(join(paths.spool, name), { force: true });
