@@ -52,5 +52,6 @@ export type {
   State,
 } from "./records.ts";
 export { restoreState, unknownMigration } from "./restore.ts";
+export type { SavedQueryRecord, SavedQueryStore } from "./saved-query-records.ts";
 export { nodeSecretId, type SecretStore, type StoredSecret } from "./secret-records.ts";
 export { hashSessionToken } from "./sessions.ts";

@@ -283,4 +283,24 @@ export const migrations: readonly Migration[] = [
     name: "the master keys of each process",
     steps: [{ addColumn: "master_keys", to: "processes", column: { type: "text", nullable: true } }],
   },
+  {
+    number: 21,
+    name: "saved queries of SQL",
+    steps: [
+      {
+        create: "saved_queries",
+        primaryKey: ["id"],
+        columns: {
+          id: { type: "id" },
+          account_id: { type: "id", references: "accounts.id" },
+          name: { type: "text" },
+          query: { type: "text" },
+          parameters: { type: "text" },
+          created_at: { type: "int" },
+          updated_at: { type: "int" },
+        },
+      },
+      { index: "saved_queries_by_account", on: "saved_queries", columns: ["account_id"] },
+    ],
+  },
 ];

@@ -21,6 +21,7 @@ import type { DatabasePools, PoolName } from "./pools.ts";
 import { openPostgres } from "./postgres.ts";
 import { Processes, processesBefore } from "./processes.ts";
 import type { State, StateDriver, StateLog } from "./records.ts";
+import { SavedQueries } from "./saved-queries.ts";
 import { Secrets } from "./secrets.ts";
 import { Sessions } from "./sessions.ts";
 import { withSnapshot } from "./snapshot.ts";
@@ -133,6 +134,7 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
     },
     served: new Credits(connection, "served_requests"),
     sessions: new Sessions(connection),
+    savedQueries: new SavedQueries(connection),
     audit: new Audit(connection),
     upstreamOrders: new UpstreamOrders(connection),
     upstreamNodes: new UpstreamNodes(connection),

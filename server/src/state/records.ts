@@ -17,6 +17,7 @@ import type { CreditStore, MeteredProduct } from "./meter.ts";
 import type { UpstreamNodeStore, UpstreamOrderStore } from "./order-records.ts";
 import type { PageRequest, RecordPage } from "./page.ts";
 import type { ProcessStore } from "./process-records.ts";
+import type { SavedQueryStore } from "./saved-query-records.ts";
 import type { SecretStore } from "./secret-records.ts";
 import type { StateSnapshot } from "./snapshot-record.ts";
 
@@ -243,6 +244,7 @@ export interface State extends AsyncDisposable {
   /** Requests that were served, whether the ledger has their records or not. */
   readonly served: CreditStore;
   readonly sessions: SessionStore;
+  readonly savedQueries: SavedQueryStore;
   readonly audit: AuditStore;
   readonly upstreamOrders: UpstreamOrderStore;
   readonly upstreamNodes: UpstreamNodeStore;

@@ -101,6 +101,16 @@ export interface SessionRow {
   expires_at: bigint;
 }
 
+export interface SavedQueryRow {
+  id: string;
+  account_id: string;
+  name: string;
+  query: string;
+  parameters: string;
+  created_at: bigint;
+  updated_at: bigint;
+}
+
 export interface AuditRow {
   id: string;
   at: bigint;
@@ -154,6 +164,7 @@ export interface Tables extends EngineTables {
   leases: LeaseRecord;
   booked_advances: BookedAdvanceRow;
   sessions: SessionRow;
+  saved_queries: SavedQueryRow;
   audit: AuditRow;
   upstream_orders: UpstreamOrderRow;
   upstream_nodes: UpstreamNodeRow;
