@@ -107,6 +107,48 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     meaning: "The account's tier does not include this feature.",
     remedy: "Move the account to the tier that the message names.",
   },
+  SQL_SYNTAX: {
+    meaning: "The query is not one statement of SQL as ClickHouse writes it; the message says where reading stopped.",
+    remedy: "Correct the place that the message names, and send one statement without anything after it.",
+  },
+  SQL_NOT_ALLOWED: {
+    meaning:
+      "The query is no SELECT over the views, or calls a function, names a table or has a clause that is not allowed; `what` names it.",
+    remedy: "Leave out what `what` names; `GET /api/v1/sql/schema` lists the views and functions.",
+  },
+  SQL_INVALID: {
+    meaning:
+      "The query can be read and not be run: a column that does not exist, values of the wrong types, a parameter without a value.",
+    remedy: "Correct what the message names.",
+  },
+  SQL_TIMEOUT: {
+    meaning: "The query ran for 30 seconds and was stopped. It costs what it has read.",
+    remedy: "Narrow it: by slot first, which is what the views are ordered by.",
+  },
+  SQL_READ_LIMIT: {
+    meaning: "The query would read more than 10 GB, uncompressed, and was stopped. It costs what it has read.",
+    remedy: "Narrow it by slot, and name the columns that you need in the place of `*`.",
+  },
+  SQL_MEMORY_LIMIT: {
+    meaning: "The query needed more than 1 GiB of memory and was stopped. It costs what it has read.",
+    remedy: "Group by fewer values, sort or join less, or narrow it by slot.",
+  },
+  SQL_ROWS_LIMIT: {
+    meaning: "The result would have more rows than `max_rows`, or than 100,000.",
+    remedy: "Add LIMIT, group more coarsely, or ask in parts by slot.",
+  },
+  SQL_RESULT_LIMIT: {
+    meaning: "The result would be larger than 64 MiB.",
+    remedy: "Ask for fewer columns or rows, or in parts by slot.",
+  },
+  SQL_ACCOUNT_BUSY: {
+    meaning: "The account has a query running and others waiting already.",
+    remedy: "Send the next one when one has ended, at the earliest after `Retry-After` seconds.",
+  },
+  SQL_BUSY: {
+    meaning: "As many queries run and wait, of all accounts, as this server takes. It costs nothing.",
+    remedy: "Send it again after `Retry-After` seconds.",
+  },
   NETWORK_UNAVAILABLE: {
     meaning: "No node is configured for this network, or none of them can be reached.",
     remedy: "Try again after `Retry-After`; an operator finds the state of each node in the console.",

@@ -57,6 +57,17 @@ export const errorTable = {
   BATCH_TOO_LARGE_FOR_RATE: define(413, -33430, false, "The batch holds more calls than the key's burst"),
   INSUFFICIENT_CREDITS: define(402, -33402, false, "The account has too few credits left this month"),
   TIER_REQUIRED: define(403, -33453, false, "The account's tier does not include this"),
+  // SQL
+  SQL_SYNTAX: define(400, -33460, false, "The SQL cannot be read"),
+  SQL_NOT_ALLOWED: define(403, -33461, false, "The SQL holds something that is not allowed"),
+  SQL_INVALID: define(400, -33462, false, "The SQL cannot be run"),
+  SQL_TIMEOUT: define(422, -33463, false, "The query took longer than a query may"),
+  SQL_READ_LIMIT: define(422, -33464, false, "The query reads more than a query may"),
+  SQL_MEMORY_LIMIT: define(422, -33465, false, "The query needs more memory than a query may have"),
+  SQL_ROWS_LIMIT: define(422, -33466, false, "The result has more rows than it may"),
+  SQL_RESULT_LIMIT: define(422, -33467, false, "The result has more bytes than it may"),
+  SQL_ACCOUNT_BUSY: define(429, -33468, true, "The account has as many queries under way as it may"),
+  SQL_BUSY: define(503, -33469, true, "Too many queries run; try again shortly"),
   // Nodes
   NETWORK_UNAVAILABLE: define(503, -33503, true, "No node is available for this network"),
   UPSTREAM_TIMEOUT: define(504, -33504, true, "The node did not answer in time"),

@@ -1,6 +1,7 @@
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from "zod-openapi";
 import type { ErrorCode } from "../errors.ts";
 import * as schemas from "../schemas/index.ts";
+import { type SqlPathsOptions, sqlPaths } from "./sql.ts";
 
 /** The console's own REST, for people who are signed in at a browser. */
 
@@ -121,6 +122,13 @@ const shown = (
   },
 });
 
+const sqlOfConsole: SqlPathsOptions = {
+  root: "/api/v1/console/sql",
+  operation: (name) => `console${name[0]?.toUpperCase()}${name.slice(1)}`,
+  tag: "Console",
+  security: sessionCookie,
+};
+
 /** The paths of the console. */
 export function consolePaths(problems: Problems): ZodOpenApiPathsObject {
   return {
@@ -163,6 +171,7 @@ export function consolePaths(problems: Problems): ZodOpenApiPathsObject {
         requestParams: { query: schemas.consoleNameQuery },
       },
     },
+    ...sqlPaths(problems, sqlOfConsole),
     "/api/v1/console/session": { post: signIn(problems), delete: signOut(problems) },
   };
 }

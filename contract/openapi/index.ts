@@ -25,6 +25,7 @@ import { enginePaths } from "./engine.ts";
 import { oraclePaths } from "./oracle.ts";
 import { withPathParameters } from "./path-parameters.ts";
 import { resolverPaths } from "./resolver.ts";
+import { sqlByKey, sqlPaths } from "./sql.ts";
 
 /**
  * The OpenAPI 3.1 descriptions of the endpoints, one for each port, and of the JSON-RPC envelope, made from the schemas
@@ -203,6 +204,7 @@ const gateway: Part = {
     tagOf("JSON-RPC", "Calls of Solana's methods"),
     tagOf("Server", "The server itself"),
     tagOf("Console", "For people who are signed in at a browser"),
+    tagOf("SQL", "Queries over the ledger"),
     tagOf("Administration", "Usage, accounts, keys, nodes and the block engine"),
   ],
   paths: {
@@ -211,6 +213,7 @@ const gateway: Part = {
     "/health": { get: health },
     "/ready": { get: ready },
     ...consolePaths(problems),
+    ...sqlPaths(problems, sqlByKey),
     ...administrationPaths(problems),
   },
 };

@@ -15,6 +15,7 @@ const descriptions: Readonly<Record<string, { readonly description: string; read
   "rpc/{network}": { description: "The chain that is meant", schema: { type: "string", enum: [...networks] } },
   "accounts/{id}": id("The account's id"),
   "keys/{id}": id("The key's id"),
+  "queries/{id}": id("The saved query's id"),
   "requests/{id}": id("As X-Request-Id carried it"),
   "bundles/{id}": { description: "The id of the bundle: 64 hexadecimal digits", schema: { type: "string" } },
   "upstreams/{network}": {

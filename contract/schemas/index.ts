@@ -15,4 +15,5 @@ export * from "./ledger.ts";
 export * from "./page.ts";
 export * from "./problem.ts";
 export * from "./requests.ts";
+export * from "./sql.ts";
 export * from "./usage.ts";

@@ -6,6 +6,8 @@
 import { oraclePaths } from "@sluice/contract/oracle";
 import { type Clock, type Random, systemClock, systemRandom } from "@sluice/lib";
 import { administrationMethods, engineControl } from "./admin/index.ts";
+import { analyticsRoutes } from "./analytics/index.ts";
+import { type AnalyticsParts, openAnalytics } from "./compose/analytics.ts";
 import { backupJob } from "./compose/backup.ts";
 import { requireSameChains } from "./compose/chains.ts";
 import { type Console, openConsole } from "./compose/console.ts";
@@ -110,6 +112,8 @@ interface Parts {
   readonly oracle: Oracle | null;
   readonly engine: EngineService | null;
   readonly administration: readonly AppMount[];
+  /** Null where this process does not run the gateway. */
+  readonly analytics: AnalyticsParts | null;
   /** Null, as the next one, where this process does not run the gateway. */
   readonly console: Console | null;
   readonly gatewayListener: OpenPort | null;
@@ -231,17 +235,20 @@ export const startSteps = [
       });
     },
   ),
-  step("console", ["stores", "gateway", "names", "oracle", "engine"], (parts, shared) =>
-    opensGateway(shared.config)
-      ? openConsole(shared.config, { ...shared, ...parts, closing: shared.closing.signal })
-      : null,
+  step("analytics", ["stores", "gateway"], (parts, shared) =>
+    opensGateway(shared.config) ? openAnalytics(shared.config, { ...shared, ...parts }) : null,
+  ),
+  step("console", ["stores", "gateway", "names", "oracle", "engine", "analytics"], ({ analytics, ...parts }, shared) =>
+    analytics === null
+      ? null
+      : openConsole(shared.config, { ...shared, ...parts, analytics, closing: shared.closing.signal }),
   ),
   step(
     "gatewayListener",
-    ["gateway", "revocations", "administration", "console"],
-    async ({ gateway, revocations, administration, console: served }, { config, closing, ...shared }) => {
+    ["gateway", "revocations", "administration", "analytics", "console"],
+    async ({ gateway, revocations, administration, analytics, console: served }, { config, closing, ...shared }) => {
       if (served === null) return null;
-      const apps = [served.rest, ...administration, served.pages];
+      const apps = [served.rest, ...administration, ...(analytics?.apps ?? []), served.pages];
       const listener = await openGatewayListener(config, gateway, { ...shared, revocations, apps });
       shared.resources.defer(async () => {
         closing.abort();
@@ -301,7 +308,7 @@ export async function compose(config: Config, dependencies: ComposeDependencies)
   const startedAt = clock.monotonic();
   await using resources = new AsyncDisposableStack();
   const metrics = resources.use(createMetrics({}, { clock }));
-  const methods = [...knownMethods, ...oraclePaths, ...administrationMethods];
+  const methods = [...knownMethods, ...oraclePaths, ...administrationMethods, ...analyticsRoutes];
   const events = createServerEvents({ log, metrics }, { methods });
   const descriptorWatch = watchDescriptors(processDescriptors(), { clock, events });
   if (descriptorWatch !== null) resources.use(descriptorWatch);

@@ -17,6 +17,8 @@ export interface ConsoleCaller {
 /** Who looks: an account, and whether by a key that operates the server. */
 export interface ConsoleViewer {
   readonly accountId: string;
+  /** Absent where no key was asked for. */
+  readonly keyId?: string;
   readonly operates: boolean;
   /** False on a development machine, whose owner needs no session and so has none to end. */
   readonly signedIn: boolean;
@@ -67,6 +69,12 @@ export class ConsoleSessions {
     const { viewer, grant } = await this.#look(context);
     if (grant !== null) await takeRequest(this.#dependencies.access, context, grant);
     return viewer;
+  }
+
+  /** The same for what changes or costs something: from a page of this origin alone. */
+  async admitChange(context: Context<RestEnvironment>): Promise<ConsoleViewer> {
+    requireSameOrigin(context.req.raw, this.#publicUrl);
+    return await this.admit(context);
   }
 
   /** The same without taking from the rate: for streams, which ask again at each message. */
@@ -157,7 +165,12 @@ export class ConsoleSessions {
 }
 
 const looking = (grant: Grant) => ({
-  viewer: { accountId: grant.accountId, operates: grant.permissions.includes("admin"), signedIn: true },
+  viewer: {
+    accountId: grant.accountId,
+    keyId: grant.keyId,
+    operates: grant.permissions.includes("admin"),
+    signedIn: true,
+  },
   grant,
 });
 

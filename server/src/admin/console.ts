@@ -17,6 +17,7 @@ import { addBundlesRoutes, type ConsoleBundlesDependencies } from "./console-bun
 import { addNamesRoute, type ConsoleResolver } from "./console-names.ts";
 import { addPricesRoutes } from "./console-prices.ts";
 import { type ConsoleSessionDependencies, ConsoleSessions, type ConsoleViewer } from "./console-session.ts";
+import { addSqlRoutes, type ConsoleSql } from "./console-sql.ts";
 import { ledgerTableBody } from "./ledger-routes.ts";
 import { LiveStreams } from "./live-stream.ts";
 import { type ChainPosition, ChainPulse } from "./pulse.ts";
@@ -42,6 +43,8 @@ export interface ConsoleDependencies extends ConsoleSessionDependencies {
   /** Null where it runs no oracle. */
   readonly prices: ((updateFrequencySeconds: number) => ConsolePrices) | null;
   readonly bundles: ConsoleBundlesDependencies["bundles"];
+  /** Null where no SQL is served. */
+  readonly sql: ConsoleSql | null;
 }
 
 export interface ConsoleOptions {
@@ -100,6 +103,8 @@ export function createConsole(options: ConsoleOptions, dependencies: ConsoleDepe
   addPricesRoutes(app, { prices, sessions, live, account });
   addBundlesRoutes(app, { bundles, sessions, live });
   addNamesRoute(app, { names, sessions });
+  const { sql } = dependencies;
+  if (sql !== null) addSqlRoutes(app, { sql, network: options.network, sessions, clock, account });
   return app;
 }
 

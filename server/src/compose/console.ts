@@ -21,6 +21,7 @@ import type { Names } from "../names/index.ts";
 import type { AppMount } from "../net/index.ts";
 import type { Oracle } from "../oracle/index.ts";
 import type { Seat } from "../workers/index.ts";
+import type { AnalyticsParts } from "./analytics.ts";
 import { type Dependencies, version } from "./dependencies.ts";
 import { describedServers, endpointsOf, engineRestUrl, oracleUrl } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
@@ -32,6 +33,7 @@ interface ConsoleDependencies extends Dependencies {
   readonly names: Names | null;
   readonly oracle: Oracle | null;
   readonly engine: EngineService | null;
+  readonly analytics: AnalyticsParts;
   /** The account whose console is open without a session; for development only. */
   readonly openAccount: () => string | null;
   readonly closing: AbortSignal;
@@ -49,7 +51,7 @@ export interface Console {
 
 /** The console's REST over the parts that it shows, and its pages. */
 export function openConsole(config: Config, dependencies: ConsoleDependencies): Console {
-  const { clock, log, gateway, stores, openAccount, closing, names, oracle, engine } = dependencies;
+  const { clock, log, gateway, stores, openAccount, closing, names, oracle, engine, analytics } = dependencies;
   const rest = createConsole(
     { network: config.networkDefault, publicUrl: config.publicUrls.gateway, version, closing },
     {
@@ -67,6 +69,7 @@ export function openConsole(config: Config, dependencies: ConsoleDependencies): 
           consoleBundles(requireActive(engine), viewer, { door: engineRestUrl(config), nowMs: clock.now() }),
         story: (viewer, id) => consoleBundleStory(requireActive(engine), viewer, { id, nowMs: clock.now() }),
       },
+      sql: { ...analytics, served: gateway.served },
       access: gateway.access.on(config.networkDefault),
       endpoints: ({ operates }): ConsoleEndpoint[] =>
         endpointsOf(config)

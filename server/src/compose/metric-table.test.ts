@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ManualClock } from "@sluice/lib";
+import { analyticsMetrics, createAnalyticsEvents } from "../analytics/index.ts";
 import { cacheMetrics, createCacheEvents } from "../cache/index.ts";
 import { createCreditsEvents, creditMetrics } from "../credits/index.ts";
 import { createEngineEvents, engineMetrics } from "../engine/index.ts";
@@ -52,6 +53,7 @@ const rooms: Record<string, { readonly metrics: object; readonly create: (observ
   log: { metrics: logMetrics, create: createLogEvents },
   ingest: { metrics: ingestMetrics, create: (observe) => createIngestEvents(observe, { network: "devnet" }) },
   history: { metrics: historyMetrics, create: createHistoryEvents },
+  analytics: { metrics: analyticsMetrics, create: createAnalyticsEvents },
   names: { metrics: namesMetrics, create: createNamesEvents },
   oracle: {
     metrics: oracleMetrics,
@@ -84,6 +86,7 @@ function observed() {
     ...createIngestEvents(observe, { network: "devnet" }),
     ...createHistoryEvents(observe),
     ...createNamesEvents(observe),
+    ...createAnalyticsEvents(observe),
     ...createEngineEvents(observe),
   };
   return { metrics, events, lines };

@@ -1,3 +1,4 @@
+import { analyticsMetrics } from "../analytics/index.ts";
 import { cacheMetrics } from "../cache/index.ts";
 import { creditMetrics } from "../credits/index.ts";
 import { engineMetrics } from "../engine/index.ts";
@@ -47,6 +48,7 @@ export const metricGroups: readonly MetricGroup[] = [
   group("Chain log", logMetrics),
   group("Ingest", ingestMetrics),
   group("History", historyMetrics),
+  group("SQL", analyticsMetrics),
   group("Names", namesMetrics),
   group("Oracle", oracleMetrics),
   group("Block engine", engineMetrics),

@@ -216,7 +216,7 @@ async function connect(
     if (options.mayBeAway === true && endpoint.driver === "clickhouse") await readiness.begin();
     else await readiness.beginPresent();
   } catch (error) {
-    await connection[Symbol.asyncDispose]();
+    for (const each of [customers, connection]) await each[Symbol.asyncDispose]();
     await endpoint[Symbol.asyncDispose]();
     throw error;
   }
@@ -309,7 +309,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
       await readiness[Symbol.asyncDispose]();
       await measuring[Symbol.asyncDispose]();
       await requestLog[Symbol.asyncDispose]();
-      await connection[Symbol.asyncDispose]();
+      for (const each of [customers, connection]) await each[Symbol.asyncDispose]();
       await endpoint[Symbol.asyncDispose]();
     },
   };

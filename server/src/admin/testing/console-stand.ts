@@ -123,6 +123,7 @@ export async function openConsoleStand(
         observedAt: `every ${frequencySeconds} s`,
       }),
       bundles: null,
+      sql: null,
     },
   );
   const stand: ConsoleStand = {
