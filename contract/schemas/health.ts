@@ -82,7 +82,12 @@ export interface ServerStatus {
   /** Why roles of this process do not serve now. */
   readonly reasons: ReadyRecord["reasons"];
   /** The processes on its database, itself included; empty where it is the only one that can be. */
-  readonly processes: readonly { readonly id: string; readonly roles: readonly string[]; readonly since: string }[];
+  readonly processes: readonly {
+    readonly id: string;
+    readonly version: string;
+    readonly roles: readonly string[];
+    readonly since: string;
+  }[];
   readonly endpoints: readonly { readonly name: string; readonly url: string }[];
   /** Of each network that has nodes. */
   readonly nodes: readonly { readonly network: string; readonly serving: number; readonly of: number }[];

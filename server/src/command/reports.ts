@@ -46,14 +46,14 @@ function describeStatus(server: ServerStatus): string {
   ];
   const head = `${status}: sluice ${version} (${mode}), process ${pid}, up for ${up} s, roles ${roles.join(", ")}`;
   const why = reasons.map(({ role, message }) => `${role} does not serve: ${message}`);
-  const others = processes.map((each) => [each.id, each.roles.join(", "), each.since]);
+  const others = processes.map((each) => [each.id, each.version, each.roles.join(", "), each.since]);
   return [
     head,
     ...(why.length === 0 ? [] : ["", ...why]),
     "",
     table(["PART", "IS"], rows),
     ...(server.workers === undefined ? [] : ["", describeWorkers(server.workers)]),
-    ...(others.length === 0 ? [] : ["", table(["PROCESS", "ROLES", "SINCE"], others)]),
+    ...(others.length === 0 ? [] : ["", table(["PROCESS", "VERSION", "ROLES", "SINCE"], others)]),
   ].join("\n");
 }
 

@@ -124,7 +124,9 @@ beforeAll(async () => {
           roles: ["gateway", "engine"],
           parts: { nodes: "ok", engine: "standby" },
           reasons: [{ role: "engine", part: "engine", is: "standby", message: "another process runs the engine" }],
-          processes: [{ id: "5eed", roles: ["gateway", "engine"], since: "2026-11-23T00:00:00.000Z" }],
+          processes: [
+            { id: "5eed", version: "0.0.9", roles: ["gateway", "engine"], since: "2026-11-23T00:00:00.000Z" },
+          ],
           endpoints: [{ name: "rpc", url: "http://127.0.0.1:8899/rpc" }],
           nodes: [{ network: "devnet", serving: 1, of: 2 }],
           ingest: [ingestRecord],

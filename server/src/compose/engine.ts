@@ -33,7 +33,7 @@ interface EngineParts extends Dependencies {
 export async function openBlockEngine(config: Config, dependencies: EngineParts): Promise<EngineService | null> {
   const { builder, commission, validators, region, simulators, tickMs } = config.engine;
   if (!opensEngine(config) || builder === null) return null;
-  const { clock, random, log, stores, gateway, revocations, resources } = dependencies;
+  const { clock, random, log, processId, stores, gateway, revocations, resources } = dependencies;
   const { access, limits, requestId, trustedProxies, upstreams, slots } = gateway;
   const network = config.networkDefault;
   const grpcPeers = dependencies.proxies === null ? undefined : new FrontedPeers();
@@ -62,6 +62,7 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
         flow: null,
         stores: stores.state.engine,
         leases: stores.state.leases,
+        processId,
         ledger: stores.ledger,
         access,
         limits,

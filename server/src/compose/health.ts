@@ -298,7 +298,9 @@ export function serverStatus(
       roles: [...config.roles],
       parts,
       reasons: health.ready(null).reasons,
-      processes: processes.map(({ id, roles, startedAt }) => ({ id, roles, since: new Date(startedAt).toISOString() })),
+      processes: processes.map(({ id, version, roles, startedAt }) => {
+        return { id, version, roles, since: new Date(startedAt).toISOString() };
+      }),
       endpoints: endpointsOf(config).map(({ name, url }) => ({ name, url })),
       nodes: networks.flatMap((network) => {
         const nodes = gateway.upstreams.pool(network)?.health() ?? [];

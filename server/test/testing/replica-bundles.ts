@@ -151,7 +151,18 @@ export class ReplicaBundles {
         faults.push(`bundles: ${id} of ${network} is ${state}, and the chain has it in ${landed?.slot ?? "no block"}`);
       }
     }
-    return [...faults, ...(await this.#inLedger())];
+    return [...faults, ...(await this.#inLedger()), ...(await this.#unregistered())];
+  }
+
+  /** Who holds a lease is a process that is registered, by the same name. */
+  async #unregistered(): Promise<string[]> {
+    const statement = "select name, holder from leases where holder <> '' and holder not in (select id from processes)";
+    let found: { readonly name: string; readonly holder: string }[] = [];
+    await eventually("a registered holder of each lease", async () => {
+      found = await this.#stage.postgres.query<{ name: string; holder: string }>(statement);
+      return found.length === 0;
+    }).catch(() => null);
+    return found.map(({ name, holder }) => `leases: ${name} is held by ${holder}, which is not registered`);
   }
 
   /** Each end is in the ledger, once. */

@@ -23,6 +23,8 @@ import { openWarmParts } from "./warm-parts.ts";
 export interface EngineServiceDependencies extends Omit<EngineDependencies, "stores" | "isHolder" | "events" | "warm"> {
   readonly stores: EngineState;
   readonly leases: LeaseStore;
+  /** This process, as it registers: a holder that is not registered is gone. */
+  readonly processId: string;
   readonly events: EngineEvents & { roleChanged(role: SuccessionRole): void };
   readonly leaseEvents: LeaseEvents;
 }
@@ -138,14 +140,13 @@ async function openSuccession(
     readonly events: ReturnType<typeof withExpectedFailures<EngineServiceDependencies["events"]>>;
   },
 ) {
-  const { clock, random, stores, leases, events, leaseEvents } = dependencies;
+  const { clock, processId, stores, leases, events, leaseEvents } = dependencies;
   const { network, leaseMs } = options;
   const { retryableError, internalError } = events;
   const times = leaseTimesOf(leaseMs);
-  const id = Buffer.from(random.bytes(16)).toString("hex");
   const holder = new LeaseHolder(
     { network, job: "engine-book", leaseMs },
-    { store: leases, clock, holder: id, retryableError, events: leaseEvents },
+    { store: leases, clock, holder: processId, retryableError, events: leaseEvents },
   );
   await using opening = new AsyncDisposableStack();
   const warm = opening.use(await openWarmParts(options, dependencies));
