@@ -148,6 +148,16 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   SQL_BUSY: {
     meaning: "As many queries run and wait, of all accounts, as this server takes. It costs nothing.",
     remedy: "Send it again after `Retry-After` seconds.",
+  TRANSACTION_NOT_FOUND: {
+    meaning:
+      "The ledger holds no transaction with this signature on this network: it never landed, it is not confirmed yet, or it lies in blocks that the server has not read.",
+    remedy:
+      "Check signature and network. What was sent a moment ago is there within a second of its confirmation; an operator fills older blocks by `sluice backfill`.",
+  },
+  BLOCK_NOT_FOUND: {
+    meaning:
+      "The ledger holds no block of this slot on this network: the chain skipped the slot, it is not confirmed yet, or the server has not read it. The message says which, where that is known.",
+    remedy: "Ask for another slot; an operator fills older blocks by `sluice backfill`.",
   },
   NETWORK_UNAVAILABLE: {
     meaning: "No node is configured for this network, or none of them can be reached.",

@@ -68,6 +68,9 @@ export const errorTable = {
   SQL_RESULT_LIMIT: define(422, -33467, false, "The result has more bytes than it may"),
   SQL_ACCOUNT_BUSY: define(429, -33468, true, "The account has as many queries under way as it may"),
   SQL_BUSY: define(503, -33469, true, "Too many queries run; try again shortly"),
+  // Indexed history
+  TRANSACTION_NOT_FOUND: define(404, -33424, false, "The ledger holds no such transaction"),
+  BLOCK_NOT_FOUND: define(404, -33434, false, "The ledger holds no block of this slot"),
   // Nodes
   NETWORK_UNAVAILABLE: define(503, -33503, true, "No node is available for this network"),
   UPSTREAM_TIMEOUT: define(504, -33504, true, "The node did not answer in time"),

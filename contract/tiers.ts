@@ -58,6 +58,15 @@ export const platformTierLimits: Readonly<Record<PlatformTier, PlatformTierLimit
   enterprise: platformTier("Enterprise", null, null, 1_000, 500, 200, 1_000, 10_000),
 };
 
+/** How many days back each platform tier sees the indexed history; null is all of it. */
+export const historyDays: Readonly<Record<PlatformTier, number | null>> = {
+  free: 3,
+  developer: null,
+  business: null,
+  professional: null,
+  enterprise: null,
+};
+
 /** Tiers of the first variant of the oracle, the lowest first. */
 export const oracleTiers = ["community", "builders", "professional", "enterprise", "ultra"] as const;
 export type OracleTier = (typeof oracleTiers)[number];

@@ -25,6 +25,7 @@ export { unpackBlock, unpackTransaction } from "./body/unpack.ts";
 export { unpackOnce } from "./body/unpack-once.ts";
 export { isVote } from "./body/vote.ts";
 export { encodeTransactionError } from "./error-text.ts";
+export { instructionName } from "./instructions/parse-instruction.ts";
 export { alphabetical, type JsonObject, type JsonValue } from "./json.ts";
 export { memoPrograms, transactionMemo } from "./memo.ts";
 export type {

@@ -5,6 +5,7 @@ import { type OpenApiName, openApiLocation, openApiNames } from "@sluice/contrac
 import { renderApiPage } from "@sluice/contract/openapi-page";
 import { oraclePaths } from "@sluice/contract/oracle";
 import { administrationMethods } from "../server/src/admin/index.ts";
+import { historyMethods } from "../server/src/history/index.ts";
 
 interface Parameter {
   readonly name: string;
@@ -122,11 +123,11 @@ test("operations have one name each, over all endpoints", () => {
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
-test("every route of administration, of the oracle and of the console is described, and none besides", () => {
+test("every route of administration, of history, of the oracle and of the console is described, and none besides", () => {
   const braced = (route: string): string => route.replace(/:(\w+)/g, "{$1}");
   const ofGateway = routesOf("gateway").filter((route) => !/ \/(rpc|health|ready)/.test(route));
   const administration = ofGateway.filter((route) => !route.includes("/console/"));
-  expect(administration.toSorted()).toEqual(administrationMethods.map(braced).toSorted());
+  expect(administration.toSorted()).toEqual([...administrationMethods, ...historyMethods].map(braced).toSorted());
   expect(routesOf("oracle").toSorted()).toEqual(oraclePaths.map((path) => `GET ${braced(path)}`).toSorted());
   expect(ofGateway.filter((route) => route.includes("/console/")).toSorted()).toEqual([
     "DELETE /api/v1/console/session",

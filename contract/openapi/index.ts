@@ -22,6 +22,7 @@ import { networks } from "../tiers.ts";
 import { administrationPaths } from "./admin.ts";
 import { consolePaths } from "./console.ts";
 import { enginePaths } from "./engine.ts";
+import { historyPaths } from "./history.ts";
 import { oraclePaths } from "./oracle.ts";
 import { withPathParameters } from "./path-parameters.ts";
 import { resolverPaths } from "./resolver.ts";
@@ -198,11 +199,12 @@ const tagOf = (name: string, about: string) => ({ name, description: about });
 
 const gateway: Part = {
   title: "Sluice gateway",
-  about: "JSON-RPC, administration and the console's REST, on port 8899.",
+  about: "JSON-RPC, indexed history, administration and the console's REST, on port 8899.",
   schemes: [...keySchemes, "consoleSession"],
   tags: [
     tagOf("JSON-RPC", "Calls of Solana's methods"),
     tagOf("Server", "The server itself"),
+    tagOf("History", "Transactions and blocks that the ledger holds"),
     tagOf("Console", "For people who are signed in at a browser"),
     tagOf("SQL", "Queries over the ledger"),
     tagOf("Administration", "Usage, accounts, keys, nodes and the block engine"),
@@ -212,6 +214,7 @@ const gateway: Part = {
     "/rpc/{network}": { post: { ...rpc, operationId: "rpcOfNetwork" } },
     "/health": { get: health },
     "/ready": { get: ready },
+    ...historyPaths(problems),
     ...consolePaths(problems),
     ...sqlPaths(problems, sqlByKey),
     ...administrationPaths(problems),

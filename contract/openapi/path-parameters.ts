@@ -18,6 +18,11 @@ const descriptions: Readonly<Record<string, { readonly description: string; read
   "queries/{id}": id("The saved query's id"),
   "requests/{id}": id("As X-Request-Id carried it"),
   "bundles/{id}": { description: "The id of the bundle: 64 hexadecimal digits", schema: { type: "string" } },
+  "transactions/{signature}": {
+    description: "The signature of the transaction, in base58",
+    schema: { type: "string" },
+  },
+  "blocks/{slot}": { description: "The slot of the block", schema: { type: "string" } },
   "upstreams/{network}": {
     description: "The node's network",
     schema: { type: "string", enum: [...networks] },

@@ -135,7 +135,8 @@ const historyMethods = [
     route: "archive",
   }),
   method("getTransactionsForAddress", byAddress, {
-    cache: "slot",
+    // What a key sees of it is its tier's.
+    cache: "never",
     config: {
       ...settledHead,
       limit: integer(1n, 1_000n),

@@ -9,6 +9,7 @@ export * from "./console-bundles.ts";
 export * from "./engine.ts";
 export * from "./engine-admin.ts";
 export * from "./health.ts";
+export * from "./history.ts";
 export * from "./json-rpc.ts";
 export * from "./key.ts";
 export * from "./ledger.ts";

@@ -1,6 +1,6 @@
 import { MalformedBytes } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
-import type { JsonValue } from "../json.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
 import { parseLookupTableInstruction } from "./address-lookup-table.ts";
 import { parseAssociatedTokenInstruction } from "./associated-token.ts";
 import { parseBpfLoaderInstruction, parseUpgradeableLoaderInstruction } from "./bpf-loaders.ts";
@@ -50,4 +50,18 @@ export function parseInstruction(
     if (error instanceof MalformedBytes) return null;
     throw error;
   }
+}
+
+/**
+ * The name of an instruction of a program that nodes know: the type of its parsed form, `memo` for a memo. Null for any
+ * other.
+ */
+export function instructionName(instruction: NamedInstruction): string | null {
+  const known = parseInstruction(instruction);
+  if (known === null) return null;
+  const { parsed } = known;
+  if (typeof parsed === "string") return "memo";
+  const type =
+    typeof parsed === "object" && parsed !== null && !Array.isArray(parsed) ? (parsed as JsonObject)["type"] : null;
+  return typeof type === "string" ? type : null;
 }
