@@ -4,8 +4,14 @@
  * and one code path. Fed by the gateway's pipeline (requests.append), by the oracle and the block engine; read back by
  * the console, history and analytics.
  */
+
+export type { BlockRange, BlockRow } from "./chain/block-reads.ts";
+export type { ChainReads } from "./chain/chain-reads.ts";
+export { type ChainHeld, isHeldWhole } from "./chain/held.ts";
 export { holes, joined, missing, type SlotSpan } from "./chain/ranges.ts";
 export { ChainRows, type EncodedRows, signatureKey } from "./chain/rows.ts";
+export { anyTransaction, type FoundTransactions, type TransactionConditions } from "./chain/search.ts";
+export type { ChainOrder, PlaceRange, SlotWindow, TransactionPlace } from "./chain/statements.ts";
 export {
   type DroppedBlock,
   type HeldChain,
@@ -14,6 +20,8 @@ export {
   type LedgerChainStore,
 } from "./chain/store.ts";
 export { LedgerAbortedError, LedgerOpenError, LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
+export type { TransactionBodyRow, TransactionRow } from "./chain/transaction-reads.ts";
+export { LedgerOpenError, LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 export { createLedgerEvents, ledgerMetrics } from "./events.ts";
 export { type Ledger, openLedger } from "./ledger.ts";
 export { type RequestFact, statusStillOpen } from "./request-fact.ts";

@@ -13,6 +13,7 @@ import {
   BundleQueries,
   type BundleQuestion,
 } from "./bundle-queries.ts";
+import { type ChainReads, createChainReads } from "./chain/chain-reads.ts";
 import { ChainStore, type LedgerChainStore } from "./chain/store.ts";
 import { type CallOptions, LedgerConnection, type LedgerSettings } from "./connection.ts";
 import { type LedgerEndpoint, type LedgerLog, remoteEndpoint } from "./endpoint.ts";
@@ -144,6 +145,8 @@ export interface Ledger extends AsyncDisposable {
   readonly chain: LedgerChainStore;
   /** Statements of customers over the views. */
   readonly customers: CustomerStatements;
+  /** Blocks and transactions, as they are looked up. */
+  readonly chainReads: ChainReads;
   /** The outcomes of bundles; each counts once, however often it was written. */
   readonly bundles: {
     figures(question: BundleQuestion): Promise<BundleFigures>;
@@ -304,6 +307,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
       { driver: endpoint.driver, form, password: opened.password },
       { connection: customers, own: connection, random, log },
     ),
+    chainReads: createChainReads(connection, clock),
     bundles: new BundleQueries(connection),
     async [Symbol.asyncDispose]() {
       await readiness[Symbol.asyncDispose]();
