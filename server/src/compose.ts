@@ -18,6 +18,7 @@ import { acceptedKeys, type Gateway, knownMethods, openGatewayListener, wireGate
 import { Drain, Health, serverStatus } from "./compose/health.ts";
 import { openLedgerWriters } from "./compose/history.ts";
 import { type IngestReport, openChainLogs, openIngest } from "./compose/ingest.ts";
+import { mountHistory } from "./compose/lookups.ts";
 import { mountAdministration, wireManagement } from "./compose/management.ts";
 import { openMetricsListener } from "./compose/metrics-listener.ts";
 import { followsNodes } from "./compose/nodes.ts";
@@ -33,6 +34,7 @@ import { managementSocketPath, openStores, type Stores } from "./compose/stores.
 import { Certificates, type OpenPort, trustedHeadersOf } from "./compose/tls.ts";
 import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
 import type { EngineService } from "./engine/index.ts";
+import { historyMethods } from "./history/index.ts";
 import { createRequestIds } from "./http/index.ts";
 import { createKeysEvents, type RevocationFeed, subscribeToRevocations } from "./keys/index.ts";
 import type { ChainLogs } from "./log/index.ts";
@@ -114,6 +116,7 @@ interface Parts {
   readonly administration: readonly AppMount[];
   /** Null where this process does not run the gateway. */
   readonly analytics: AnalyticsParts | null;
+  readonly historyLookups: AppMount;
   /** Null, as the next one, where this process does not run the gateway. */
   readonly console: Console | null;
   readonly gatewayListener: OpenPort | null;
@@ -249,6 +252,23 @@ export const startSteps = [
     async ({ gateway, revocations, administration, analytics, console: served }, { config, closing, ...shared }) => {
       if (served === null) return null;
       const apps = [served.rest, ...administration, ...(analytics?.apps ?? []), served.pages];
+  step("historyLookups", ["stores", "gateway"], (parts, shared) =>
+    mountHistory(shared.config, { ...shared, ...parts }),
+  ),
+  step("console", ["stores", "gateway", "names", "oracle", "engine"], (parts, shared) =>
+    opensGateway(shared.config)
+      ? openConsole(shared.config, { ...shared, ...parts, closing: shared.closing.signal })
+      : null,
+  ),
+  step(
+    "gatewayListener",
+    ["gateway", "revocations", "administration", "historyLookups", "console"],
+    async (
+      { gateway, revocations, administration, historyLookups, console: served },
+      { config, closing, ...shared },
+    ) => {
+      if (served === null) return null;
+      const apps = [served.rest, ...administration, historyLookups, served.pages];
       const listener = await openGatewayListener(config, gateway, { ...shared, revocations, apps });
       shared.resources.defer(async () => {
         closing.abort();
@@ -309,6 +329,7 @@ export async function compose(config: Config, dependencies: ComposeDependencies)
   await using resources = new AsyncDisposableStack();
   const metrics = resources.use(createMetrics({}, { clock }));
   const methods = [...knownMethods, ...oraclePaths, ...administrationMethods, ...analyticsRoutes];
+  const methods = [...knownMethods, ...oraclePaths, ...administrationMethods, ...historyMethods];
   const events = createServerEvents({ log, metrics }, { methods });
   const descriptorWatch = watchDescriptors(processDescriptors(), { clock, events });
   if (descriptorWatch !== null) resources.use(descriptorWatch);

@@ -27,6 +27,7 @@ import {
   type Upstreams,
 } from "../upstreams/index.ts";
 import type { Seat } from "../workers/index.ts";
+import { openArchive } from "./archive.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { replicaGroupsOf } from "./endpoints.ts";
 import { upstreamsOptions } from "./nodes.ts";
@@ -82,7 +83,7 @@ export function wireGateway(config: Config, dependencies: GatewayParts) {
   const history = openSharedHistory(config, { ...dependencies, upstreams });
   const rpc = new Rpc(
     { allowUnknownMethods: config.unknownMethods === "pass" },
-    { clock, cache, pool, sent, history, events: cacheEvents },
+    { clock, cache, pool, sent, history, archive: openArchive(dependencies), events: cacheEvents },
   );
   return {
     clock,

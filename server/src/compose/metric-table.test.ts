@@ -7,7 +7,7 @@ import { cacheMetrics, createCacheEvents } from "../cache/index.ts";
 import { createCreditsEvents, creditMetrics } from "../credits/index.ts";
 import { createEngineEvents, engineMetrics } from "../engine/index.ts";
 import { createGatewayEvents, gatewayMetrics } from "../gateway/index.ts";
-import { createHistoryEvents, historyMetrics } from "../history/index.ts";
+import { archiveMetrics, createArchiveEvents, createHistoryEvents, historyMetrics } from "../history/index.ts";
 import { createIngestEvents, ingestMetrics } from "../ingest/index.ts";
 import { createKeysEvents, keyMetrics } from "../keys/index.ts";
 import { createLeaseEvents, leaseMetrics } from "../leases/index.ts";
@@ -54,6 +54,7 @@ const rooms: Record<string, { readonly metrics: object; readonly create: (observ
   ingest: { metrics: ingestMetrics, create: (observe) => createIngestEvents(observe, { network: "devnet" }) },
   history: { metrics: historyMetrics, create: createHistoryEvents },
   analytics: { metrics: analyticsMetrics, create: createAnalyticsEvents },
+  "history/archive": { metrics: archiveMetrics, create: createArchiveEvents },
   names: { metrics: namesMetrics, create: createNamesEvents },
   oracle: {
     metrics: oracleMetrics,
@@ -85,6 +86,7 @@ function observed() {
     ...createLogEvents(observe),
     ...createIngestEvents(observe, { network: "devnet" }),
     ...createHistoryEvents(observe),
+    ...createArchiveEvents(observe),
     ...createNamesEvents(observe),
     ...createAnalyticsEvents(observe),
     ...createEngineEvents(observe),

@@ -3,7 +3,7 @@ import { cacheMetrics } from "../cache/index.ts";
 import { creditMetrics } from "../credits/index.ts";
 import { engineMetrics } from "../engine/index.ts";
 import { gatewayMetrics } from "../gateway/index.ts";
-import { historyMetrics } from "../history/index.ts";
+import { archiveMetrics, historyMetrics } from "../history/index.ts";
 import { ingestMetrics } from "../ingest/index.ts";
 import { keyMetrics } from "../keys/index.ts";
 import { leaseMetrics } from "../leases/index.ts";
@@ -49,6 +49,7 @@ export const metricGroups: readonly MetricGroup[] = [
   group("Ingest", ingestMetrics),
   group("History", historyMetrics),
   group("SQL", analyticsMetrics),
+  group("History", { ...historyMetrics, ...archiveMetrics }),
   group("Names", namesMetrics),
   group("Oracle", oracleMetrics),
   group("Block engine", engineMetrics),

@@ -104,6 +104,13 @@ async function askNode(
   plan: Plan,
 ): Promise<CallResult> {
   try {
+    const indexing = rpc.indexed(context.network, page, { plan, tier: context.granted.tier });
+    const indexed = indexing === null ? null : await indexing;
+    if (indexed !== null) {
+      return indexed.ok
+        ? { ok: true, answer: indexed.answer, hit: false, upstreamMs: null }
+        : refusedCall(indexed.code, indexed.message);
+    }
     const { outcome, shared } = await rpc.ask(context.network, page, plan, context.granted.keyId);
     if (!outcome.ok) return refusedBy(outcome);
     return { ok: true, answer: outcome.answer, hit: shared, upstreamMs: shared ? null : outcome.latencyMs };

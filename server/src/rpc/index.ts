@@ -4,6 +4,7 @@
  * commitment, and under which key the answer is kept. Fed by the gateway; asks cache and upstreams; feeds the gateway
  * with answers.
  */
+export type { Archive } from "./archive.ts";
 export {
   type EnvelopeItem,
   type EnvelopeRefusal,

@@ -1,6 +1,7 @@
-import type { Network } from "@sluice/contract/tiers";
+import type { Network, PlatformTier } from "@sluice/contract/tiers";
 import type { AnswerCache, CacheEvents, CacheOutcome, Retention } from "../cache/index.ts";
 import type { NodeAnswer, UpstreamCall, UpstreamOutcome, UpstreamPool } from "../upstreams/index.ts";
+import type { Archive, IndexedAnswer } from "./archive.ts";
 import { healthAnswer } from "./health.ts";
 import { type MethodEntry, MethodRegistry, type MethodRegistryOptions } from "./method-registry.ts";
 import { MinSlotTracker, type Track } from "./min-slot-tracker.ts";
@@ -20,6 +21,8 @@ export interface RpcDependencies {
   readonly sent: Pick<SentTransactions, "taken"> | null;
   /** Absent where this process is the only one. */
   readonly history?: SharedHistory | null;
+  /** What is kept of the chain beside its nodes; absent where nothing is. */
+  readonly archive?: Archive | null;
   readonly events?: Pick<CacheEvents, "cacheOutcome">;
 }
 
@@ -93,8 +96,8 @@ export class Rpc {
     // A call that is never shared waits for its node alone.
     const asked =
       plan.key === null
-        ? { outcome: await callPlausibly(pool, call), shared: false }
-        : await this.#answered(pool, network, plan, plan.key, call);
+        ? { outcome: await this.#call(pool, asking, call), shared: false }
+        : await this.#answered(pool, asking, plan.key, call);
     const { outcome } = asked;
     if (call.kind === "send" && outcome.ok && outcome.answer.errorCode === null) {
       this.#dependencies.sent?.taken({ network, keyId }, plan.params, textOf(outcome.answer));
@@ -103,7 +106,7 @@ export class Rpc {
     if (!asked.shared) this.#noteNode(asking, pool, outcome.answer);
     if (this.#passes(asking, outcome.answer, clock.monotonic()) || !asked.shared) return asked;
     // The call that was joined brought an answer older than what this key has seen: it sends its own.
-    const own = await callPlausibly(pool, call);
+    const own = await this.#call(pool, asking, call);
     if (own.ok) this.#passes(asking, own.answer, clock.monotonic());
     return { outcome: own, shared: false };
   }
@@ -145,13 +148,31 @@ export class Rpc {
     this.#minSlots.passes({ keyId, network, track: plan.commitment }, slot, this.#dependencies.clock.monotonic());
   }
 
-  async #answered(
-    pool: UpstreamPool,
+  /**
+   * The answer to a method that nodes do not have, from what is kept of the chain; null to ask the nodes, at once for
+   * every other method.
+   */
+  indexed(
     network: Network,
-    plan: Plan,
-    key: string,
-    call: UpstreamCall,
-  ): Promise<RpcOutcome> {
+    { name }: MethodEntry,
+    { plan, tier }: { readonly plan: Plan; readonly tier: PlatformTier },
+  ): Promise<IndexedAnswer | null> | null {
+    const { params, commitment } = plan;
+    return this.#dependencies.archive?.indexed({ network, method: name, params, commitment }, tier) ?? null;
+  }
+
+  /** The outcome of the nodes, and what they do not hold any more from what is kept of the chain. */
+  async #call(pool: UpstreamPool, { network }: Asking, call: UpstreamCall): Promise<UpstreamOutcome> {
+    const outcome = await callPlausibly(pool, call);
+    if (call.kind !== "archive") return outcome;
+    const { method, params, commitment } = call;
+    const completing = this.#dependencies.archive?.complete({ network, method, params, commitment }, outcome) ?? null;
+    const answer = completing === null ? null : await completing;
+    return answer === null ? outcome : { ok: true, answer, latencyMs: outcome.ok ? outcome.latencyMs : 0 };
+  }
+
+  async #answered(pool: UpstreamPool, asking: Asking, key: string, call: UpstreamCall): Promise<RpcOutcome> {
+    const { network, plan } = asking;
     const cache = this.#dependencies.cache.of(network, plan.commitment);
     const flight = cache.inFlight(key);
     if (flight !== undefined) {
@@ -159,7 +180,7 @@ export class Rpc {
       const outcome = await flight;
       // An answer that is still arriving goes to the caller that requested it; every other caller sends its own call.
       if (outcome.ok && outcome.answer.body.kind === "large") {
-        return { outcome: await callPlausibly(pool, call), shared: false };
+        return { outcome: await this.#call(pool, asking, call), shared: false };
       }
       return { outcome, shared: true };
     }
@@ -167,7 +188,7 @@ export class Rpc {
     let isFound = false;
     const load = async (): Promise<UpstreamOutcome> => {
       const answer = (await history?.find(network, key)) ?? null;
-      if (answer === null) return callPlausibly(pool, call);
+      if (answer === null) return this.#call(pool, asking, call);
       isFound = true;
       return { ok: true, answer, latencyMs: 0 };
     };
@@ -176,7 +197,7 @@ export class Rpc {
       if (retention?.until === "final" && !isFound) history?.keep(network, key, retention.value);
       return retention;
     };
-    const outcome = await cache.load(key, history === null ? () => callPlausibly(pool, call) : load, retain);
+    const outcome = await cache.load(key, history === null ? () => this.#call(pool, asking, call) : load, retain);
     this.#count(network, plan, isFound ? "hit" : "miss");
     return { outcome, shared: isFound };
   }

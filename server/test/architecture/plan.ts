@@ -199,6 +199,11 @@ export const layered: readonly Layered[] = [
     layers: [["model"], ["sources"], ["aggregate"], ["store", "tick-log"], ["http"], ["stream"], ["wiring"], ["."]],
   },
   {
+    folder: "server/src/history",
+    rooms: false,
+    layers: [["events", "lookups"], ["archive", "http", "writer"], ["index"]],
+  },
+  {
     folder: "server/src/engine",
     rooms: false,
     layers: [

@@ -1,0 +1,51 @@
+import type { JsonValue } from "@sluice/encode";
+import { stringifyJsonExact } from "@sluice/wire/json";
+import type { NodeAnswer } from "../../upstreams/index.ts";
+
+/** Where an answer came from, as X-RPC-Endpoint says it. */
+export const ledgerLabel = "ledger";
+
+/** An answer in the form of a node's: `head`, the id, and a closing brace and a newline. */
+function answerOf(head: string, errorCode: number | null, isNull: boolean): NodeAnswer {
+  const tail = "}\n";
+  const bytes = Buffer.from(head);
+  return {
+    label: ledgerLabel,
+    body:
+      bytes.length === head.length
+        ? { kind: "text", head, tail }
+        : { kind: "bytes", head: bytes, tail: Buffer.from(tail) },
+    sizeBytes: bytes.length + tail.length,
+    errorCode,
+    isNull,
+    contextSlot: null,
+    number: null,
+  };
+}
+
+/** The JSON text of a result as a node's answer. */
+export const resultAnswer = (text: string): NodeAnswer =>
+  answerOf(`{"jsonrpc":"2.0","result":${text},"id":`, null, text === "null");
+
+/** An error as a node's answer. */
+export const errorAnswer = (code: number, message: string): NodeAnswer =>
+  answerOf(`{"jsonrpc":"2.0","error":${stringifyJsonExact({ code, message })},"id":`, code, false);
+
+/** The result of a value, u64 exact. */
+export const valueAnswer = (value: JsonValue): NodeAnswer => resultAnswer(stringifyJsonExact(value));
+
+/** What a node says of a transaction of a version that its caller does not take (-32015). */
+export const unsupportedVersion = (version: number): NodeAnswer =>
+  errorAnswer(
+    -32015,
+    `Transaction version (${version}) is not supported by the requesting client. Please try the request again with ` +
+      `the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+  );
+
+/** What a node with long-term storage says of a slot that it knows to have no block. */
+export const skippedSlot = (slot: bigint): NodeAnswer =>
+  errorAnswer(-32009, `Slot ${slot} was skipped, or missing in long-term storage`);
+
+/** What a node says of a `before` or `until` that it does not know. */
+export const unknownTransaction = (signature: string): NodeAnswer =>
+  errorAnswer(-32020, `Transaction ${signature} not found`);

@@ -1,0 +1,229 @@
+import { serviceCredits } from "@sluice/contract/credits";
+import { type ErrorCode, SluiceError } from "@sluice/contract/errors";
+import { limits } from "@sluice/contract/limits";
+import * as schemas from "@sluice/contract/schemas";
+import type { JsonValue } from "@sluice/encode";
+import type { Log } from "@sluice/lib";
+import { isSignature, parseSlot } from "@sluice/wire/identifiers";
+import { stringifyJsonExact } from "@sluice/wire/json";
+import type { Context, Hono } from "hono";
+import { routePath } from "hono/route";
+import { createRestApp, dataSinceHeaders, parseInput, type RestEnvironment, readInput } from "../../http/index.ts";
+import {
+  LedgerQueryError,
+  LedgerUnavailableError,
+  type RequestFact,
+  type TransactionPlace,
+} from "../../ledger/index.ts";
+import { writeCursor } from "../lookups/cursor.ts";
+import type { Asker, FoundPage, Lookups, PlacedItem } from "../lookups/lookups.ts";
+import { admit, charged, type ExchangeDependencies, type HistoryReader, type ReadExchange } from "./exchange.ts";
+import { type Asked, blocksQuestion, searchQuestion, transactionsQuestion } from "./questions.ts";
+
+export interface HistoryAppDependencies extends ExchangeDependencies {
+  readonly lookups: Pick<Lookups, "transaction" | "block" | "transactions" | "blocks">;
+  readonly requestId: () => string;
+  readonly log: Pick<Log, "error" | "warn">;
+  /** Receives the fact of every request whose key was accepted; must not block or throw. */
+  readonly served: (fact: RequestFact) => void;
+  /** A request that was refused before its account was known. */
+  readonly refused: (code: ErrorCode) => void;
+}
+
+/** The path under which the history is mounted. */
+export const historyPath = "/api/v1/history";
+
+/** Every route, as metrics name it. */
+export const historyMethods = [
+  `GET ${historyPath}/transactions/:signature`,
+  `GET ${historyPath}/blocks/:slot`,
+  `GET ${historyPath}/transactions`,
+  `GET ${historyPath}/blocks`,
+  `POST ${historyPath}/search`,
+] as const;
+
+/** Lists and searches that read at one time; look-ups of one thing are not among them. */
+const listsMax = 6;
+/** Text of one page; what is beyond it is the next page's. */
+const pageBytesMax = 16 * 1024 * 1024;
+const bodyTimeoutMs = 10_000;
+
+type RestContext = Context<RestEnvironment>;
+
+/** Indexed history over REST: look-ups by signature and slot, lists, and the search. */
+export class HistoryApp {
+  readonly #app: Hono<RestEnvironment>;
+  readonly #dependencies: HistoryAppDependencies;
+  readonly #exchanges = new WeakMap<Request, ReadExchange>();
+  #lists = 0;
+
+  constructor(dependencies: HistoryAppDependencies) {
+    this.#dependencies = dependencies;
+    this.#app = createRestApp({ cors: "open" }, dependencies);
+    this.#app.use("*", async (context, next) => {
+      const { clock } = dependencies;
+      const exchange = { atMs: clock.now(), startedMs: clock.monotonic(), grant: null, network: null, credits: 0 };
+      this.#exchanges.set(context.req.raw, exchange);
+      await next();
+      // Whose answer it is stands in a header that caches do not look at.
+      context.res.headers.set("Cache-Control", "no-store");
+      await this.#record(context, exchange);
+    });
+    this.#addLookups();
+    this.#addLists();
+  }
+
+  fetch(request: Request, bindings: RestEnvironment["Bindings"] = {}): Response | Promise<Response> {
+    return this.#app.fetch(request, bindings);
+  }
+
+  #addLookups(): void {
+    const { lookups } = this.#dependencies;
+    const price = serviceCredits.historyLookup;
+    this.#app.get(`${historyPath}/transactions/:signature`, (context) =>
+      this.#serve(context, price, async ({ asker }) => {
+        const signature = context.req.param("signature");
+        if (!isSignature(signature)) throw invalid("signature", "must be a signature: 64 bytes in base58");
+        const { encoding } = parseInput(schemas.historyTransactionQuery, context.req.query());
+        return async () => json(await lookups.transaction(asker, signature, encoding ?? null));
+      }),
+    );
+    this.#app.get(`${historyPath}/blocks/:slot`, (context) =>
+      this.#serve(context, price, async ({ asker }) => {
+        const slot = parseSlot(context.req.param("slot"));
+        if (slot === null) throw invalid("slot", "must be a slot");
+        const query = parseInput(schemas.historyBlockQuery, context.req.query());
+        return async () => json(await lookups.block(asker, slot, query));
+      }),
+    );
+  }
+
+  #addLists(): void {
+    const { lookups } = this.#dependencies;
+    this.#app.get(`${historyPath}/transactions`, (context) =>
+      this.#serve(context, serviceCredits.historyList, async ({ asker }) => {
+        const asked = transactionsQuestion(asker, parseInput(schemas.historyTransactionsQuery, context.req.query()));
+        return () => this.#page(asked, () => lookups.transactions(asked.question));
+      }),
+    );
+    this.#app.get(`${historyPath}/blocks`, (context) =>
+      this.#serve(context, serviceCredits.historyList, async ({ asker }) => {
+        const asked = blocksQuestion(asker, parseInput(schemas.historyBlocksQuery, context.req.query()));
+        return () => this.#page(asked, () => lookups.blocks(asked.question));
+      }),
+    );
+    this.#app.post(`${historyPath}/search`, (context) =>
+      this.#serve(context, serviceCredits.historySearch, async ({ asker }) => {
+        const bounds = { limitBytes: limits.restBodyBytes, timeoutMs: bodyTimeoutMs };
+        const asked = searchQuestion(asker, await readInput(context.req.raw, schemas.historySearchBody, bounds));
+        return () => this.#page(asked, () => lookups.transactions(asked.question));
+      }),
+    );
+  }
+
+  /** Admits, reads the input, charges, and answers; what is refused before the charge costs nothing. */
+  async #serve(
+    context: RestContext,
+    price: number,
+    read: (admitted: HistoryReader & { readonly asker: Asker }) => Promise<() => Promise<Answer>>,
+  ): Promise<Response> {
+    const { access } = this.#dependencies;
+    const exchange = this.#exchanges.get(context.req.raw);
+    if (exchange === undefined) throw new TypeError("a route is reached through the application alone");
+    const admitted = await admit(context, exchange, this.#dependencies);
+    const { grant, network } = admitted;
+    const answer = await read({ ...admitted, asker: { network, tier: grant.tier } });
+    const { text, headers } = await charged(exchange, { access, grant, price }, async () => {
+      try {
+        return await answer();
+      } catch (error) {
+        throw this.#failureOf(error);
+      }
+    });
+    return context.body(text, 200, { "Content-Type": "application/json", ...headers });
+  }
+
+  async #page<Question>({ text }: Asked<Question>, read: () => Promise<FoundPage>): Promise<Answer> {
+    if (this.#lists >= listsMax) throw new SluiceError("OVERLOADED");
+    this.#lists += 1;
+    try {
+      const { items, next, dataSinceMs } = await read();
+      const { written, cut } = writeItems(items);
+      const place = cut ?? next;
+      const cursor = place === null ? "null" : JSON.stringify(writeCursor(text, place));
+      const headers = dataSinceMs === null ? {} : dataSinceHeaders(Number.NEGATIVE_INFINITY, dataSinceMs);
+      return { text: `{"items":[${written.join(",")}],"next_cursor":${cursor}}`, headers };
+    } finally {
+      this.#lists -= 1;
+    }
+  }
+
+  /** The caller learns that the ledger is away or busy, and not where it is. */
+  #failureOf(error: unknown): unknown {
+    if (error instanceof LedgerUnavailableError) {
+      return new SluiceError("STORE_UNAVAILABLE", {
+        message: "The ledger is not available; try again later",
+        cause: error,
+      });
+    }
+    if (error instanceof LedgerQueryError && error.transient) {
+      this.#dependencies.log.warn({ error }, "the ledger did not answer a look-up in its bounds");
+      return new SluiceError("OVERLOADED", { cause: error });
+    }
+    return error;
+  }
+
+  async #record(context: RestContext, exchange: ReadExchange): Promise<void> {
+    const { clock, served, refused } = this.#dependencies;
+    const { error, res, req } = context;
+    const { grant, network, credits, atMs, startedMs } = exchange;
+    const code = error instanceof SluiceError ? error.code : error === undefined ? "" : "INTERNAL_ERROR";
+    if (grant === null) {
+      if (code !== "") refused(code);
+      return;
+    }
+    served({
+      at: atMs,
+      requestId: context.get("requestId"),
+      accountId: grant.accountId,
+      keyId: grant.keyId,
+      network: network ?? "",
+      door: "rest",
+      method: `${req.method === "HEAD" ? "GET" : req.method} ${routePath(context, -1)}`,
+      status: res.status,
+      rpcCode: null,
+      latencyMs: clock.monotonic() - startedMs,
+      bytesIn: Number(req.header("content-length") ?? 0),
+      bytesOut: (await res.clone().arrayBuffer()).byteLength,
+      credits,
+      code,
+      cache: "",
+      upstream: "",
+    });
+  }
+}
+
+interface Answer {
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const json = (value: JsonValue): Answer => ({ text: stringifyJsonExact(value), headers: {} });
+
+const invalid = (path: string, message: string): SluiceError =>
+  new SluiceError("INVALID_INPUT", { message: `${path} ${message}`, details: { errors: [{ path, message }] } });
+
+/** The texts of a page, within its bound, and the place of the last one where not all fit; one always does. */
+function writeItems(items: readonly PlacedItem[]) {
+  const written: string[] = [];
+  let characters = 0;
+  let last: TransactionPlace | null = null;
+  for (const { place, value } of items) {
+    const text = stringifyJsonExact(value);
+    if (last !== null && characters + text.length > pageBytesMax) return { written, cut: last };
+    written.push(text);
+    characters += text.length;
+    last = place;
+  }
+  return { written, cut: null };
+}

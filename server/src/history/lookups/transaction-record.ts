@@ -1,0 +1,102 @@
+import {
+  type ConfirmedTransaction,
+  encodeTransaction,
+  encodeTransactionError,
+  instructionName,
+  isVote,
+  type JsonObject,
+  type JsonValue,
+  readJson,
+} from "@sluice/encode";
+import { invariant } from "@sluice/lib";
+import { movementsOf, TransactionView } from "@sluice/parser";
+import { encodeBase58 } from "@sluice/wire/base58";
+import type { TransactionBodyRow, TransactionRow } from "../../ledger/index.ts";
+
+export type TransactionEncoding = "json" | "jsonParsed" | "base58" | "base64";
+
+/** Every version that this release can present. */
+const versionMax = 255;
+
+const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What the chain says of an error: a name, or an object whose one member is the name. */
+function errorRecord(error: JsonValue): JsonObject {
+  const [type = "unknown", payload = null] = isObject(error) ? (Object.entries(error)[0] ?? []) : [String(error), null];
+  const at = type === "InstructionError" && Array.isArray(payload) ? payload[0] : null;
+  const index = typeof at === "number" || typeof at === "bigint" ? at : null;
+  return { type, index, message: encodeTransactionError(isObject(error) ? error : type) };
+}
+
+/** A transaction's place, outcome and signature. */
+export function placeRecord(row: TransactionRow, isFinal: boolean): JsonObject {
+  return {
+    signature: row.signature,
+    slot: row.slot,
+    index: row.index,
+    blockhash: row.blockhash,
+    block_time: row.blockTime,
+    finality: isFinal ? "finalized" : "confirmed",
+    success: row.success,
+    error: row.error === "" ? null : errorRecord(readJson(row.error)),
+  };
+}
+
+/**
+ * A transaction with the members of the webhook events about it and more.
+ * @throws {TypeError} when its bytes are not canonical, which no node confirms
+ */
+export function transactionRecord(
+  row: TransactionRow,
+  transaction: ConfirmedTransaction,
+  isFinal: boolean,
+): JsonObject {
+  const view = new TransactionView(transaction);
+  const { message, meta, keys, calls } = view;
+  const accountNames = (accounts: ArrayLike<number>): string[] => Array.from(accounts, (index) => keys[index] ?? "");
+  const { native, tokens } = movementsOf(view);
+  return {
+    ...placeRecord(row, isFinal),
+    version: message.version,
+    is_vote: isVote(view),
+    fee: meta?.fee ?? null,
+    compute_units: meta?.computeUnitsConsumed ?? null,
+    fee_payer: keys[0] ?? "",
+    signers: keys.slice(0, message.numRequiredSignatures),
+    accounts: keys,
+    program_ids: [...new Set(calls.map(({ programId }) => programId))],
+    instructions: calls.map(({ programId, accounts: indexes, data, stackHeight }) => {
+      const accounts = accountNames(indexes);
+      return {
+        program_id: programId,
+        instruction: instructionName({ programId, accounts, data }),
+        accounts,
+        data: encodeBase58(data),
+        stack_height: stackHeight,
+      };
+    }),
+    token_transfers: tokens.map((moved) => ({
+      from: moved.fromOwner ?? moved.fromAccount,
+      to: moved.toOwner ?? moved.toAccount,
+      mint: moved.mint,
+      amount: moved.amount.toString(),
+      decimals: moved.decimals,
+    })),
+    native_transfers: native
+      .filter(({ kind }) => kind !== "wrapped")
+      .map(({ from, to, lamports }) => ({ from, to, lamports })),
+    log_messages: meta?.logs ?? null,
+  };
+}
+
+/** A transaction as getTransaction answers in an encoding, whatever its version. */
+export function nodeRecord(
+  { slot, index, blockTime }: TransactionBodyRow,
+  { bytes, meta }: ConfirmedTransaction,
+  encoding: TransactionEncoding,
+): JsonObject {
+  const encoded = encodeTransaction({ bytes, meta }, { encoding, maxSupportedTransactionVersion: versionMax });
+  invariant(encoded.ok, "every version is asked for");
+  return { slot, ...encoded.value, blockTime, transactionIndex: index };
+}
