@@ -148,6 +148,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   SQL_BUSY: {
     meaning: "As many queries run and wait, of all accounts, as this server takes. It costs nothing.",
     remedy: "Send it again after `Retry-After` seconds.",
+  },
   TRANSACTION_NOT_FOUND: {
     meaning:
       "The ledger holds no transaction with this signature on this network: it never landed, it is not confirmed yet, or it lies in blocks that the server has not read.",

@@ -5,6 +5,7 @@ import { type OpenApiName, openApiLocation, openApiNames } from "@sluice/contrac
 import { renderApiPage } from "@sluice/contract/openapi-page";
 import { oraclePaths } from "@sluice/contract/oracle";
 import { administrationMethods } from "../server/src/admin/index.ts";
+import { analyticsRoutes } from "../server/src/analytics/index.ts";
 import { historyMethods } from "../server/src/history/index.ts";
 
 interface Parameter {
@@ -123,13 +124,16 @@ test("operations have one name each, over all endpoints", () => {
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
-test("every route of administration, of history, of the oracle and of the console is described, and none besides", () => {
+test("every route of administration, history, SQL, the oracle and the console is described, and none besides", () => {
   const braced = (route: string): string => route.replace(/:(\w+)/g, "{$1}");
   const ofGateway = routesOf("gateway").filter((route) => !/ \/(rpc|health|ready)/.test(route));
   const administration = ofGateway.filter((route) => !route.includes("/console/"));
-  expect(administration.toSorted()).toEqual([...administrationMethods, ...historyMethods].map(braced).toSorted());
+  const analytics = analyticsRoutes.filter((route) => !route.includes("/console/"));
+  const rest = [...administrationMethods, ...historyMethods, ...analytics];
+  expect(administration.toSorted()).toEqual(rest.map(braced).toSorted());
   expect(routesOf("oracle").toSorted()).toEqual(oraclePaths.map((path) => `GET ${braced(path)}`).toSorted());
-  expect(ofGateway.filter((route) => route.includes("/console/")).toSorted()).toEqual([
+  const ofConsole = ofGateway.filter((route) => route.includes("/console/") && !route.includes("/console/sql"));
+  expect(ofConsole.toSorted()).toEqual([
     "DELETE /api/v1/console/session",
     "GET /api/v1/console/bundles",
     "GET /api/v1/console/bundles/live",

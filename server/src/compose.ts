@@ -241,6 +241,9 @@ export const startSteps = [
   step("analytics", ["stores", "gateway"], (parts, shared) =>
     opensGateway(shared.config) ? openAnalytics(shared.config, { ...shared, ...parts }) : null,
   ),
+  step("historyLookups", ["stores", "gateway"], (parts, shared) =>
+    mountHistory(shared.config, { ...shared, ...parts }),
+  ),
   step("console", ["stores", "gateway", "names", "oracle", "engine", "analytics"], ({ analytics, ...parts }, shared) =>
     analytics === null
       ? null
@@ -248,27 +251,13 @@ export const startSteps = [
   ),
   step(
     "gatewayListener",
-    ["gateway", "revocations", "administration", "analytics", "console"],
-    async ({ gateway, revocations, administration, analytics, console: served }, { config, closing, ...shared }) => {
-      if (served === null) return null;
-      const apps = [served.rest, ...administration, ...(analytics?.apps ?? []), served.pages];
-  step("historyLookups", ["stores", "gateway"], (parts, shared) =>
-    mountHistory(shared.config, { ...shared, ...parts }),
-  ),
-  step("console", ["stores", "gateway", "names", "oracle", "engine"], (parts, shared) =>
-    opensGateway(shared.config)
-      ? openConsole(shared.config, { ...shared, ...parts, closing: shared.closing.signal })
-      : null,
-  ),
-  step(
-    "gatewayListener",
-    ["gateway", "revocations", "administration", "historyLookups", "console"],
+    ["gateway", "revocations", "administration", "analytics", "historyLookups", "console"],
     async (
-      { gateway, revocations, administration, historyLookups, console: served },
+      { gateway, revocations, administration, analytics, historyLookups, console: served },
       { config, closing, ...shared },
     ) => {
       if (served === null) return null;
-      const apps = [served.rest, ...administration, historyLookups, served.pages];
+      const apps = [served.rest, ...administration, ...(analytics?.apps ?? []), historyLookups, served.pages];
       const listener = await openGatewayListener(config, gateway, { ...shared, revocations, apps });
       shared.resources.defer(async () => {
         closing.abort();
@@ -328,8 +317,7 @@ export async function compose(config: Config, dependencies: ComposeDependencies)
   const startedAt = clock.monotonic();
   await using resources = new AsyncDisposableStack();
   const metrics = resources.use(createMetrics({}, { clock }));
-  const methods = [...knownMethods, ...oraclePaths, ...administrationMethods, ...analyticsRoutes];
-  const methods = [...knownMethods, ...oraclePaths, ...administrationMethods, ...historyMethods];
+  const methods = [...knownMethods, ...oraclePaths, ...administrationMethods, ...analyticsRoutes, ...historyMethods];
   const events = createServerEvents({ log, metrics }, { methods });
   const descriptorWatch = watchDescriptors(processDescriptors(), { clock, events });
   if (descriptorWatch !== null) resources.use(descriptorWatch);

@@ -47,7 +47,6 @@ export const metricGroups: readonly MetricGroup[] = [
   group("Ledger", ledgerMetrics),
   group("Chain log", logMetrics),
   group("Ingest", ingestMetrics),
-  group("History", historyMetrics),
   group("SQL", analyticsMetrics),
   group("History", { ...historyMetrics, ...archiveMetrics }),
   group("Names", namesMetrics),

@@ -19,9 +19,8 @@ export {
   isTransient,
   type LedgerChainStore,
 } from "./chain/store.ts";
-export { LedgerAbortedError, LedgerOpenError, LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 export type { TransactionBodyRow, TransactionRow } from "./chain/transaction-reads.ts";
-export { LedgerOpenError, LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
+export { LedgerAbortedError, LedgerOpenError, LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 export { createLedgerEvents, ledgerMetrics } from "./events.ts";
 export { type Ledger, openLedger } from "./ledger.ts";
 export { type RequestFact, statusStillOpen } from "./request-fact.ts";
