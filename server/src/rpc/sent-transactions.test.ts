@@ -23,6 +23,7 @@ function fakeChain() {
   };
   const answer = (result: string): UpstreamOutcome => ({ ok: true, latencyMs: 1, answer: nodeAnswer(result) });
   const pool = {
+    slotOf: () => null,
     call: async ({ method, params }: UpstreamCall): Promise<UpstreamOutcome> => {
       if (!chain.reachable) return { ok: false, refused: "NETWORK_UNAVAILABLE", label: "", repeatable: false };
       if (method === "getBlockHeight") return answer(`${chain.height}`);
@@ -40,6 +41,8 @@ function fakeChain() {
   const sent = new SentTransactions({
     clock: chain.clock,
     pool: () => pool,
+    flow: () => null,
+    followFailed: () => undefined,
     settled: (_network, state) => void chain.settled.push(state),
   });
   return { chain, sent };

@@ -3,6 +3,7 @@ import { type Clock, SingleFlight, type Timer } from "@sluice/lib";
 import { parseJsonExact } from "@sluice/wire/json";
 import type { UpstreamPool } from "../upstreams/index.ts";
 import { readHeight, readStatuses, type SentStatus, signatureIn } from "./sent-answers.ts";
+import { SentBlocks, type SentFlow, type SentPlaceInChain } from "./sent-blocks.ts";
 
 /** What became of a transaction that went out through the gateway. */
 export type SentState = "sent" | "confirmed" | "finalized" | "failed" | "expired";
@@ -38,6 +39,8 @@ interface Tracked {
   readonly senders: Map<string, number>;
   state: SentState;
   slot: bigint | null;
+  /** The block that was told to hold it; null where none was, or a node says where it is. */
+  blockhash: string | null;
   resends: number;
   /** The parameters of each further send, and how many there may be in all; null when no sender wants any. */
   again: { readonly params: string; readonly most: number } | null;
@@ -59,13 +62,18 @@ const resendsMax = 60;
 
 export interface SentTransactionsDependencies {
   readonly clock: Clock;
-  readonly pool: (network: Network) => Pick<UpstreamPool, "call"> | null;
+  readonly pool: (network: Network) => Pick<UpstreamPool, "call" | "slotOf"> | null;
+  /** The blocks of a network as this process has them; null where it has none. */
+  readonly flow: (network: Network) => SentFlow | null;
   /** Reported once when what became of a transaction is known. */
   readonly settled: (network: Network, state: SentState) => void;
+  /** The blocks of a network cannot be followed; its nodes are asked meanwhile. */
+  readonly followFailed: (network: Network, error: unknown) => void;
 }
 
 /**
- * Follows what was sent until it is finalized or can no longer land, and sends again what its sender asked to be sent
+ * Follows what was sent until it is finalized or can no longer land: by the blocks that this process has, else by what
+ * nodes say. Sends again what its sender asked to be sent
  * again: at most `maxRetries` times, every two seconds, without preflight. Kept in memory: after a restart no state is
  * reported, and nothing goes out again.
  */
@@ -73,6 +81,7 @@ export class SentTransactions implements Disposable {
   readonly #dependencies: SentTransactionsDependencies;
   /** By network and signature, in the order in which they were sent first. */
   readonly #tracked = new Map<string, Tracked>();
+  readonly #blocks = new Map<Network, SentBlocks>();
   /** The senders of all of them. */
   #senders = 0;
   #timer: Timer | null = null;
@@ -108,6 +117,9 @@ export class SentTransactions implements Disposable {
       if (tracked.again === null || most > tracked.again.most) tracked.again = { params: again.params, most };
       tracked.lastOutMs = clock.monotonic();
     }
+    this.#blocksOf(sent.network)?.start();
+    const place = this.#blocks.get(sent.network)?.find(signature) ?? null;
+    if (place !== null) this.#placed(tracked, place);
     this.#forget();
     this.#timer ??= clock.every(everyMs, () => void this.check());
   }
@@ -142,6 +154,7 @@ export class SentTransactions implements Disposable {
   async #check(): Promise<void> {
     const open = [...this.#tracked.values()].filter(({ state }) => state === "sent" || state === "confirmed");
     const networks = new Set(open.map(({ network }) => network));
+    for (const [network, blocks] of this.#blocks) if (!networks.has(network)) blocks.stop();
     await Promise.all(
       [...networks].map((network) =>
         this.#checkAt(
@@ -158,6 +171,16 @@ export class SentTransactions implements Disposable {
   async #checkAt(network: Network, open: readonly Tracked[]): Promise<void> {
     const pool = this.#dependencies.pool(network);
     if (pool === null) return;
+    const blocks = this.#blocksOf(network);
+    blocks?.start();
+    if (blocks?.isCurrent(pool.slotOf("confirmed")) === true) {
+      await this.#lookBack(
+        pool,
+        open.filter((each) => this.#isOver(each, blocks.height)),
+      );
+      await Promise.all(open.map((tracked) => this.#sendAgain(pool, tracked)));
+      return;
+    }
     const height = await readHeight(pool);
     for (let from = 0; from < open.length; from += statusesPerCall) {
       const some = open.slice(from, from + statusesPerCall);
@@ -172,6 +195,86 @@ export class SentTransactions implements Disposable {
       for (const [index, tracked] of some.entries()) this.#evaluate(tracked, statuses[index] ?? null, height);
       await Promise.all(some.map((tracked) => this.#sendAgain(pool, tracked)));
     }
+  }
+
+  #blocksOf(network: Network): SentBlocks | null {
+    const known = this.#blocks.get(network);
+    if (known !== undefined) return known;
+    const flow = this.#dependencies.flow(network);
+    if (flow === null) return null;
+    const blocks = new SentBlocks(network, {
+      flow,
+      receiver: {
+        block: (transactions) => {
+          for (const [signature, place] of transactions) {
+            const tracked = place === null ? undefined : this.#tracked.get(`${network} ${signature}`);
+            if (tracked !== undefined && place !== null) this.#placed(tracked, place);
+          }
+        },
+        undone: (blockhash) => this.#undone(blockhash),
+        finalized: (slot) => this.#finalized(network, slot),
+        failed: (error) => this.#dependencies.followFailed(network, error),
+      },
+    });
+    this.#blocks.set(network, blocks);
+    return blocks;
+  }
+
+  /** A block holds it. */
+  #placed(tracked: Tracked, { slot, blockhash, isFailed }: SentPlaceInChain): void {
+    if (tracked.state === "finalized" || (tracked.state === "failed" && tracked.blockhash === null)) return;
+    tracked.slot = slot;
+    tracked.blockhash = blockhash;
+    tracked.lastHeight = null;
+    this.#moveTo(tracked, isFailed ? "failed" : "confirmed");
+  }
+
+  /** What was in a block that a fork has left counts as if it had just been sent. */
+  #undone(blockhash: string): void {
+    for (const tracked of this.#tracked.values()) {
+      if (tracked.blockhash !== blockhash || tracked.state === "finalized") continue;
+      tracked.slot = null;
+      tracked.blockhash = null;
+      tracked.state = "sent";
+    }
+  }
+
+  #finalized(network: Network, slot: bigint): void {
+    for (const tracked of this.#tracked.values()) {
+      if (tracked.network !== network || tracked.blockhash === null || tracked.state !== "confirmed") continue;
+      if (tracked.slot !== null && tracked.slot <= slot) this.#moveTo(tracked, "finalized");
+    }
+  }
+
+  /** Whether the blocks that were told say that it can no longer land. */
+  #isOver(tracked: Tracked, height: bigint | null): boolean {
+    if (height === null || tracked.blockhash !== null) return false;
+    tracked.lastHeight ??= height + blockhashLifeBlocks;
+    return height > tracked.lastHeight;
+  }
+
+  /** What is in none of the blocks that were told may have been in one long before it was sent again. */
+  async #lookBack(pool: Pick<UpstreamPool, "call">, over: readonly Tracked[]): Promise<void> {
+    for (let from = 0; from < over.length; from += statusesPerCall) {
+      const some = over.slice(from, from + statusesPerCall);
+      const signatures = some.map(({ signature }) => signature);
+      const statuses = await readStatuses(pool, signatures, { looksBack: true });
+      if (statuses === null) continue;
+      for (const [index, tracked] of some.entries()) {
+        // A block may have been told meanwhile.
+        if (tracked.blockhash !== null) continue;
+        const status = statuses[index] ?? null;
+        if (status === null) tracked.slot = null;
+        if (status === null) this.#moveTo(tracked, "expired");
+        else this.#evaluate(tracked, status, null);
+      }
+    }
+  }
+
+  #moveTo(tracked: Tracked, state: SentState): void {
+    const before = tracked.state;
+    tracked.state = state;
+    if (state !== before && state !== "confirmed") this.#dependencies.settled(tracked.network, state);
   }
 
   #evaluate(tracked: Tracked, status: SentStatus | null, height: bigint | null): void {
@@ -213,6 +316,7 @@ export class SentTransactions implements Disposable {
   [Symbol.dispose](): void {
     this.#timer?.cancel();
     this.#timer = null;
+    for (const blocks of this.#blocks.values()) blocks[Symbol.dispose]();
   }
 }
 
@@ -223,6 +327,7 @@ function created(network: Network, signature: string, nowMs: number): Tracked {
     senders: new Map(),
     state: "sent",
     slot: null,
+    blockhash: null,
     resends: 0,
     again: null,
     lastHeight: null,

@@ -1,0 +1,139 @@
+import type { Network } from "@sluice/contract/tiers";
+import { unpackOnce } from "@sluice/encode";
+import type { ChainLog, Follower, LogEvent } from "../log/index.ts";
+
+/** The blocks of one network as this process has them of all who read the chain. */
+export type SentFlow = Pick<ChainLog, "follow" | "latest">;
+
+/** Where a transaction is, by a block that was told. */
+export interface SentPlaceInChain {
+  readonly slot: bigint;
+  readonly blockhash: string;
+  readonly isFailed: boolean;
+}
+
+/** Receives what is told, in order. */
+export interface SentBlocksReceiver {
+  /** A block is confirmed; null for a transaction of which its node has not kept what became of it. */
+  block(transactions: ReadonlyMap<string, SentPlaceInChain | null>): void;
+  /** A block was lost with its fork. */
+  undone(blockhash: string): void;
+  /** Every block that was told up to this slot, and not undone, is finalized. */
+  finalized(slot: bigint): void;
+  /** The flow cannot be followed now. */
+  failed(error: unknown): void;
+}
+
+/**
+ * Blocks in which a transaction is looked for whose node answers late: as many slots are followed from before the
+ * newest, and so many blocks remembered.
+ */
+const lateBlocks = 32;
+/** Slots that the flow may be behind nodes before they are asked instead. */
+const lagMax = 16n;
+
+/** Follows the flow of one network while something of it is awaited. */
+export class SentBlocks implements Disposable {
+  readonly network: Network;
+  readonly #flow: SentFlow;
+  readonly #receiver: SentBlocksReceiver;
+  readonly #recent: {
+    readonly blockhash: string;
+    readonly transactions: ReadonlyMap<string, SentPlaceInChain | null>;
+  }[] = [];
+  #follower: Follower | null = null;
+  #newest: { readonly slot: bigint; readonly height: bigint | null } | null = null;
+  #finalized: bigint | null = null;
+
+  constructor(
+    network: Network,
+    { flow, receiver }: { readonly flow: SentFlow; readonly receiver: SentBlocksReceiver },
+  ) {
+    this.network = network;
+    this.#flow = flow;
+    this.#receiver = receiver;
+  }
+
+  /** The height of the newest block that was told; null where it is not known. */
+  get height(): bigint | null {
+    return this.#newest?.height ?? null;
+  }
+
+  /** Whether blocks are told as nodes have them, of which `confirmed` is the newest slot. */
+  isCurrent(confirmed: bigint | null): boolean {
+    if (this.#follower === null || this.#newest === null) return false;
+    return this.#newest.height !== null && (confirmed === null || this.#newest.slot + lagMax >= confirmed);
+  }
+
+  /** Where a transaction is in one of the last blocks; null where it is in none of them. */
+  find(signature: string): SentPlaceInChain | null {
+    for (const { transactions } of this.#recent) {
+      const place = transactions.get(signature);
+      if (place !== undefined) return place;
+    }
+    return null;
+  }
+
+  /** Begins a little before what is newest, unless it follows already. */
+  start(): void {
+    if (this.#follower !== null) return;
+    try {
+      const newest = this.#flow.latest("confirmed");
+      const slot = newest === null || newest.slot < lateBlocks ? 0n : newest.slot - BigInt(lateBlocks);
+      const from = { slot: slot as NonNullable<typeof newest>["slot"] };
+      const outcome = this.#flow.follow({ stage: "confirmed", from });
+      const begun = outcome.ok ? outcome : this.#flow.follow({ stage: "confirmed", from: "earliest" });
+      if (!begun.ok) return;
+      this.#follower = begun.follower;
+      void this.#read(begun.follower);
+    } catch (error) {
+      this.#receiver.failed(error);
+    }
+  }
+
+  stop(): void {
+    const follower = this.#follower;
+    this.#follower = null;
+    this.#newest = null;
+    this.#finalized = null;
+    this.#recent.length = 0;
+    void follower?.return();
+  }
+
+  async #read(follower: Follower): Promise<void> {
+    try {
+      for await (const event of follower) {
+        if (this.#follower !== follower) return;
+        this.#take(event);
+      }
+    } catch (error) {
+      this.#receiver.failed(error);
+    }
+    if (this.#follower === follower) this.stop();
+  }
+
+  #take(event: LogEvent): void {
+    if (event.type === "undo") {
+      const at = this.#recent.findIndex(({ blockhash }) => blockhash === event.undo.blockhash);
+      if (at !== -1) this.#recent.splice(at, 1);
+      this.#receiver.undone(event.undo.blockhash);
+    } else if (event.type === "block") {
+      const { slot, blockhash, height } = event.header;
+      const transactions = new Map<string, SentPlaceInChain | null>();
+      for (const { signature, meta } of unpackOnce(event.body).transactions) {
+        transactions.set(signature, meta === null ? null : { slot, blockhash, isFailed: meta.error !== null });
+      }
+      this.#recent.unshift({ blockhash, transactions });
+      if (this.#recent.length > lateBlocks) this.#recent.pop();
+      this.#newest = { slot, height };
+      this.#receiver.block(transactions);
+      // What was final before this block was told is an ancestor of it, or was undone before it.
+      if (this.#finalized !== null) this.#receiver.finalized(this.#finalized);
+      this.#finalized = this.#flow.latest("finalized")?.slot ?? null;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.stop();
+  }
+}
