@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { seededRandom } from "@sluice/lib";
+import { type Clock, seededRandom } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
-import { type ChainLog, openChainLog } from "../index.ts";
-import { blockOf, headerOf, stageOf, ToldChain, takeUntil } from "../testing/chain-model.ts";
+import { type ChainLog, type ChainLogOptions, openChainLog } from "../index.ts";
+import { blockOf, headerOf, nextOf, slotOf, stageOf, ToldChain, takeUntil } from "../testing/chain-model.ts";
 import { follow } from "../testing/log-subject.ts";
 import { type NatsServer, natsBinary, startNats } from "../testing/nats-servers.ts";
-import { observed, standardOptions, temporaryDirectory } from "../testing/segment-logs.ts";
+import { hurriedClock, observed, standardOptions, temporaryDirectory } from "../testing/segment-logs.ts";
 
 if (natsBinary === null) console.warn("NOT RUN: the log on three servers of JetStream (there is no nats-server)");
 
@@ -25,10 +25,10 @@ describe.skipIf(natsBinary === null)("three servers", () => {
     directory[Symbol.dispose]();
   });
 
-  const openOne = (prefix: string): Promise<ChainLog> => {
+  const openOne = (prefix: string, changes: Partial<ChainLogOptions> = {}, clock?: Clock): Promise<ChainLog> => {
     const logUrl = `nats://${servers.map(({ port }) => `127.0.0.1:${port}`).join(",")}?prefix=${prefix}`;
-    const options = { ...standardOptions, dataDirectory: "", logUrl, tailBytesMax: 1 };
-    return eventually("a log on the cluster", () => openChainLog(options, observed().dependencies), waitMs);
+    const options = { ...standardOptions, dataDirectory: "", logUrl, tailBytesMax: 1, ...changes };
+    return eventually("a log on the cluster", () => openChainLog(options, observed(clock).dependencies), waitMs);
   };
 
   /** Every slot in order by both writers, who ask again until it is stored; one body in fifty goes in parts. */
@@ -66,6 +66,56 @@ describe.skipIf(natsBinary === null)("three servers", () => {
     expect(live.blocks).toHaveLength(101);
     for (const log of [one, two, third]) await log[Symbol.asyncDispose]();
     await leader.startAgain();
+  }, 180_000);
+
+  // Random bytes are not packed, so that a body takes three parts and a head, and the bound falls between them.
+  test("what is trimmed in the middle of a body is trimmed as a whole, for every process, and the rest is told", async () => {
+    const bytesMax = 12_000_000;
+    const { clock, pass } = hurriedClock();
+    const open = () => openOne("trim", { bytesMax }, clock);
+    const [one, two] = [await open(), await open()];
+    const random = seededRandom(3);
+    const bodies = new Map<number, Uint8Array>();
+    const append = async (slot: number): Promise<void> => {
+      const body = bodies.get(slot) ?? random.bytes(2_600_000 + Math.floor(random.next() * 200_000));
+      bodies.set(slot, body);
+      const record = { kind: "block", header: headerOf(slot), stage: "confirmed", body } as const;
+      await eventually("an append", () => one.append(record), waitMs);
+    };
+    await append(100);
+    const slow = follow(two, "confirmed", "earliest");
+    await nextOf(slow);
+    for (let slot = 101; slot <= 112; slot += 1) await append(slot);
+    const third = await open();
+    let same = 0;
+    await eventually(
+      "the trim",
+      () => {
+        pass();
+        const [first, ...others] = [one, two, third].map((log) => log.earliest()?.slot ?? 0n);
+        same = first !== undefined && first > 105n && others.every((each) => each === first) ? same + 1 : 0;
+        return same > 20;
+      },
+      waitMs,
+    );
+    expect(third.follow({ stage: "confirmed", from: { slot: slotOf(101) } }).ok).toBe(false);
+    // The one that was told a block that is gone learns it, though nobody asks.
+    let event = await nextOf(slow);
+    while (event.type !== "expired") event = await nextOf(slow);
+    for (const log of [one, two, third]) {
+      const first = Number(log.earliest()?.slot);
+      const follower = follow(log, "confirmed", "earliest");
+      for (let slot = first; slot <= 112; slot += 1) {
+        const told = await nextOf(follower);
+        if (told.type !== "block") throw new Error(told.type);
+        expect([Number(told.header.slot), Buffer.compare(told.body, bodies.get(slot) ?? new Uint8Array(0))]).toEqual([
+          slot,
+          0,
+        ]);
+      }
+      await follower.return();
+    }
+    for (const log of [one, two, third]) await log[Symbol.asyncDispose]();
   }, 180_000);
 
   // A consumer lives on one of the three, so one of the losses takes that of the follower.

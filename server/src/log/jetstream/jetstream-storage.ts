@@ -23,7 +23,7 @@ import { unpack } from "../packing.ts";
 import type { AppendOutcome, ChainIdentity } from "../records.ts";
 import type { LogStorage, RecordReceiver } from "../storage.ts";
 import { connectToNats } from "./nats-connection.ts";
-import { headers, layoutOf, partSubject, type StreamLayout, subjectOf } from "./stream-layout.ts";
+import { headers, layoutOf, partIn, partSubject, partsSubject, type StreamLayout, subjectOf } from "./stream-layout.ts";
 import { StreamReader, type StreamReading } from "./stream-reader.ts";
 
 export interface JetStreamOptions {
@@ -51,11 +51,14 @@ const alarmMs = 600_000;
 /** Bytes that a message may have beside its body. */
 const headRoomBytes = 8_192;
 const ownMax = 512;
+/** Bodies in parts of which it is remembered where they begin: more than a stream of 20 GB has. */
+const dividedMax = 32_768;
 /** "wrong last sequence": the subject has a message already, whichever was last. */
 const repeatCodes = new Set([10_071, 10_164]);
 
 /** A block's record, by the order in which the stream has it. */
 interface PlacedBlock {
+  /** Of the first message of it: the first part of its body, else its head. 0 when that was trimmed already. */
   readonly sequence: number;
   readonly slot: Slot;
   readonly atMs: number;
@@ -74,6 +77,8 @@ export class JetStreamStorage implements LogStorage {
   readonly #checks = new SingleFlight(() => this.#check());
   /** Blocks whose body this process has, so that it need not unpack what it has published. */
   readonly #own = new BoundedMap<string, true>({ max: ownMax });
+  /** The sequence of the first part of each body in parts, by the subject of its parts. */
+  readonly #divided = new BoundedMap<string, number>({ max: dividedMax });
   #placed: PlacedBlock[] = [];
   #consuming: Promise<void> | null = null;
   #timer: Timer | null = null;
@@ -251,6 +256,8 @@ export class JetStreamStorage implements LogStorage {
       for (const message of received) this.#receive(message, null);
     });
     this.#lastSequence = Math.max(this.#lastSequence, last);
+    // Of the first block the server may have trimmed a part of the body, and the head not yet.
+    this.#raiseFloor(floorAbove(this.#placed.filter(({ sequence }) => sequence === 0)));
   }
 
   /** Goes on from what was received last. */
@@ -287,15 +294,22 @@ export class JetStreamStorage implements LogStorage {
     this.#lastSequence = Math.max(this.#lastSequence, message.seq);
     const head = this.#headOf(message);
     if (head === null) {
-      if (!message.subject.startsWith(`${this.#layout.root}.part.`)) events.logDamaged(this.#options.network);
+      const part = partIn(this.#layout, message.subject);
+      if (part === null) events.logDamaged(this.#options.network);
+      else if (part.number === 0) this.#divided.set(part.body, message.seq);
       return;
     }
     if (head.kind === "floor") this.#raiseFloor(head.slot);
     else if (head.kind === "block") {
       const atMs = message.info.timestampNanos / 1e6;
-      this.#placed.push({ sequence: message.seq, slot: head.header.slot, atMs });
+      this.#placed.push({ sequence: this.#beginOf(message), slot: head.header.slot, atMs });
       receiver.receive(head, this.#bodyOf(message.subject, head.rawBytes), body);
     } else receiver.receive(head, null, null);
+  }
+
+  #beginOf({ subject, headers: own, seq }: JsMsg): number {
+    const [digest = ""] = own?.get(headers.parts).split(" ") ?? [];
+    return digest === "" ? seq : (this.#divided.get(partsSubject(subject, digest)) ?? 0);
   }
 
   #bodyOf(subject: string, rawBytes: number): StoredBody {

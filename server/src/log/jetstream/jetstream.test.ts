@@ -2,7 +2,6 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { systemClock } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
 import { parseLogUrl } from "../../config/index.ts";
 import { type ChainLog, openChainLog } from "../index.ts";
@@ -10,28 +9,10 @@ import { blockOf, headerOf, otherChain, slotOf, takeUntil } from "../testing/cha
 import { describeLogConformance } from "../testing/conformance.ts";
 import { appendBlocks, follow, type LogHarness } from "../testing/log-subject.ts";
 import { natsBinary, startNats } from "../testing/nats-servers.ts";
-import { observed, standardOptions, temporaryDirectory } from "../testing/segment-logs.ts";
+import { hurriedClock, observed, standardOptions, temporaryDirectory } from "../testing/segment-logs.ts";
 
 const given = Bun.env["NATS_URL"] ?? "";
 if (natsBinary === null && given === "") console.warn("NOT RUN: log conformance on JetStream (NATS_URL is not set)");
-
-/** A clock whose intervals a test can let pass. */
-function hurriedClock() {
-  const intervals = new Set<() => void>();
-  const every = (intervalMs: number, run: () => void) => {
-    intervals.add(run);
-    const timer = systemClock.every(intervalMs, run);
-    const cancel = (): void => {
-      intervals.delete(run);
-      timer.cancel();
-    };
-    return { cancel, [Symbol.dispose]: cancel };
-  };
-  const pass = (): void => {
-    for (const run of intervals) run();
-  };
-  return { clock: { ...systemClock, every }, pass };
-}
 
 async function openHarness(url: string): Promise<LogHarness> {
   const prefix = `test-${randomUUID()}`;

@@ -30,7 +30,19 @@ export function subjectOf({ root }: StreamLayout, head: StoredHead): string {
   }
 }
 
-/** A part of a body; bodies that differ, as of two nodes, have different parts. */
-export function partSubject(blockSubject: string, digest: string, part: number): string {
-  return `${blockSubject.replace(".block.", ".part.")}.${digest}.${part}`;
+/** Begins the subjects of a body's parts; bodies that differ, as of two nodes, have different parts. */
+export const partsSubject = (blockSubject: string, digest: string): string =>
+  `${blockSubject.replace(".block.", ".part.")}.${digest}`;
+
+export const partSubject = (blockSubject: string, digest: string, part: number): string =>
+  `${partsSubject(blockSubject, digest)}.${part}`;
+
+/** The part of which a subject is; null for another one. `body` is what `partsSubject` gives. */
+export function partIn(
+  { root }: StreamLayout,
+  subject: string,
+): { readonly body: string; readonly number: number } | null {
+  const end = subject.lastIndexOf(".");
+  if (!subject.startsWith(`${root}.part.`)) return null;
+  return { body: subject.slice(0, end), number: Number(subject.slice(end + 1)) };
 }

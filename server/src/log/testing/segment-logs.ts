@@ -29,6 +29,24 @@ export function observed(clock: Clock = systemClock) {
   return { dependencies, lines, figure };
 }
 
+/** A clock whose intervals a test can let pass. */
+export function hurriedClock() {
+  const intervals = new Set<() => void>();
+  const every = (intervalMs: number, run: () => void) => {
+    intervals.add(run);
+    const timer = systemClock.every(intervalMs, run);
+    const cancel = (): void => {
+      intervals.delete(run);
+      timer.cancel();
+    };
+    return { cancel, [Symbol.dispose]: cancel };
+  };
+  const pass = (): void => {
+    for (const run of intervals) run();
+  };
+  return { clock: { ...systemClock, every }, pass };
+}
+
 export const standardOptions = {
   network: "devnet",
   chain,
