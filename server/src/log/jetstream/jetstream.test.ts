@@ -4,7 +4,9 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { eventually } from "@sluice/lib/testing";
 import { parseLogUrl } from "../../config/index.ts";
+import { run as runCursors } from "../cursors.campaign.ts";
 import { type ChainLog, openChainLog } from "../index.ts";
+import { run as runKills } from "../log-kills.campaign.ts";
 import { blockOf, headerOf, otherChain, slotOf, takeUntil } from "../testing/chain-model.ts";
 import { describeLogConformance } from "../testing/conformance.ts";
 import { appendBlocks, follow, type LogHarness } from "../testing/log-subject.ts";
@@ -113,3 +115,15 @@ if (url !== "") {
     });
   });
 }
+
+describe.skipIf(natsBinary === null)("processes over one stream", () => {
+  test("a killed writer loses nothing that it acknowledged, nor does a killed server", async () => {
+    const { passed, summary } = await runKills({ only: ["jetstream"], n: 4, seed: 1 });
+    expect([passed, summary]).toEqual([true, expect.stringContaining(" 0 lost")]);
+  }, 60_000);
+
+  test("a follower that is handed from view to view at every event is told exactly the chain", async () => {
+    const { passed, summary } = await runCursors({ only: ["jetstream"], n: 3, seed: 1 });
+    expect([passed, summary]).toEqual([true, expect.stringContaining(" events, ")]);
+  }, 60_000);
+});

@@ -3,7 +3,8 @@ import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writ
 import { join } from "node:path";
 import { ManualClock, seededRandom } from "@sluice/lib";
 import { eventually, mountSmallDisk } from "@sluice/lib/testing";
-import { run as runKills } from "../kills.campaign.ts";
+import { run as runCursors } from "../cursors.campaign.ts";
+import { run as runKills } from "../log-kills.campaign.ts";
 import { type ChainLogOptions, openChainLog } from "../open.ts";
 import type { ChainLog } from "../records.ts";
 import { blockOf, headerOf, nextOf, otherChain, slotOf, takeUntil } from "../testing/chain-model.ts";
@@ -207,6 +208,11 @@ describe("bounds", () => {
 });
 
 test("a killed writer loses nothing that it acknowledged", async () => {
-  const { passed, summary } = await runKills({ n: 4, seed: 1 });
+  const { passed, summary } = await runKills({ only: ["segments"], n: 4, seed: 1 });
   expect([passed, summary]).toEqual([true, expect.stringContaining(" 0 lost")]);
+}, 60_000);
+
+test("a follower that is handed on at every event, over logs that are closed and opened, is told exactly the chain", async () => {
+  const { passed, summary } = await runCursors({ only: ["segments"], n: 4, seed: 1 });
+  expect([passed, summary]).toEqual([true, expect.stringContaining(" events, ")]);
 }, 60_000);

@@ -2,31 +2,63 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Log, seededRandom, systemClock } from "@sluice/lib";
+import { eventually } from "@sluice/lib/testing";
 import { createMetrics } from "../observe/index.ts";
 import { FileLock } from "../state/file-lock.ts";
 import { createLogEvents } from "./events.ts";
 import { openChainLog } from "./open.ts";
 import type { ChainLog, Follower } from "./records.ts";
 import { blockOf, chain, headerOf, slotOf, stageOf } from "./testing/chain-model.ts";
+import { type NatsServer, natsBinary, startNats } from "./testing/nats-servers.ts";
 
 /**
- * Kills a process that appends with SIGKILL, `n` times on one directory, and looks for each block and stage that it had
- * acknowledged, with its whole body. A kill proves that nothing is acknowledged before it has reached the operating
- * system, that torn ends are repaired and that no lock goes stale; it cannot prove that a sync reached the disk. The
- * same file is the child: `--child <directory> <first slot>`.
+ * Kills a process that appends with SIGKILL, `n` times on one log of each driver (`--only segments,jetstream`), and looks
+ * for each block and stage that it had acknowledged, with its whole body. Every fourth kill takes the server of JetStream
+ * with it. A kill proves that nothing is acknowledged before it has reached the operating system or the server, that torn
+ * ends are repaired and that no lock goes stale; it cannot prove that a sync reached the disk. The same file is the child:
+ * `--child <directory> <address or -> <first slot>`.
  */
-export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
+export async function run(options: {
+  n: number;
+  seed: number;
+  only?: readonly string[];
+}): Promise<{ passed: boolean; summary: string }> {
+  const { n, seed, only = ["segments", "jetstream"] } = options;
+  const results = [];
+  if (only.includes("segments")) results.push(await kills("segment files", { n, seed }, null));
+  if (only.includes("jetstream") && natsBinary === null) {
+    results.push({ passed: true, summary: "NOT RUN: JetStream (there is no nats-server)" });
+  } else if (only.includes("jetstream")) {
+    const directory = mkdtempSync(join(tmpdir(), "sluice-log-kills-nats-"));
+    const [server] = await startNats(directory, 1);
+    try {
+      if (server !== undefined) results.push(await kills("JetStream", { n, seed }, server));
+    } finally {
+      await server?.kill();
+      rmSync(directory, { recursive: true });
+    }
+  }
+  const passed = results.length > 0 && results.every((each) => each.passed);
+  return { passed, summary: results.map(({ summary }) => summary).join("; ") };
+}
+
+async function kills(driver: string, { n, seed }: { n: number; seed: number }, server: NatsServer | null) {
   const random = seededRandom(seed);
   const directory = mkdtempSync(join(tmpdir(), "sluice-log-kills-"));
+  const subject = { directory, logUrl: server === null ? null : `nats://127.0.0.1:${server.port}` };
   const acknowledged = { blocks: new Set<number>(), finalized: 0 };
   let lost = 0;
   let slot = firstSlot;
   try {
     for (let kill = 0; kill < n; kill += 1) {
-      const acks = await appendUntilKilled(directory, slot, 20 + random.next() * 250);
+      const acks = await appendUntilKilled(subject, slot, 20 + random.next() * 250);
       for (const block of acks.blocks) acknowledged.blocks.add(block);
       acknowledged.finalized = Math.max(acknowledged.finalized, acks.finalized);
-      await using log = await openHere(directory);
+      if (server !== null && kill % 4 === 3) {
+        await server.kill();
+        await server.startAgain();
+      }
+      await using log = await eventually("the log", () => openHere(subject), openMs);
       const held = await heldSlots(log);
       lost += [...acknowledged.blocks].filter((each) => !held.has(each)).length;
       if (Number(log.latest("finalized")?.slot ?? 0n) < acknowledged.finalized) lost += 1;
@@ -36,19 +68,30 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
     rmSync(directory, { recursive: true });
   }
   const { size } = acknowledged.blocks;
-  return { passed: lost === 0 && size > n, summary: `${n} kills, ${size} blocks acknowledged, ${lost} lost` };
+  return {
+    passed: lost === 0 && size > n,
+    summary: `${driver}: ${n} kills, ${size} blocks acknowledged, ${lost} lost`,
+  };
 }
 
+interface Subject {
+  readonly directory: string;
+  /** Null for segment files. */
+  readonly logUrl: string | null;
+}
+
+/** What a server that was killed needs at most to answer again. */
+const openMs = 30_000;
 const firstSlot = 100;
 const inFlight = 8;
 const silent: Pick<Log, "info" | "warn"> = { info: () => undefined, warn: () => undefined };
 
-function openHere(dataDirectory: string): Promise<ChainLog> {
+function openHere({ directory, logUrl }: Subject): Promise<ChainLog> {
   const options = {
     network: "devnet",
     chain,
-    logUrl: null,
-    dataDirectory,
+    logUrl,
+    dataDirectory: directory,
     discardsOtherChain: false,
     sync: "block",
   } as const;
@@ -63,11 +106,9 @@ function openHere(dataDirectory: string): Promise<ChainLog> {
   );
 }
 
-async function appendUntilKilled(directory: string, slot: number, afterMs: number) {
-  const child = Bun.spawn([process.execPath, import.meta.path, "--child", directory, String(slot)], {
-    stdout: "pipe",
-    stderr: "inherit",
-  });
+async function appendUntilKilled({ directory, logUrl }: Subject, slot: number, afterMs: number) {
+  const command = [process.execPath, import.meta.path, "--child", directory, logUrl ?? "-", String(slot)];
+  const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
   const decoder = new TextDecoder();
   let text = "";
   let timer: ReturnType<typeof setTimeout> | null = null;
@@ -102,8 +143,8 @@ async function heldSlots(log: ChainLog): Promise<Set<number>> {
 }
 
 /** Appends block after block until it is killed; a line on stdout says that a record has been acknowledged. */
-async function appendForEver(directory: string, first: number): Promise<void> {
-  const log = await openHere(directory);
+async function appendForEver(subject: Subject, first: number): Promise<void> {
+  const log = await openHere(subject);
   const { writeSync } = await import("node:fs");
   const random = seededRandom(first);
   // Blocks that the last process had not acknowledged may be there or not: a block that is held is a repeat.
@@ -125,5 +166,6 @@ async function appendForEver(directory: string, first: number): Promise<void> {
 }
 
 if (import.meta.main && process.argv[2] === "--child") {
-  await appendForEver(process.argv[3] ?? "", Number(process.argv[4]));
+  const [directory = "", address = "-", first] = process.argv.slice(3);
+  await appendForEver({ directory, logUrl: address === "-" ? null : address }, Number(first));
 }
