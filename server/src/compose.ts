@@ -203,9 +203,11 @@ export const startSteps = [
       },
     ),
   ),
-  step("chainLogs", ["gateway"], ({ gateway: { upstreams } }, shared) =>
-    openChainLogs(shared.config, { ...shared, upstreams }),
-  ),
+  step("chainLogs", ["gateway"], ({ gateway: { upstreams, sent } }, shared) => {
+    const chainLogs = openChainLogs(shared.config, { ...shared, upstreams });
+    sent.follow((network) => chainLogs.current(network));
+    return chainLogs;
+  }),
   step("ingest", ["gateway", "chainLogs"], ({ gateway: { upstreams }, chainLogs }, shared) =>
     openIngest(shared.config, { ...shared, upstreams, chainLogs }),
   ),
@@ -218,7 +220,7 @@ export const startSteps = [
   step("oracle", ["stores", "gateway", "revocations"], (parts, shared) =>
     openOracle(shared.config, { ...shared, ...parts }),
   ),
-  step("engine", ["stores", "gateway", "revocations"], (parts, shared) =>
+  step("engine", ["stores", "gateway", "revocations", "chainLogs"], (parts, shared) =>
     openBlockEngine(shared.config, { ...shared, ...parts }),
   ),
   step(

@@ -4,6 +4,7 @@ import { createEngineEvents, type EngineService, openEngineService, upstreamChai
 import type { ProbeSource } from "../http/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
 import { createLeaseEvents } from "../leases/index.ts";
+import type { ChainLogs } from "../log/index.ts";
 import {
   AppListener,
   type CertificateSource,
@@ -16,6 +17,7 @@ import {
 import { type Dependencies, version } from "./dependencies.ts";
 import { describedServers, drainMsOf, engineUrl, gatewayPlace, opensEngine } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
+import { openBlockFlow } from "./ingest.ts";
 import type { Stores } from "./stores.ts";
 import { openFronts, openPort } from "./tls.ts";
 
@@ -24,6 +26,7 @@ interface EngineParts extends Dependencies {
   readonly stores: Stores;
   readonly gateway: Gateway;
   readonly revocations: RevocationFeed;
+  readonly chainLogs: ChainLogs;
 }
 
 /**
@@ -59,7 +62,7 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
         random,
         log,
         chain: upstreamChain(network, upstreams, slots),
-        flow: null,
+        openFlow: () => openBlockFlow(config, { ...dependencies, upstreams }),
         stores: stores.state.engine,
         leases: stores.state.leases,
         processId,

@@ -45,7 +45,7 @@ export function wireGateway(config: Config, dependencies: GatewayParts) {
   const events = { ...dependencies.events, ...createGatewayEvents(dependencies) };
   const cacheEvents = createCacheEvents(dependencies);
   const upstreamEvents = createUpstreamEvents(dependencies);
-  const { transactionSettled, sentFollowFailed } = createRpcEvents(dependencies);
+  const sentEvents = createRpcEvents(dependencies);
   const installed = createTracing();
   const tracing = installed.enabled ? installed : null;
   const keys = wireKeys(config, dependencies);
@@ -79,15 +79,8 @@ export function wireGateway(config: Config, dependencies: GatewayParts) {
   );
   cacheEvents.cacheOpened(() => cache.bytes);
   const pool: RpcDependencies["pool"] = upstreams.pool.bind(upstreams);
-  const sent = resources.use(
-    new SentTransactions({
-      clock,
-      pool,
-      flow: () => null,
-      settled: transactionSettled,
-      followFailed: sentFollowFailed,
-    }),
-  );
+  const { transactionSettled: settled, sentFollowFailed: followFailed } = sentEvents;
+  const sent = resources.use(new SentTransactions({ clock, pool, settled, followFailed }));
   const history = openSharedHistory(config, { ...dependencies, upstreams });
   const rpc = new Rpc(
     { allowUnknownMethods: config.unknownMethods === "pass" },

@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import type { IngestRecord } from "@sluice/contract/schemas";
 import { type Network, networks } from "@sluice/contract/tiers";
 import type { Slot } from "@sluice/wire/identifiers";
 import type { Config } from "../config/index.ts";
+import type { BlockFlow } from "../engine/index.ts";
 import {
   type BlockSource,
   BlockSubscription,
@@ -17,7 +19,7 @@ import { type ChainIdentity, ChainLogs, createLogEvents, openChainLog } from "..
 import { FileLock } from "../state/index.ts";
 import { answerText, type UpstreamOutcome, type UpstreamPool, type Upstreams } from "../upstreams/index.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { opensIngest } from "./endpoints.ts";
+import { opensEngine, opensIngest } from "./endpoints.ts";
 
 type Pools = Pick<Upstreams, "pool">;
 type UpstreamNode = UpstreamPool["nodeSet"]["nodes"][number];
@@ -27,18 +29,34 @@ const bringingMax = 3;
 /** Nodes of a network that take part at all. */
 const nodesMax = 8;
 
-/** Whether this process has the log of some chain open. */
-export const opensLogs = (config: Config): boolean => opensIngest(config);
+/** Networks whose blocks this process has: all that it reads, or the block engine's where others read it. */
+function openedNetworks(config: Config): readonly Network[] {
+  if (opensIngest(config)) return networks.filter((network) => config.upstreams[network].length > 0);
+  return opensEngine(config) && config.stores.log.url !== null ? [config.networkDefault] : [];
+}
 
 /** Opens the log of each network with nodes as soon as its chain is known. */
 export function openChainLogs(
   config: Config,
-  { upstreams, resources, ...dependencies }: Dependencies & { readonly upstreams: Pools },
+  { resources, ...dependencies }: Dependencies & { readonly upstreams: Pools },
+): ChainLogs {
+  return resources.use(newChainLogs(config, { networks: openedNetworks(config), ...config.stores.log }, dependencies));
+}
+
+interface KeptLogs extends Pick<Config["stores"]["log"], "url" | "sync" | "retentionMs" | "bytesMax"> {
+  readonly networks: readonly Network[];
+  /** Below the data directory; absent is the data directory itself. */
+  readonly folder?: string;
+}
+
+function newChainLogs(
+  config: Config,
+  kept: KeptLogs,
+  { upstreams, ...dependencies }: Omit<Dependencies, "resources"> & { readonly upstreams: Pools },
 ): ChainLogs {
   const { clock, log } = dependencies;
-  const { directory: dataDirectory, log: kept } = config.stores;
+  const dataDirectory = join(config.stores.directory, kept.folder ?? "");
   const events = createLogEvents(dependencies);
-  const opened = opensLogs(config) ? networks.filter((network) => config.upstreams[network].length > 0) : [];
   const open = (network: Network, chain: ChainIdentity) =>
     openChainLog(
       {
@@ -54,9 +72,8 @@ export function openChainLogs(
       },
       { clock, log, events, lock: (path) => FileLock.take(path) },
     );
-  return resources.use(
-    new ChainLogs({ networks: opened }, { clock, log, open, chainOf: (network) => chainOf(upstreams, network) }),
-  );
+  const { networks: opened } = kept;
+  return new ChainLogs({ networks: opened }, { clock, log, open, chainOf: (network) => chainOf(upstreams, network) });
 }
 
 function chainOf(upstreams: Pools, network: Network): ChainIdentity | null {
@@ -78,20 +95,66 @@ export async function openIngest(
   },
 ): Promise<IngestReport | null> {
   if (!opensIngest(config)) return null;
-  const { clock, random } = dependencies;
-  const ingest = resources.use(
-    new Ingest(
-      { gapAfterMs: config.stores.log.gapAfterMs },
-      {
-        clock,
-        random,
-        nodesOf: (network) => nodesOf({ network, upstreams }, dependencies),
-        eventsOf: (network) => createIngestEvents(dependencies, { network }),
-      },
-    ),
-  );
+  const ingest = resources.use(newIngest(config, { ...dependencies, upstreams }));
   resources.use(await chainLogs.follow(ingest.take));
   return reportOf({ ingest, chainLogs });
+}
+
+function newIngest(
+  config: Config,
+  { upstreams, ...dependencies }: Omit<Dependencies, "resources"> & { readonly upstreams: Pools },
+): Ingest {
+  const { clock, random } = dependencies;
+  return new Ingest(
+    { gapAfterMs: config.stores.log.gapAfterMs },
+    {
+      clock,
+      random,
+      nodesOf: (network) => nodesOf({ network, upstreams }, dependencies),
+      eventsOf: (network) => createIngestEvents(dependencies, { network }),
+    },
+  );
+}
+
+const afterEverySlot = (2n ** 63n - 1n) as Slot;
+
+/** What the block engine's own log keeps: more than the life of a bundle. */
+const privateLog = { folder: "engine-flow", retentionMs: 600_000, bytesMax: 1024 * 1024 * 1024 } as const;
+
+/**
+ * The blocks of the block engine's network, while it runs: those that this process has anyway, else a log of its own
+ * that it reads into for as long as it leads.
+ */
+export async function openBlockFlow(
+  config: Config,
+  {
+    chainLogs,
+    ...dependencies
+  }: Omit<Dependencies, "resources"> & {
+    readonly upstreams: Pools;
+    readonly chainLogs: ChainLogs;
+  },
+): Promise<BlockFlow> {
+  const { networkDefault: network } = config;
+  if (chainLogs.networks.includes(network)) {
+    return { current: () => chainLogs.current(network), [Symbol.asyncDispose]: async () => undefined };
+  }
+  await using opening = new AsyncDisposableStack();
+  const { bytesMax, sync } = config.stores.log;
+  const kept = {
+    ...privateLog,
+    networks: [network],
+    url: null,
+    sync,
+    bytesMax: Math.min(bytesMax, privateLog.bytesMax),
+  };
+  const own = opening.use(newChainLogs(config, kept, dependencies));
+  const ingest = opening.use(newIngest(config, dependencies));
+  // Nobody else wants what is in it, so it goes when it is old.
+  opening.use(await own.follow((_network, log) => log?.setWatermark(afterEverySlot)));
+  opening.use(await own.follow(ingest.take));
+  const resources = opening.move();
+  return { current: () => own.current(network), [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
 /** What operators are told of ingest, and what they tell it. */

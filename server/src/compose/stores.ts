@@ -32,6 +32,7 @@ export const storeParts = [
   "ledger",
   "ledger-queue",
   "log",
+  "engine-flow",
   "credits",
   "console",
   "sluice.sock",

@@ -4,6 +4,7 @@
  * end. Fed by its endpoints and by the chain; feeds validators, state (bundles) and the ledger (their outcomes).
  */
 
+export type { BlockFlow } from "./model/block-flow.ts";
 export { type BundleRecord, isSubmitter } from "./model/bundle.ts";
 export { createEngineEvents, engineMetrics } from "./model/events.ts";
 export type { Engine } from "./wiring/engine.ts";

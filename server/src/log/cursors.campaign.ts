@@ -4,7 +4,7 @@ import { openChainLog } from "./open.ts";
 import type { ChainLog, FollowFrom, LogRecord, Stage } from "./records.ts";
 import { type ModelChain, modelChain, nextOf, shuffled, ToldChain } from "./testing/chain-model.ts";
 import { follow } from "./testing/log-subject.ts";
-import { natsBinary, startNats } from "./testing/nats-servers.ts";
+import { natsBinary, removeStream, startNats } from "./testing/nats-servers.ts";
 import { observed, standardOptions, temporaryDirectory } from "./testing/segment-logs.ts";
 
 /** The views of one log that processes have, of which any may be asked at any time. */
@@ -28,11 +28,11 @@ const slots = 150;
 const openMs = 30_000;
 
 /**
- * `n` chains with skipped slots and confirmed forks over each driver (`--only segments,jetstream`), written by two writers
- * with losses, out of order. Meanwhile one follower at stage confirmed and one at stage finalized goes on at every event
- * in another view of the log, by its cursor alone, sometimes in the middle of a block; views are closed and opened again
- * as processes end. Each follower is told the chain: every block once, after its parent, what was told and died undone,
- * and at stage finalized nothing undone.
+ * `n` chains with skipped slots and confirmed forks over each driver (`--only segments,jetstream`), written by two
+ * writers with losses, out of order. Meanwhile one follower at stage confirmed and one at stage finalized goes on at
+ * every event in another view of the log, by its cursor alone, sometimes in the middle of a block; views are closed and
+ * opened again as processes end. Each follower is told the chain: every block once, after its parent, what was told and
+ * died undone, and at stage finalized nothing undone.
  */
 export async function run(options: {
   n: number;
@@ -200,6 +200,7 @@ async function openViews(seed: number, url: string | null): Promise<Views> {
     [Symbol.asyncDispose]: async () => {
       for (const log of logs) await log[Symbol.asyncDispose]();
       directory[Symbol.dispose]();
+      if (url !== null) await removeStream(url, `cursors-${seed}-chain-devnet`);
     },
   };
 }

@@ -12,11 +12,11 @@ import { blockOf, chain, headerOf, slotOf, stageOf } from "./testing/chain-model
 import { type NatsServer, natsBinary, startNats } from "./testing/nats-servers.ts";
 
 /**
- * Kills a process that appends with SIGKILL, `n` times on one log of each driver (`--only segments,jetstream`), and looks
- * for each block and stage that it had acknowledged, with its whole body. Every fourth kill takes the server of JetStream
- * with it. A kill proves that nothing is acknowledged before it has reached the operating system or the server, that torn
- * ends are repaired and that no lock goes stale; it cannot prove that a sync reached the disk. The same file is the child:
- * `--child <directory> <address or -> <first slot>`.
+ * Kills a process that appends with SIGKILL, `n` times on one log of each driver (`--only segments,jetstream`), and
+ * looks for each block and stage that it had acknowledged, with its whole body. Every fourth kill takes the server of
+ * JetStream with it. A kill proves that nothing is acknowledged before it has reached the operating system or the
+ * server, that torn ends are repaired and that no lock goes stale; it cannot prove that a sync reached the disk. The
+ * same file is the child: `--child <directory> <address or -> <first slot>`.
  */
 export async function run(options: {
   n: number;

@@ -74,10 +74,10 @@ async function world() {
   const sent = new SentTransactions({
     clock,
     pool: () => pool,
-    flow: (network) => (network === "devnet" ? log : null),
     settled: (_network, state) => void settled.push(state),
     followFailed: (_network, error) => void failures.push(error),
   });
+  sent.follow((network) => (network === "devnet" ? log : null));
   const headerAt = (slot: number, parent: number, fork: number, parentFork: number): BlockHeader => ({
     chain,
     slot: BigInt(slot) as Slot,

@@ -1,4 +1,3 @@
-import type { Network } from "@sluice/contract/tiers";
 import { unpackOnce } from "@sluice/encode";
 import type { ChainLog, Follower, LogEvent } from "../log/index.ts";
 
@@ -34,8 +33,7 @@ const lagMax = 16n;
 
 /** Follows the flow of one network while something of it is awaited. */
 export class SentBlocks implements Disposable {
-  readonly network: Network;
-  readonly #flow: SentFlow;
+  readonly #flow: () => SentFlow | null;
   readonly #receiver: SentBlocksReceiver;
   readonly #recent: {
     readonly blockhash: string;
@@ -45,11 +43,7 @@ export class SentBlocks implements Disposable {
   #newest: { readonly slot: bigint; readonly height: bigint | null } | null = null;
   #finalized: bigint | null = null;
 
-  constructor(
-    network: Network,
-    { flow, receiver }: { readonly flow: SentFlow; readonly receiver: SentBlocksReceiver },
-  ) {
-    this.network = network;
+  constructor({ flow, receiver }: { readonly flow: () => SentFlow | null; readonly receiver: SentBlocksReceiver }) {
     this.#flow = flow;
     this.#receiver = receiver;
   }
@@ -78,11 +72,13 @@ export class SentBlocks implements Disposable {
   start(): void {
     if (this.#follower !== null) return;
     try {
-      const newest = this.#flow.latest("confirmed");
+      const flow = this.#flow();
+      if (flow === null) return;
+      const newest = flow.latest("confirmed");
       const slot = newest === null || newest.slot < lateBlocks ? 0n : newest.slot - BigInt(lateBlocks);
       const from = { slot: slot as NonNullable<typeof newest>["slot"] };
-      const outcome = this.#flow.follow({ stage: "confirmed", from });
-      const begun = outcome.ok ? outcome : this.#flow.follow({ stage: "confirmed", from: "earliest" });
+      const outcome = flow.follow({ stage: "confirmed", from });
+      const begun = outcome.ok ? outcome : flow.follow({ stage: "confirmed", from: "earliest" });
       if (!begun.ok) return;
       this.#follower = begun.follower;
       void this.#read(begun.follower);
@@ -129,7 +125,7 @@ export class SentBlocks implements Disposable {
       this.#receiver.block(transactions);
       // What was final before this block was told is an ancestor of it, or was undone before it.
       if (this.#finalized !== null) this.#receiver.finalized(this.#finalized);
-      this.#finalized = this.#flow.latest("finalized")?.slot ?? null;
+      this.#finalized = this.#flow()?.latest("finalized")?.slot ?? null;
     }
   }
 

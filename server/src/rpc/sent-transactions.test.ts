@@ -41,7 +41,6 @@ function fakeChain() {
   const sent = new SentTransactions({
     clock: chain.clock,
     pool: () => pool,
-    flow: () => null,
     followFailed: () => undefined,
     settled: (_network, state) => void chain.settled.push(state),
   });

@@ -63,8 +63,6 @@ const resendsMax = 60;
 export interface SentTransactionsDependencies {
   readonly clock: Clock;
   readonly pool: (network: Network) => Pick<UpstreamPool, "call" | "slotOf"> | null;
-  /** The blocks of a network as this process has them; null where it has none. */
-  readonly flow: (network: Network) => SentFlow | null;
   /** Reported once when what became of a transaction is known. */
   readonly settled: (network: Network, state: SentState) => void;
   /** The blocks of a network cannot be followed; its nodes are asked meanwhile. */
@@ -85,10 +83,16 @@ export class SentTransactions implements Disposable {
   /** The senders of all of them. */
   #senders = 0;
   #timer: Timer | null = null;
+  #flowOf: (network: Network) => SentFlow | null = () => null;
   readonly #flight = new SingleFlight(() => this.#check());
 
   constructor(dependencies: SentTransactionsDependencies) {
     this.#dependencies = dependencies;
+  }
+
+  /** Where each network's blocks are had from now on, as this process has them; null while it has none. */
+  follow(flowOf: (network: Network) => SentFlow | null): void {
+    this.#flowOf = flowOf;
   }
 
   /**
@@ -117,8 +121,9 @@ export class SentTransactions implements Disposable {
       if (tracked.again === null || most > tracked.again.most) tracked.again = { params: again.params, most };
       tracked.lastOutMs = clock.monotonic();
     }
-    this.#blocksOf(sent.network)?.start();
-    const place = this.#blocks.get(sent.network)?.find(signature) ?? null;
+    const blocks = this.#blocksOf(sent.network);
+    blocks.start();
+    const place = blocks.find(signature);
     if (place !== null) this.#placed(tracked, place);
     this.#forget();
     this.#timer ??= clock.every(everyMs, () => void this.check());
@@ -172,8 +177,8 @@ export class SentTransactions implements Disposable {
     const pool = this.#dependencies.pool(network);
     if (pool === null) return;
     const blocks = this.#blocksOf(network);
-    blocks?.start();
-    if (blocks?.isCurrent(pool.slotOf("confirmed")) === true) {
+    blocks.start();
+    if (blocks.isCurrent(pool.slotOf("confirmed"))) {
       await this.#lookBack(
         pool,
         open.filter((each) => this.#isOver(each, blocks.height)),
@@ -197,13 +202,11 @@ export class SentTransactions implements Disposable {
     }
   }
 
-  #blocksOf(network: Network): SentBlocks | null {
+  #blocksOf(network: Network): SentBlocks {
     const known = this.#blocks.get(network);
     if (known !== undefined) return known;
-    const flow = this.#dependencies.flow(network);
-    if (flow === null) return null;
-    const blocks = new SentBlocks(network, {
-      flow,
+    const blocks = new SentBlocks({
+      flow: () => this.#flowOf(network),
       receiver: {
         block: (transactions) => {
           for (const [signature, place] of transactions) {

@@ -89,7 +89,13 @@ class Process {
     const tips = new TipAccounts([]);
     this.#flow?.[Symbol.dispose]();
     this.#flow =
-      this.#ingest === null ? null : new FlowReader({ flow: this.#ingest.log, tips, events: { flowFailed: () => {} } });
+      this.#ingest === null
+        ? null
+        : new FlowReader({
+            flow: { current: () => this.#ingest?.log ?? null },
+            tips,
+            events: { flowFailed: () => {} },
+          });
     const dependencies = { chain, tips, flow: this.#flow, pool, state, place, clock, events };
     return new Tracker({ catchUpSlotsMax: 40n }, dependencies);
   }

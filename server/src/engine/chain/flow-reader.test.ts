@@ -15,7 +15,7 @@ const calm: FlowFaults = { lag: 0, outages: 0, gaps: 0, lacking: 0, trims: 0 };
 const tips = new TipAccounts([]);
 
 /** A chain whose blocks a test makes, told by a flow, and the calls that its nodes get for blocks. */
-async function followed(faults: Partial<FlowFaults> = {}) {
+async function followed(faults: Partial<FlowFaults> = {}, { hasFlow = true } = {}) {
   const random = seededRandom(7);
   const genesis = child(null, 0n, [], "main");
   const chain = new SimulatedChain(random, genesis);
@@ -36,7 +36,7 @@ async function followed(faults: Partial<FlowFaults> = {}) {
   };
   const failures: unknown[] = [];
   const reader = new FlowReader({
-    flow: ingest.log,
+    flow: { current: () => ingest.log },
     tips,
     events: { flowFailed: (error) => void failures.push(error) },
   });
@@ -45,7 +45,7 @@ async function followed(faults: Partial<FlowFaults> = {}) {
     {
       chain: counted,
       tips,
-      flow: reader,
+      flow: hasFlow ? reader : null,
       pool,
       state: { confirmed: () => {}, lost: () => {}, forget: () => {} },
       place: { load: async () => null, save: async () => undefined },
@@ -108,6 +108,15 @@ test("a flow that tells every block leaves nothing to ask nodes for, over skippe
   expect(pool.history.get("told")).toEqual(["accepted", "included", "finalized"]);
   expect(calls).toEqual([]);
   expect(new Set(from)).toEqual(new Set(["flow"]));
+});
+
+test("without a flow a slot with a block takes four calls: two for the block, two for finality", async () => {
+  await using followedChain = await followed({}, { hasFlow: false });
+  const { calls, grow, tracker } = followedChain;
+  for (let slot = 1n; slot <= 10n; slot += 1n) await grow(slot);
+  calls.length = 0;
+  for (let slot = 11n; slot <= 60n; slot += 1n) await grow(slot);
+  expect([tracker.settledThrough(), calls.length]).toEqual([60n as Slot, 50 * 4]);
 });
 
 test("an undo takes back what stood on the fork, before anything comes in its place", async () => {
@@ -199,7 +208,8 @@ test("what is told ahead of the tracker is bounded, and a flow that waits goes o
     },
     [Symbol.asyncDispose]: async () => undefined,
   };
-  const flow = { follow: () => ({ ok: true as const, follower }), latest: () => null };
+  const log = { follow: () => ({ ok: true as const, follower }), latest: () => null };
+  const flow = { current: () => log };
   using reader = new FlowReader({ flow, tips, events: { flowFailed: () => {} } });
   reader.begin(0n as Slot, null);
   const turn = () => new Promise((resolve) => setImmediate(resolve));

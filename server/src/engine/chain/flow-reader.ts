@@ -18,7 +18,7 @@ export type ToldBlock =
   | { readonly type: "undo"; readonly slot: Slot; readonly blockhash: string };
 
 export interface FlowReaderDependencies {
-  readonly flow: BlockFlow;
+  readonly flow: Pick<BlockFlow, "current">;
   readonly tips: TipAccounts;
   readonly events: FlowReaderEvents;
 }
@@ -80,7 +80,7 @@ export class FlowReader implements Disposable {
   /** The newest block that is told to be finalized. */
   finalized(): BlockPlace | null {
     try {
-      return this.#dependencies.flow.latest("finalized");
+      return this.#dependencies.flow.current()?.latest("finalized") ?? null;
     } catch {
       return null;
     }
@@ -88,7 +88,8 @@ export class FlowReader implements Disposable {
 
   #follow(from: { readonly slot: Slot } | "earliest"): void {
     try {
-      const outcome = this.#dependencies.flow.follow({ stage: "confirmed", from });
+      const outcome = this.#dependencies.flow.current()?.follow({ stage: "confirmed", from }) ?? null;
+      if (outcome === null) return;
       if (outcome.ok) {
         this.#follower = outcome.follower;
         void this.#read(outcome.follower);

@@ -1,7 +1,10 @@
 import type { ChainLog } from "../../log/index.ts";
 
 /**
- * The blocks of the engine's chain as this process has them of all who read the chain: told parent first, with what was
- * undone and what is missing.
+ * The blocks of the engine's chain as this process has them: told parent first, with what was undone and what is
+ * missing. It is open while an engine runs.
  */
-export type BlockFlow = Pick<ChainLog, "follow" | "latest">;
+export interface BlockFlow extends AsyncDisposable {
+  /** Null while the chain is not known or its log is not open; another one where the chain was started anew. */
+  current(): Pick<ChainLog, "follow" | "latest"> | null;
+}

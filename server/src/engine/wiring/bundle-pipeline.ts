@@ -64,8 +64,8 @@ export interface PipelineDependencies {
   readonly random: Random;
   readonly log: Pick<Log, "info" | "warn" | "error">;
   readonly chain: EngineChain;
-  /** Null where this process has no blocks but those that it asks nodes for. */
-  readonly flow: BlockFlow | null;
+  /** Opens the blocks that this process has, for as long as the engine runs here. */
+  readonly openFlow: () => Promise<BlockFlow>;
   /** Under the lease of the pool. */
   readonly stores: EngineStores;
   /** Whether this process holds the lease of the pool at this moment: asked before anything is delivered or sent. */
@@ -110,7 +110,8 @@ export async function openBundlePipeline(
   dependencies: PipelineDependencies,
 ): Promise<BundlePipeline> {
   const persistent = await openPersistentParts(opening, options.network, dependencies);
-  const chainParts = openChainParts(opening, options, { ...dependencies, ...persistent });
+  const flow = opening.use(await dependencies.openFlow());
+  const chainParts = openChainParts(opening, options, { ...dependencies, ...persistent, flow });
   const { pool, tips, reputation } = persistent;
   const { state, schedule, registry, blockhashes } = chainParts;
   const { clock, tipAccounts } = dependencies;
@@ -191,7 +192,11 @@ async function openPersistentParts(
 function openChainParts(
   opening: AsyncDisposableStack,
   options: EngineOptions,
-  dependencies: PipelineDependencies & { readonly pool: BundlePool; readonly tips: TipFloorStore },
+  dependencies: PipelineDependencies & {
+    readonly pool: BundlePool;
+    readonly tips: TipFloorStore;
+    readonly flow: BlockFlow;
+  },
 ) {
   const { chain, clock, warm } = dependencies;
   const { state, schedule, blockhashes } = warm;
@@ -215,21 +220,19 @@ function openTracker(
     readonly pool: BundlePool;
     readonly tips: TipFloorStore;
     readonly state: ChainState;
+    readonly flow: BlockFlow;
   },
 ): Tracker {
   const { chain, clock, random, stores, pool, state, events } = dependencies;
   const { retryableError } = events;
   const tips = new TipAccounts(dependencies.tipAccounts);
-  const flow =
-    dependencies.flow === null
-      ? null
-      : opening.use(
-          new FlowReader({
-            flow: dependencies.flow,
-            tips,
-            events: { flowFailed: (error) => retryableError("the flow of blocks", error) },
-          }),
-        );
+  const flow = opening.use(
+    new FlowReader({
+      flow: dependencies.flow,
+      tips,
+      events: { flowFailed: (error) => retryableError("the flow of blocks", error) },
+    }),
+  );
   const tracker = new Tracker(
     { catchUpSlotsMax },
     {

@@ -1,7 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
 import { eventually } from "@sluice/lib/testing";
 import { parseLogUrl } from "../../config/index.ts";
 import { run as runCursors } from "../cursors.campaign.ts";
@@ -10,7 +8,7 @@ import { run as runKills } from "../log-kills.campaign.ts";
 import { blockOf, headerOf, otherChain, slotOf, takeUntil } from "../testing/chain-model.ts";
 import { describeLogConformance } from "../testing/conformance.ts";
 import { appendBlocks, follow, type LogHarness } from "../testing/log-subject.ts";
-import { natsBinary, startNats } from "../testing/nats-servers.ts";
+import { natsBinary, removeStream, startNats } from "../testing/nats-servers.ts";
 import { hurriedClock, observed, standardOptions, temporaryDirectory } from "../testing/segment-logs.ts";
 
 const given = Bun.env["NATS_URL"] ?? "";
@@ -47,13 +45,6 @@ async function openHarness(url: string): Promise<LogHarness> {
     },
   };
   return harness;
-}
-
-async function removeStream(url: string, stream: string): Promise<void> {
-  const { servers } = parseLogUrl(url);
-  const connection = await connect({ servers: servers.map(({ host, port }) => `${host}:${port}`) });
-  await (await jetstreamManager(connection)).streams.delete(stream);
-  await connection.close();
 }
 
 const own = natsBinary === null || given !== "" ? null : temporaryDirectory();

@@ -1,7 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { eventually, freePort, type ServerProcess, startServerProcess } from "@sluice/lib/testing";
+import { parseLogUrl } from "../../config/index.ts";
 
 /** The nats-server of this machine; null without one. */
 export const natsBinary: string | null =
@@ -58,4 +60,12 @@ export async function startNats(
     return true;
   });
   return servers;
+}
+
+/** Streams hold room on their server, so each test removes its own. */
+export async function removeStream(url: string, stream: string): Promise<void> {
+  const { servers } = parseLogUrl(url);
+  const connection = await connect({ servers: servers.map(({ host, port }) => `${host}:${port}`) });
+  await (await jetstreamManager(connection)).streams.delete(stream);
+  await connection.close();
 }
