@@ -54,7 +54,8 @@ export const rooms: readonly Room[] = [
   { name: "lib", folder: "lib", neighbours: [], goal: usual },
   { name: "auction", folder: "auction", neighbours: [], goal: usual },
   { name: "encode", folder: "encode", neighbours: ["devnet/chain/"], goal: usual },
-  { name: "svm", folder: "svm", neighbours: [], goal: usual },
+  // The chain's tests run one machine in their own process and another beside it, and compare them.
+  { name: "svm", folder: "svm", neighbours: ["devnet/chain/machine/", "devnet/chain/bank/"], goal: usual },
   { name: "sdk", folder: "sdk", neighbours: [], goal: usual },
   { name: "chain", folder: "devnet/chain", neighbours: [], goal: usual },
   { name: "market", folder: "devnet/market", neighbours: [], goal: usual },

@@ -40,6 +40,13 @@ test("a bundle that lands takes its fees from the sum of its accounts, and nothi
   expect(balances()).toEqual([7n * sol - 2n * fee, 13n * sol]);
 });
 
+test("a transaction that fails pays its fee: its payer's balance is told, and nothing else was written", () => {
+  const { ran, writes, balances: told } = core.execute(pay(100n * sol), nonce);
+  expect([ran.included, ran.error]).toEqual([true, { InstructionError: [0, { Custom: 1 }] }]);
+  expect([writes, told]).toEqual([[], [{ index: 0, lamports: 10n * sol - fee }]]);
+  expect(balances()).toEqual([10n * sol - fee, 10n * sol]);
+});
+
 test("a bundle of which one transaction fails leaves every account as it was, its fees too", () => {
   const outcomes = executeBundle([pay(sol), pay(100n * sol), pay(2n * sol)], nonce, core);
   expect(outcomes).toHaveLength(2);

@@ -157,9 +157,11 @@ test("killed during simulations and while it is idle, the machine is rebuilt: th
   const asked = Array.from({ length: 20 }, simulate);
   killMachine(svm);
   expect(await Promise.all(asked)).toEqual(Array.from({ length: 20 }, () => before));
+  expect(svm.facts.ended).toBe(1);
   killMachine(svm);
   await manual.closeSlots(2);
   expect(await simulate()).toEqual(before);
+  expect(svm.facts.ended).toBe(2);
 });
 
 test("a rebuilt machine holds what the bank holds: closed accounts stay closed, and so does its own faucet", async () => {
