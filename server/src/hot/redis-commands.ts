@@ -139,7 +139,9 @@ export class RedisCommands implements AsyncDisposable {
     this.#client.on("close", () => {
       if (away) return;
       away = true;
-      log.warn({ reason }, "the connection to Redis was lost or could not be opened");
+      // A server that ends closes without an error.
+      const said = reason === "" ? "the server closed it" : reason;
+      log.warn({ reason: said }, "the connection to Redis was lost or could not be opened");
     });
     this.#client.on("ready", () => {
       if (away) log.info({}, "connected to Redis again");

@@ -69,9 +69,13 @@ describeWithServer("loss of Redis", () => {
     const socket = join(directory, "redis.sock");
     const settings = ["--port", "0", "--unixsocket", socket];
     const said: string[] = [];
+    const reasons: unknown[] = [];
     const log = {
       info: (_fields: object, message: string) => void said.push(message),
-      warn: (_fields: object, message: string) => void said.push(message),
+      warn: ({ reason }: { readonly reason?: unknown }, message: string) => {
+        said.push(message);
+        reasons.push(reason);
+      },
     };
     const first = await startRedis(directory, settings);
     await using hot = await openHot({ redisUrl: `redis+unix://${socket}` }, { clock, log, random: seededRandom(1) });
@@ -100,6 +104,8 @@ describeWithServer("loss of Redis", () => {
     expect(messages).toEqual(["before", "after"]);
     expect((await callEverything(hot)).unavailable).toBe(0);
     expect(said).toEqual(["the connection to Redis was lost or could not be opened", "connected to Redis again"]);
+    // Never an empty one.
+    expect(reasons).toEqual([expect.stringMatching(/\w/)]);
   }, 20_000);
 
   test("a Redis that is silent makes calls fail within the time allowed, then at once, and heals when it goes on", async () => {
