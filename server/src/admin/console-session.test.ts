@@ -168,6 +168,19 @@ describe("who is shown what", () => {
     expect(await frequency(reader)).toBe("every 15 s");
   });
 
+  test("the overview tells slot and height of the chain, and none where no node tells them", async () => {
+    const reader = await stand.key(accountId, ["read"]);
+    const position = async () => {
+      const answer = await stand.ask("overview", { headers: { "x-api-key": reader.key } });
+      const { slot, blockHeight } = (await answer.json()) as { slot: unknown; blockHeight: unknown };
+      return [slot, blockHeight];
+    };
+    stand.isSilent = true;
+    expect(await position()).toEqual([null, null]);
+    stand.isSilent = false;
+    expect(await position()).toEqual([5, 4]);
+  });
+
   test("nodes, other networks and the operator's endpoints are for admin now; others are told how the network does", async () => {
     const operator = await stand.key(accountId, ["admin"]);
     const reader = await stand.key(accountId, ["read"]);

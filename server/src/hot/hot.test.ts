@@ -71,6 +71,17 @@ describe("memory's bounds", () => {
     expect(kept).toEqual([true, false, true, true, true]);
   });
 
+  test("who attends is there until its time is over, and not at that moment", async () => {
+    const clock = new ManualClock();
+    const hot = openMemory(clock);
+    expect(await hot.attend("key", "first", 1_000)).toBe(1);
+    clock.advance(999);
+    expect(await hot.attend("key", "second", 1_000)).toBe(2);
+    clock.advance(1);
+    expect(await hot.attend("key", "second", 1_000)).toBe(1);
+    expect(await hot.attend("key", "second", 0)).toBe(0);
+  });
+
   test("a closed store refuses", async () => {
     const hot = await openHot({ redisUrl: null }, { clock: new ManualClock(), log });
     await hot[Symbol.asyncDispose]();

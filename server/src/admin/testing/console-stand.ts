@@ -70,6 +70,8 @@ export interface ConsoleStand extends AsyncDisposable {
   nodes: readonly ConsoleUpstream[];
   /** The account that is open without a session; null at first. */
   openAccount: string | null;
+  /** Whether no node tells where the chain is. */
+  isSilent: boolean;
   account(tier?: "free" | "business"): Promise<string>;
   key(accountId: string, permissions: Permission[], changes?: Partial<KeyRecord>): Promise<{ id: string; key: string }>;
   ask(path: string, ask?: Ask): Promise<Response>;
@@ -113,7 +115,10 @@ export async function openConsoleStand(
           : []),
       ],
       upstreams: () => stand.nodes,
-      chainPosition: async () => ({ slot: 5n, blockHeight: 4n, transactionCount: 3n }),
+      chainPosition: async () => {
+        if (stand.isSilent) throw new Error("no node answers");
+        return { slot: 5n, blockHeight: 4n, transactionCount: 3n };
+      },
       ledgerTables: () => ledgerOfTests,
       usage: async () => ({ requests: 0, errors: 0, credits: 0, byMinute: [] }),
       creditsUsed: async () => ({ used: 0n }),
@@ -132,6 +137,7 @@ export async function openConsoleStand(
     closing,
     nodes: nodesOfTests,
     openAccount: null,
+    isSilent: false,
     account: async (platform = "business") => (await state.accounts.create({ name: "a", tiers: { platform } })).id,
     key: (accountId, permissions, changes = {}) =>
       insertKey({ accountId, permissions, changes }, { state, clock, random }),

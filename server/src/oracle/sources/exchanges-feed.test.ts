@@ -59,6 +59,10 @@ test("what streams and requests of a source come to is reported, each with its s
   expect(symbolsOf("bitstamp")).toContain("USDT");
   expect(symbolsOf("bitstamp")).not.toContain("XNT");
   expect(symbolsOf("chain")).toEqual([]);
+  const rateOf = (id: string): number | undefined => feed.states().find((state) => state.id === id)?.successRate;
+  // Nothing was asked of the chain, and nothing but failures came of what cannot be reached.
+  expect([rateOf("chain"), rateOf("gate")]).toEqual([0, 0]);
+  expect(rateOf("kraken")).toBeGreaterThan(0);
   await feed[Symbol.asyncDispose]();
   expect(reported).toContain("ended kraken stopped");
   expect(reported).not.toContain("opened gate");
