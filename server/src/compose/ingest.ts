@@ -13,6 +13,7 @@ import {
   NodeBlocks,
   type NodeReply,
   PollingSource,
+  ReadBodies,
   YellowstoneSource,
 } from "../ingest/index.ts";
 import { type ChainIdentity, ChainLogs, createLogEvents, openChainLog } from "../log/index.ts";
@@ -201,6 +202,7 @@ function nodesOf(
   dependencies: Pick<Dependencies, "clock" | "random">,
 ): NetworkNodes {
   const pool = (): UpstreamPool | null => upstreams.pool(network);
+  const bodies = new ReadBodies();
   return {
     head: (commitment) => {
       const slot = commitment === "confirmed" ? pool()?.slotOf("confirmed") : pool()?.confirmedRoot();
@@ -213,7 +215,7 @@ function nodesOf(
       return open.map((node, index) => ({
         label: node.label,
         identity: node,
-        open: () => sourcesOf(node, index < bringingMax, dependencies),
+        open: () => sourcesOf(node, index < bringingMax, { ...dependencies, bodies }),
       }));
     },
   };
@@ -223,7 +225,7 @@ function nodesOf(
 function sourcesOf(
   node: UpstreamNode,
   brings: boolean,
-  { clock, random }: Pick<Dependencies, "clock" | "random">,
+  { clock, random, bodies }: Pick<Dependencies, "clock" | "random"> & { readonly bodies: ReadBodies },
 ): readonly BlockSource[] {
   const { label, options, feed } = node;
   const blocks = new NodeBlocks((question) => askNode(node, question));
@@ -231,7 +233,7 @@ function sourcesOf(
   if (!brings) return [polling];
   const { ws, headers, yellowstone } = options;
   if (yellowstone !== undefined) {
-    return [polling, new YellowstoneSource({ node: label, ...yellowstone }, { clock, random, blocks })];
+    return [polling, new YellowstoneSource({ node: label, ...yellowstone }, { clock, random, blocks, bodies })];
   }
   return [polling, new BlockSubscription({ node: label, ws, headers }, { clock, random, blocks })];
 }

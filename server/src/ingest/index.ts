@@ -9,4 +9,5 @@ export type { BlockSource } from "./source.ts";
 export { BlockSubscription } from "./sources/block-subscription.ts";
 export { NodeBlocks, type NodeReply } from "./sources/node-blocks.ts";
 export { PollingSource } from "./sources/polling-source.ts";
+export { ReadBodies } from "./sources/yellowstone/read-bodies.ts";
 export { YellowstoneSource } from "./sources/yellowstone/yellowstone-source.ts";

@@ -9,10 +9,12 @@ import { packBlocksRequest, packSlot, packUpdate, type SlotUpdate } from "@sluic
 import { ManualClock, seededRandom, systemClock } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
 import { encodeBase58 } from "@sluice/wire/base58";
+import { MalformedBytes } from "@sluice/wire/bytes";
 import { stringifyJsonExact } from "@sluice/wire/json";
 import type { BlockSource, SlotNotice, SourceBlock, SourceSink } from "../../source.ts";
 import { NodeBlocks } from "../node-blocks.ts";
 import type { GeyserEnd, GeyserHandlers, openGeyserStream } from "./grpc.ts";
+import { ReadBodies } from "./read-bodies.ts";
 import { YellowstoneSource } from "./yellowstone-source.ts";
 
 const blocks = new NodeBlocks(async () => ({ kind: "failed", reason: "not asked" }));
@@ -51,7 +53,7 @@ function startAt(url: string, options: { token?: string; updateBytesMax?: number
   const { token = null, ...bounds } = options;
   const source = new YellowstoneSource(
     { node: "one", url, token, ...bounds },
-    { clock: systemClock, random: seededRandom(1), blocks },
+    { clock: systemClock, random: seededRandom(1), blocks, bodies: new ReadBodies() },
   );
   opened.push(source);
   source.start(told);
@@ -113,6 +115,8 @@ const blockAt = (slot: bigint): ConfirmedBlock => ({
   rewards: [],
 });
 
+const reward = { pubkey: hash(3n), lamports: 5n, postBalance: 9n, rewardType: "Fee", commission: null } as const;
+
 /** A field of bytes, its length in one or two bytes. */
 function field(number: number, bytes: Uint8Array): Uint8Array {
   const { length } = bytes;
@@ -140,7 +144,7 @@ function simulated() {
   const told = new Told();
   const source = new YellowstoneSource(
     { node: "one", url: "http://unused:1", token: null },
-    { clock, random: seededRandom(1), blocks, openStream },
+    { clock, random: seededRandom(1), blocks, bodies: new ReadBodies(), openStream },
   );
   opened.push(source);
   source.start(told);
@@ -179,6 +183,19 @@ test("a body is the bytes of its update, and its header what they say", () => {
     transactions: 0,
   });
   expect(told.notices).toEqual([{ slot: 7n as never, parent: 6n as never, stage: "confirmed" }]);
+});
+
+test("the same bytes from another node give the same block, and other bytes are read whole", () => {
+  const bodies = new ReadBodies();
+  const body = packBlock({ ...blockAt(7n), rewards: [reward] });
+  const first = bodies.read(body);
+  expect(bodies.read(body.slice())).toEqual(first);
+  // A type of reward that there is none of: the head can be read, the body cannot.
+  const altered = body.slice();
+  const type = altered.lastIndexOf(0x20);
+  altered[type + 1] = 0x7f;
+  expect(() => bodies.read(altered)).toThrow(MalformedBytes);
+  expect(() => bodies.read(altered.slice())).toThrow(MalformedBytes);
 });
 
 test("a stream that ended is opened again from the last slot that was whole, after growing waits", () => {

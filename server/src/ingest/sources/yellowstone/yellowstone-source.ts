@@ -1,13 +1,13 @@
-import { orderedBody, readBlockHead } from "@sluice/encode";
 import { packBlocksRequest, packPingRequest, type ReadUpdate, readUpdate } from "@sluice/encode/updates";
 import { backoffDelayMs, type Clock, type Random, type Timer } from "@sluice/lib";
 import { MalformedBytes } from "@sluice/wire/bytes";
 import type { Slot } from "@sluice/wire/identifiers";
 import { bodyBytesMax } from "../../../log/index.ts";
-import type { BlockSource, SourceBlock, SourceSink } from "../../source.ts";
-import { slotOf, sourceBlockOfBody } from "../../source-block.ts";
+import type { BlockSource, SourceSink } from "../../source.ts";
+import { slotOf } from "../../source-block.ts";
 import type { NodeBlocks } from "../node-blocks.ts";
 import { type GeyserEnd, type GeyserStream, openGeyserStream } from "./grpc.ts";
+import type { ReadBodies } from "./read-bodies.ts";
 
 export interface YellowstoneOptions {
   readonly node: string;
@@ -24,6 +24,8 @@ interface YellowstoneDependencies {
   readonly random: Random;
   /** The node's answers for single slots: what the stream leaves out is asked for there. */
   readonly blocks: NodeBlocks;
+  /** Shared by the sources of a network. */
+  readonly bodies: Pick<ReadBodies, "read">;
   readonly openStream?: typeof openGeyserStream;
 }
 
@@ -116,7 +118,7 @@ export class YellowstoneSource implements BlockSource {
       sink.up(this);
     }
     if (update.kind === "block") {
-      const block = readBody(update.body);
+      const block = this.#dependencies.bodies.read(update.body);
       // What the stream leaves out is asked for when its slot is told.
       if (block !== null) sink.block(this, block, "confirmed");
       else sink.malformed(this);
@@ -184,17 +186,4 @@ function stageOf(status: Extract<ReadUpdate, { kind: "slot" }>["status"]) {
   return status === "processed" || status === "confirmed" || status === "finalized" || status === "dead"
     ? status
     : null;
-}
-
-/**
- * The block of an update; null for one of which transactions were left out.
- *
- * @throws {MalformedBytes}
- */
-function readBody(view: Uint8Array): SourceBlock | null {
-  const { transactionCount, executedTransactionCount } = readBlockHead(view);
-  if (executedTransactionCount !== BigInt(transactionCount)) return null;
-  // The log counts a body's own bytes: a view that keeps much more alive is copied.
-  const isAlone = view.buffer.byteLength < view.byteLength * 2;
-  return sourceBlockOfBody(orderedBody(isAlone ? view : view.slice()));
 }
