@@ -1,4 +1,4 @@
-/** The process that sends blocks: prints its port, then answers every subscription with as many blocks as it was told. */
+/** The process that sends blocks: prints its port, then answers every subscription with as many blocks as was said. */
 import { Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
 import { protoFiles, protoLoading } from "@sluice/contract/proto";
