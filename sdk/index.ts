@@ -34,6 +34,20 @@ export type {
 } from "@sluice/contract/schemas";
 export { type Bundle, type Bundles, type BundlesOptions, createBundles, type OutcomeOptions } from "./bundles.ts";
 export { type ConsoleClient, createConsoleClient } from "./console-client.ts";
+export {
+  type BlocksQuery,
+  createHistory,
+  type Exact,
+  type History,
+  type HistoryBlock,
+  type HistoryOptions,
+  type HistoryPage,
+  type HistoryRange,
+  type HistorySignature,
+  type HistoryTransaction,
+  type SearchQuery,
+  type TransactionsQuery,
+} from "./history.ts";
 export { ProblemError } from "./problem-error.ts";
 export {
   createResolver,

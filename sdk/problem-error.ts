@@ -36,15 +36,18 @@ export class ProblemError extends CodedError<string, ProblemErrorDetails> {
 }
 
 /**
- * Reads an answer of a REST endpoint.
+ * Reads an answer of a REST endpoint, by the engine's own JSON unless another reader is given.
  *
  * @returns the JSON of a success, or null when its body is empty
  * @throws {ProblemError} when the status is not one of success; `code` is UNKNOWN when the body is not a problem
  * document
  */
-export async function readAnswer<T>(response: Response): Promise<T | null> {
+export async function readAnswer<T>(
+  response: Response,
+  parse: (text: string) => unknown = JSON.parse,
+): Promise<T | null> {
   const text = await response.text();
-  if (response.ok) return text === "" ? null : (JSON.parse(text) as T);
+  if (response.ok) return text === "" ? null : (parse(text) as T);
   let problem: Partial<ProblemDetails> = {};
   try {
     problem = JSON.parse(text);

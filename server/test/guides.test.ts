@@ -12,6 +12,7 @@ const guides = [
   "docs/guides/resolver.md",
   "docs/guides/devnet.md",
   "docs/guides/oracle.md",
+  "docs/guides/history.md",
 ];
 const read = (guide: string): Block[] => blocksOf(readFileSync(join(root, guide), "utf8"));
 
