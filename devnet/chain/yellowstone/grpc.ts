@@ -15,7 +15,7 @@ import { protoFiles, protoLoading } from "@sluice/contract/proto";
 import { completeRequest } from "@sluice/encode/updates";
 import type { Timers } from "@sluice/lib";
 import { decodeAddress } from "@sluice/wire/base58";
-import { HealthImplementation, service as healthService } from "grpc-health-check";
+import { HealthImplementation } from "grpc-health-check";
 import { FilterFault } from "./filter-fault.ts";
 import { commitmentOf } from "./filter-set.ts";
 import type { YellowstoneHub } from "./hub.ts";
@@ -161,10 +161,7 @@ export async function serveYellowstone(
   }
   server.addService(definition, implementation);
   new HealthImplementation({ "": "SERVING", "geyser.Geyser": "SERVING" }).addToServer(server);
-  new ReflectionService(
-    { ...files },
-    { services: ["geyser.Geyser", Object.values(healthService)[0]?.path.split("/")[1] ?? ""] },
-  ).addToServer(server);
+  new ReflectionService(files, { services: ["geyser.Geyser"] }).addToServer(server);
   const host = options.host.includes(":") ? `[${options.host}]` : options.host;
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   server.bindAsync(`${host}:${options.port}`, ServerCredentials.createInsecure(), (error, taken) => {
