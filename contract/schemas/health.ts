@@ -70,6 +70,27 @@ export const ingestSkip = z.strictObject({
   to: z.string().regex(/^(0|[1-9]\d{0,18})$/),
 });
 
+/** Slots that an operator wants in the ledger, on the socket for commands alone; decimal text. */
+export const backfillRequest = ingestSkip.extend({});
+
+/** An order of slots that the ledger is to hold. */
+export interface BackfillRecord {
+  readonly id: string;
+  readonly network: string;
+  /** The first and the last slot, decimal text. */
+  readonly from: string;
+  readonly to: string;
+  readonly state: "active" | "done" | "cancelled";
+  /** How many slots it has, and how many of them are held, skipped ones among them. */
+  readonly slots: number;
+  readonly held: number;
+  /** Null where another process fills, or nobody does. */
+  readonly slots_per_second: number | null;
+  readonly eta_seconds: number | null;
+  /** Why nothing is filled now. */
+  readonly fault: string | null;
+}
+
 /** What `sluice status` shows of a running server; it is answered on the socket for commands alone. */
 export interface ServerStatus {
   readonly status: HealthRecord["status"];

@@ -34,7 +34,7 @@ import { managementSocketPath, openStores, type Stores } from "./compose/stores.
 import { Certificates, type OpenPort, trustedHeadersOf } from "./compose/tls.ts";
 import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
 import type { EngineService } from "./engine/index.ts";
-import { historyMethods } from "./history/index.ts";
+import { type Backfills, historyMethods } from "./history/index.ts";
 import { createRequestIds } from "./http/index.ts";
 import { createKeysEvents, type RevocationFeed, subscribeToRevocations } from "./keys/index.ts";
 import type { ChainLogs } from "./log/index.ts";
@@ -109,7 +109,8 @@ interface Parts {
   readonly chainLogs: ChainLogs;
   /** Null where this process does not ingest. */
   readonly ingest: IngestReport | null;
-  readonly history: undefined;
+  /** Null, as the one before. */
+  readonly history: Backfills | null;
   readonly names: Names | null;
   readonly oracle: Oracle | null;
   readonly engine: EngineService | null;
@@ -211,8 +212,8 @@ export const startSteps = [
   step("ingest", ["gateway", "chainLogs"], ({ gateway: { upstreams }, chainLogs }, shared) =>
     openIngest(shared.config, { ...shared, upstreams, chainLogs }),
   ),
-  step("history", ["stores", "chainLogs"], (parts, shared) =>
-    openLedgerWriters(shared.config, { ...shared, ...parts }),
+  step("history", ["stores", "gateway", "chainLogs"], ({ gateway: { upstreams }, ...parts }, shared) =>
+    openLedgerWriters(shared.config, { ...shared, ...parts, upstreams }),
   ),
   step("names", ["gateway"], ({ gateway: { upstreams } }, shared) =>
     openResolver(shared.config, { ...shared, upstreams }),
@@ -270,8 +271,11 @@ export const startSteps = [
   ),
   step(
     "managementListener",
-    ["stores", "registration", "gateway", "revocations", "upstreamAdmin", "reload", "ingest", "oracle", "engine"],
-    ({ engine, gateway, ingest, registration, upstreamAdmin, ...parts }, { config, ...shared }) => {
+    [
+      ...(["stores", "registration", "gateway", "revocations", "upstreamAdmin", "reload"] as const),
+      ...(["ingest", "history", "oracle", "engine"] as const),
+    ],
+    ({ engine, gateway, ingest, history, registration, upstreamAdmin, ...parts }, { config, ...shared }) => {
       const app = wireManagement(
         {
           ...shared,
@@ -289,6 +293,7 @@ export const startSteps = [
         {
           upstreams: upstreamAdmin,
           ingest,
+          backfills: history,
           closing: shared.closing.signal,
           status: serverStatus(config, { ...shared, gateway, ingest, registration }),
         },

@@ -7,6 +7,7 @@ import { createRestApp, type RestEnvironment } from "../http/index.ts";
 import type { AccountRecord } from "../state/index.ts";
 import { operatorAdmission } from "./admin-access.ts";
 import { addSharedRoutes, type SharedRouteDependencies } from "./administration.ts";
+import { addBackfillRoutes, type BackfillControl } from "./backfill-routes.ts";
 import { addBackupRoutes, type BackupRouteDependencies } from "./backup-routes.ts";
 import { addCreditRoutes, type CreditRouteDependencies } from "./credit-routes.ts";
 import { addIngestRoutes, type IngestControl } from "./ingest-routes.ts";
@@ -21,6 +22,7 @@ export type OracleProduct = Exclude<Product, "platform">;
 export interface RunningServer extends Pick<UpstreamRouteDependencies, "upstreams" | "closing"> {
   /** Null where it does not ingest. */
   readonly ingest: IngestControl | null;
+  readonly backfills: BackfillControl | null;
   /** What it is and how it does, for a person. */
   readonly status: () => Promise<object>;
 }
@@ -71,6 +73,7 @@ export function createManagement(options: { actor: string }, dependencies: Manag
   } else {
     addUpstreamRoutes(app, { ...routed, ...server });
     addIngestRoutes(app, options, { ...routed, ingest: server.ingest });
+    addBackfillRoutes(app, options, { ...routed, backfills: server.backfills });
     app.get("/status", async (context) => context.json(await server.status()));
   }
   for (const path of ["/workers", "/workers/restart"]) app.all(path, noWorkers);
@@ -84,7 +87,10 @@ export function createManagement(options: { actor: string }, dependencies: Manag
 }
 
 /** What only a running server can do. */
-const ofServer = ["/status", "/ingest", "/ingest/*", "/api/v1/admin/upstreams", "/api/v1/admin/upstreams/*"];
+const ofServer = [
+  ...["/status", "/ingest", "/ingest/*", "/backfills", "/backfills/*"],
+  ...["/api/v1/admin/upstreams", "/api/v1/admin/upstreams/*"],
+];
 
 function noServer(): never {
   throw new SluiceError("CONFLICT", { message: "No server runs on these stores, and only a running one can do this" });

@@ -38,9 +38,14 @@ export class CommandContext {
   }
 
   /** A command with the options that all of them have. */
-  command(parent: Command, name: string, description: string, terms: { readonly hidden?: boolean } = {}): Command {
+  command(
+    parent: Command,
+    name: string,
+    description: string,
+    terms: { readonly hidden?: boolean; readonly isDefault?: boolean } = {},
+  ): Command {
     return parent
-      .command(name, { hidden: terms.hidden === true })
+      .command(name, { hidden: terms.hidden === true, isDefault: terms.isDefault === true })
       .description(description)
       .option("--config <file>", "a TOML file of settings; ./sluice.toml where there is one")
       .option("--data-dir <directory>", "the directory of the embedded stores")

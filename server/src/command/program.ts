@@ -3,6 +3,7 @@ import { Command, Option } from "commander";
 import { endpointsOf, openedRoles, version } from "../compose.ts";
 import { describeConfig, findHostFaults, formatFaults } from "../config/index.ts";
 import { addAccountCommands } from "./accounts.ts";
+import { addBackfillCommands } from "./backfill.ts";
 import { addBackupCommands } from "./backup.ts";
 import { addChainCommands } from "./chain.ts";
 import { addCompletionCommand } from "./completion.ts";
@@ -49,6 +50,7 @@ export function buildProgram(terminal: Terminal, environment: Environment = {}):
   addOracleCommands(program, context);
   addEngineCommands(program, context);
   addIngestCommands(program, context);
+  addBackfillCommands(program, context);
   addSearcherCommands(program, context);
   addChainCommands(program, context);
   addSecretCommands(program, context);

@@ -114,6 +114,14 @@ beforeAll(async () => {
             return to > 500n ? { ok: false, reason: "range" } : { ok: true };
           },
         },
+        backfills: {
+          list: async () => [backfillRecord],
+          add: async (network, { first, until }) => {
+            if (network === "testnet") return { ok: false, reason: "network" };
+            return { ok: true, record: { ...backfillRecord, from: String(first), to: String(until - 1n) } };
+          },
+          cancel: async (id) => id === backfillRecord.id,
+        },
         closing: new AbortController().signal,
         status: async () => ({
           status: "degraded",
@@ -138,6 +146,11 @@ beforeAll(async () => {
   resources.defer(() => server.stop(true));
 });
 const skipped: string[] = [];
+const backfillRecord = {
+  ...{ id: "m1", network: "devnet", from: "10", to: "109" },
+  state: "active",
+  ...{ slots: 100, held: 25, slots_per_second: 2.5, eta_seconds: 30, fault: "the block of slot 40 cannot be had" },
+} as const;
 const ingestRecord = {
   network: "devnet",
   state: "lagging",
@@ -181,6 +194,24 @@ test("ingest is shown with its sources, and slots are given up at an operator's 
   await expect(say("ingest", "skip", "devnet", "431", "900")).rejects.toThrow("ten million");
   await expect(say("ingest", "skip", "devnet", "x", "900")).rejects.toThrow("It must be a slot");
   await expect(say("ingest", "skip", "moonnet", "1", "2")).rejects.toThrow("mainnet");
+});
+
+test("slots of the past are ordered, shown with their pace, and cancelled", async () => {
+  const order = ["backfill", "--network", "devnet", "--from", "10", "--to", "109"];
+  expect(await read(...order)).toMatchObject({ from: "10", to: "109" });
+  const shown = await say("backfill", "list");
+  for (const part of ["m1", "25%", "2.5", "30 s", "m1: the block of slot 40 cannot be had"]) {
+    expect(shown).toContain(part);
+  }
+  expect(await read("backfill", "cancel", "m1")).toMatchObject({ items: [{ id: "m1" }] });
+  const audit = await read("audit");
+  const actions = audit.items.slice(0, 2).map(({ action, subject }: Record<string, string>) => `${action} ${subject}`);
+  expect(actions).toEqual(["backfill.cancel m1", "backfill.order m1"]);
+  await expect(say("backfill", "cancel", "m2")).rejects.toThrow("No active order has this id");
+  await expect(say("backfill", "--network", "devnet", "--from", "9", "--to", "8")).rejects.toThrow("below from");
+  await expect(say("backfill", "--network", "testnet", "--from", "1", "--to", "8")).rejects.toThrow("has no nodes");
+  await expect(say("backfill", "--network", "devnet", "--from", "1")).rejects.toThrow("are needed");
+  await expect(say("backfill", "--network", "devnet", "--from", "-1", "--to", "8")).rejects.toThrow("must be a slot");
 });
 
 test("an account is created with all three tiers, shown, renamed, moved, limited, disabled and enabled", async () => {

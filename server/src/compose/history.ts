@@ -1,10 +1,18 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { Config } from "../config/index.ts";
-import { createHistoryEvents, LedgerWriter } from "../history/index.ts";
+import {
+  type BackfillSource,
+  Backfills,
+  ChainBackfill,
+  createHistoryEvents,
+  type HistoryEvents,
+  LedgerWriter,
+} from "../history/index.ts";
 import { createLeaseEvents, LeaseHolder, leaseTimesOf, Succession } from "../leases/index.ts";
 import type { ChainLogListener, ChainLogs } from "../log/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { opensIngest } from "./endpoints.ts";
+import { backfillSources, type Pools } from "./ingest.ts";
 import type { Stores } from "./stores.ts";
 
 interface HistoryParts extends Dependencies {
@@ -13,22 +21,24 @@ interface HistoryParts extends Dependencies {
 }
 
 /**
- * Has one process of several write each network's chain into the ledger: the one with the lease, of those that have the
- * log open.
+ * Has one process of several write each network's chain into the ledger and fill what is missing there: the one with
+ * the lease, of those that have the log open. Null where this process does not have the role.
  */
-export async function openLedgerWriters(config: Config, dependencies: HistoryParts): Promise<undefined> {
-  if (!opensIngest(config)) return;
-  const { resources, events, clock, chainLogs } = dependencies;
+export async function openLedgerWriters(
+  config: Config,
+  dependencies: HistoryParts & { readonly upstreams: Pools },
+): Promise<Backfills | null> {
+  if (!opensIngest(config)) return null;
+  const { resources, events, clock, random, chainLogs, stores } = dependencies;
   const { leaseMs } = config.stores;
   const history = createHistoryEvents(dependencies);
+  const terms = new Map<Network, WritingTerm>();
   for (const network of chainLogs.networks) {
     const open = async (): Promise<WritingTerm> => {
-      const term = new WritingTerm(network, (log, chain) => {
-        const { stores } = dependencies;
-        const discardsOtherChain = config.mode === "dev";
-        const options = { network, chain, votes: config.stores.ledgerVotes === "full", discardsOtherChain };
-        return new LedgerWriter(options, { store: stores.ledger.chain, chainLog: log, clock, events: history });
-      });
+      const term = new WritingTerm(network, (chainLog, chain) =>
+        writing(config, { ...dependencies, history, network, chainLog, chain }),
+      );
+      terms.set(network, term);
       await term.begin(chainLogs);
       return term;
     };
@@ -45,6 +55,47 @@ export async function openLedgerWriters(config: Config, dependencies: HistoryPar
     resources.use(succession);
     await succession.begin();
   }
+  const progressOf: Progress = (network) => terms.get(network)?.backfill?.progress() ?? null;
+  return new Backfills({ store: stores.ledger.chain, networks: chainLogs.networks, progressOf, clock, random });
+}
+
+type Progress = ConstructorParameters<typeof Backfills>[0]["progressOf"];
+type Log = NonNullable<Parameters<ChainLogListener>[1]>;
+type Chain = Parameters<ChainLogListener>[2];
+
+/** What runs over an open log while the lease is held. */
+interface Writing {
+  readonly writer: LedgerWriter;
+  readonly backfill: ChainBackfill;
+}
+
+function writing(
+  config: Config,
+  {
+    history: events,
+    network,
+    chainLog,
+    chain,
+    ...dependencies
+  }: HistoryParts & {
+    readonly upstreams: Pools;
+    readonly history: HistoryEvents;
+    readonly network: Network;
+    readonly chainLog: Log;
+    readonly chain: Chain;
+  },
+): Writing {
+  const { clock, stores, upstreams } = dependencies;
+  const store = stores.ledger.chain;
+  const votes = config.stores.ledgerVotes === "full";
+  // A development chain that is started anew is another one; a real one never is.
+  const discardsOtherChain = config.mode === "dev";
+  const sources = (): readonly BackfillSource[] => backfillSources(upstreams, network);
+  const finalized = (): bigint | null => upstreams.pool(network)?.confirmedRoot() ?? null;
+  return {
+    writer: new LedgerWriter({ network, chain, votes, discardsOtherChain }, { store, chainLog, clock, events }),
+    backfill: new ChainBackfill({ network, chain, votes }, { store, sources, finalized, clock, events }),
+  };
 }
 
 function leaseOf(
@@ -65,34 +116,36 @@ function leaseOf(
   );
 }
 
-type Log = NonNullable<Parameters<ChainLogListener>[1]>;
-type Chain = Parameters<ChainLogListener>[2];
-
-/** While this process has the lease: a writer over the log that is open. */
+/** While this process has the lease: writer and backfill over the log that is open. */
 class WritingTerm implements AsyncDisposable {
   readonly #network: Network;
-  readonly #start: (log: Log, chain: Chain) => AsyncDisposable;
+  readonly #start: (log: Log, chain: Chain) => Writing;
   #following: Disposable | null = null;
-  #writer: AsyncDisposable | null = null;
+  #writing: Writing | null = null;
   #isClosed = false;
 
-  constructor(network: Network, start: (log: Log, chain: Chain) => AsyncDisposable) {
+  constructor(network: Network, start: (log: Log, chain: Chain) => Writing) {
     this.#network = network;
     this.#start = start;
+  }
+
+  get backfill(): ChainBackfill | null {
+    return this.#writing?.backfill ?? null;
   }
 
   async begin(chainLogs: ChainLogs): Promise<void> {
     this.#following = await chainLogs.follow(async (network, log, chain) => {
       if (network !== this.#network) return;
       await this.#end();
-      if (log !== null && !this.#isClosed) this.#writer = this.#start(log, chain);
+      if (log !== null && !this.#isClosed) this.#writing = this.#start(log, chain);
     });
   }
 
   async #end(): Promise<void> {
-    const writer = this.#writer;
-    this.#writer = null;
-    await writer?.[Symbol.asyncDispose]();
+    const present = this.#writing;
+    this.#writing = null;
+    await present?.backfill[Symbol.asyncDispose]();
+    await present?.writer[Symbol.asyncDispose]();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,6 +4,7 @@ import { type Network, networks } from "@sluice/contract/tiers";
 import type { Slot } from "@sluice/wire/identifiers";
 import type { Config } from "../config/index.ts";
 import type { BlockFlow } from "../engine/index.ts";
+import type { BackfillSource } from "../history/index.ts";
 import {
   type BlockSource,
   BlockSubscription,
@@ -22,7 +23,7 @@ import { answerText, type UpstreamOutcome, type UpstreamPool, type Upstreams } f
 import type { Dependencies } from "./dependencies.ts";
 import { opensEngine, opensIngest } from "./endpoints.ts";
 
-type Pools = Pick<Upstreams, "pool">;
+export type Pools = Pick<Upstreams, "pool">;
 type UpstreamNode = UpstreamPool["nodeSet"]["nodes"][number];
 
 /** Nodes of a network that bring blocks by themselves; the others are asked for single blocks. */
@@ -219,6 +220,22 @@ function nodesOf(
       }));
     },
   };
+}
+
+/** The nodes of a network that have blocks of the past, those of the archive first, each within its own rate. */
+export function backfillSources(upstreams: Pools, network: Network): readonly BackfillSource[] {
+  const nodes = upstreams.pool(network)?.nodeSet.nodes ?? [];
+  const open = nodes.filter(({ order, chain }) => order === "open" && chain === "joined");
+  const archive = open.filter((node) => node.serves("archive"));
+  const others = open.filter((node) => node.serves("read") && !archive.includes(node));
+  return [...archive, ...others].slice(0, nodesMax).map((node) => {
+    const blocks = new NodeBlocks((question) => askNode(node, question));
+    return {
+      node: node.label,
+      fetchBlock: (slot, signal) => blocks.fetchBlock(slot, signal),
+      fetchSlots: (from, to, signal) => blocks.fetchSlots(from, to, signal),
+    };
+  });
 }
 
 /** What a node brings blocks by. */

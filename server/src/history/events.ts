@@ -9,7 +9,7 @@ export const historyMetrics = {
     "network",
     "source",
   ]),
-  bytes: counter("sluice_history_bytes_total", "Bytes of rows of blocks sent to the ledger", ["network", "source"]),
+  bytes: counter("sluice_history_bytes_total", "Bytes of rows that the writer has sent to the ledger", ofNetwork),
   delay: latency(
     "sluice_history_write_duration_seconds",
     "Time from the moment that the writer has a block until its rows are on disk",
@@ -27,10 +27,11 @@ export const historyMetrics = {
     "Slots between the first and the last one held that the ledger does not hold",
     ofNetwork,
   ),
-  failures: counter("sluice_history_failures_total", "Writes that the ledger did not take, and that are repeated", [
-    "network",
-    "source",
-  ]),
+  failures: counter(
+    "sluice_history_failures_total",
+    "Writes that the ledger did not take, and attempts of backfill that failed; they are repeated",
+    ["network", "source"],
+  ),
   dropped: counter("sluice_history_dropped_blocks_total", "Written blocks that left the chain", ofNetwork),
   malformed: counter("sluice_history_malformed_blocks_total", "Blocks of the log that cannot be read", ofNetwork),
 } as const;
@@ -60,6 +61,9 @@ export interface HistoryEvents {
   writerCursorLost(network: Network, code: string): void;
   /** The ledger holds another chain of this network. */
   writerRefused(network: Network): void;
+  backfillWrote(network: Network, blocks: number): void;
+  /** Slots cannot be filled now, told once for each reason. */
+  backfillFailed(network: Network, reason: string): void;
   /** An error of Sluice itself; the writer begins again. */
   writerFault(network: Network, error: unknown): void;
 }
@@ -70,7 +74,7 @@ export function createHistoryEvents({ log, metrics }: Observe): HistoryEvents {
   return {
     writerWrote: (network, { blocks, bytes, delayMs, behindMs }) => {
       families.blocks.with(network, "writer").add(blocks);
-      families.bytes.with(network, "writer").add(bytes);
+      families.bytes.with(network).add(bytes);
       families.delay.with(network).observe(delayMs / 1_000);
       if (behindMs !== null) families.lagSeconds.with(network).set(behindMs / 1_000);
     },
@@ -96,6 +100,11 @@ export function createHistoryEvents({ log, metrics }: Observe): HistoryEvents {
       log.warn({ network, code }, "the log of the chain does not reach back to what the ledger holds"),
     writerRefused: (network) =>
       log.warn({ network }, "the ledger holds another chain of this network, so no block is written to it"),
+    backfillWrote: (network, blocks) => families.blocks.with(network, "backfill").add(blocks),
+    backfillFailed: (network, reason) => {
+      families.failures.with(network, "backfill").add();
+      log.warn({ network, reason }, "backfill cannot fill slots of the ledger now");
+    },
     writerFault: (network, error) => log.error({ network, error }, "the writer of the ledger failed and begins again"),
   };
 }

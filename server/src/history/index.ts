@@ -1,11 +1,14 @@
 /**
- * history: blocks and transactions that are over. Its writer follows the log of the chain into the ledger; its look-ups
- * read them back, over REST and as JSON-RPC of what nodes have pruned. Fed by the log and the ledger; feeds the ledger,
- * clients, and rpc with answers in the form of a node's.
+ * history: blocks and transactions that are over. Its writer follows the log of the chain into the ledger, and backfill
+ * fills what is missing there from the nodes; its look-ups read them back, over REST and as JSON-RPC of what nodes have
+ * pruned. Fed by log, ingest and ledger; feeds the ledger, clients, and rpc with answers in the form of a node's.
  */
 export { LedgerArchive } from "./archive/archive.ts";
 export { archiveMetrics, createArchiveEvents } from "./archive/events.ts";
-export { createHistoryEvents, historyMetrics } from "./events.ts";
+export { Backfills } from "./backfill/backfills.ts";
+export type { BackfillSource } from "./backfill/block-fetcher.ts";
+export { ChainBackfill } from "./backfill/chain-backfill.ts";
+export { createHistoryEvents, type HistoryEvents, historyMetrics } from "./events.ts";
 export { HistoryApp, historyMethods, historyPath } from "./http/history-app.ts";
 export { Lookups } from "./lookups/lookups.ts";
 export { LedgerWriter } from "./writer/ledger-writer.ts";

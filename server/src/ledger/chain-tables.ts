@@ -375,5 +375,25 @@ export const heldRangesTable: TableDefinition = {
   shardBy: "cityHash64(network)",
 };
 
+/** Slots that operators want to be held. Of one order the row with the highest version stands. */
+export const backfillsTable: TableDefinition = {
+  name: "backfills",
+  timeColumn: "at",
+  columns: [
+    network,
+    { name: "id", type: "String" },
+    { name: "first_slot", type: "UInt64" },
+    { name: "until_slot", type: "UInt64" },
+    /** `active`, `done` or `cancelled`. */
+    word("state"),
+    { name: "at", type: "DateTime64(3, 'UTC')" },
+    { name: "version", type: "UInt64" },
+  ],
+  partitionBy: "network",
+  replacing: { version: "version" },
+  orderBy: ["network", "id"],
+  shardBy: "cityHash64(network)",
+};
+
 /** Of every chain table, kept for ever: small, and what readers judge the others by. */
-export const chainRecordTables: readonly TableDefinition[] = [droppedBlocksTable, heldRangesTable];
+export const chainRecordTables: readonly TableDefinition[] = [droppedBlocksTable, heldRangesTable, backfillsTable];

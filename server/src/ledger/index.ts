@@ -13,6 +13,7 @@ export { ChainRows, type EncodedRows, signatureKey } from "./chain/rows.ts";
 export { anyTransaction, type FoundTransactions, type TransactionConditions } from "./chain/search.ts";
 export type { ChainOrder, PlaceRange, SlotWindow, TransactionPlace } from "./chain/statements.ts";
 export {
+  type BackfillOrder,
   type DroppedBlock,
   type HeldChain,
   type HeldIdentity,

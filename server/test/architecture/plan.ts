@@ -201,7 +201,7 @@ export const layered: readonly Layered[] = [
   {
     folder: "server/src/history",
     rooms: false,
-    layers: [["events", "lookups"], ["archive", "http", "writer"], ["index"]],
+    layers: [["events", "lookups"], ["archive", "http", "writer"], ["backfill"], ["index"]],
   },
   {
     folder: "server/src/engine",
@@ -255,6 +255,7 @@ export const layered: readonly Layered[] = [
       ["bundle-figures", "console-bundles", "console-names", "console-prices", "console-sql"],
       [
         "account-routes",
+        "backfill-routes",
         "backup-routes",
         "credit-routes",
         "engine-routes",

@@ -53,7 +53,8 @@ const versionsOfWriter = 2n ** 32n;
 /** Blocks that are looked for above the watermark; more are never unsettled while a chain works. */
 const unsettledSlotsMax = 1_000_000n;
 
-const identityOf = ({ genesisHash, firstBlockhash }: ChainIdentity): HeldIdentity => ({
+/** A chain's identity as the ledger has it. */
+export const identityOf = ({ genesisHash, firstBlockhash }: ChainIdentity): HeldIdentity => ({
   genesisHash,
   firstBlockhash: firstBlockhash ?? "",
 });

@@ -1,6 +1,12 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
-import { chainRecordTables, chainTables, droppedBlocksTable, heldRangesTable } from "../chain-tables.ts";
+import {
+  backfillsTable,
+  chainRecordTables,
+  chainTables,
+  droppedBlocksTable,
+  heldRangesTable,
+} from "../chain-tables.ts";
 import type { LedgerConnection } from "../connection.ts";
 import { dropPartition, type Form, partsOf, storedName } from "../ddl.ts";
 import { LedgerQueryError } from "../errors.ts";
@@ -45,6 +51,12 @@ export interface DroppedBlock {
   readonly blockhash: string;
   readonly dropped: boolean;
   readonly version: bigint;
+}
+
+/** Slots that an operator wants to be held. */
+export interface BackfillOrder extends SlotSpan {
+  readonly id: string;
+  readonly state: "active" | "done" | "cancelled";
 }
 
 export interface ChainStoreDependencies {
@@ -137,6 +149,31 @@ export class ChainStore {
       ...{ network, first, until },
     });
     return rows.map(({ slot, blockhash, parent }) => ({ slot: BigInt(slot), blockhash, parentBlockhash: parent }));
+  }
+
+  /** Orders of a network, the oldest first; at most 1,000. @throws {LedgerUnavailableError | LedgerQueryError} */
+  async backfills(network: Network): Promise<readonly BackfillOrder[]> {
+    const sql =
+      `SELECT id, first_slot, until_slot, state FROM ${backfillsTable.name} FINAL ` +
+      "WHERE network = {network:String} ORDER BY state != 'active', id LIMIT 1000";
+    const rows = await this.#dependencies.connection.query<{
+      id: string;
+      first_slot: string;
+      until_slot: string;
+      state: BackfillOrder["state"];
+    }>(sql, { network });
+    return rows.map(({ id, state, ...row }) => ({
+      ...{ id, state, first: BigInt(row.first_slot), until: BigInt(row.until_slot) },
+    }));
+  }
+
+  /** Writes an order, or its new state. @throws {LedgerUnavailableError | LedgerQueryError} */
+  async putBackfill(network: Network, { id, first, until, state }: BackfillOrder): Promise<void> {
+    const at = this.#dependencies.clock.now();
+    // What has ended stays so, whatever the clocks of processes say.
+    const version = BigInt(Math.trunc(at)) + (state === "active" ? 0n : 2n ** 62n);
+    const row = { network, id, first_slot: first, until_slot: until, state, at, version };
+    await this.#insertRecords(backfillsTable.name, [row], `backfill-${network}-${id}-${state}`);
   }
 
   /** @throws {LedgerUnavailableError | LedgerQueryError} */

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { packBlock } from "@sluice/encode";
+import { systemClock, systemRandom } from "@sluice/lib";
+import { eventually } from "@sluice/lib/testing";
+import type { Slot } from "@sluice/wire/identifiers";
+import type { Ledger } from "../../ledger/index.ts";
+import type { BlockHeader } from "../../log/index.ts";
+import { headerOf } from "../../log/testing/chain-model.ts";
+import { blockOfHeader } from "../testing/blocks.ts";
+import { chain, openTestLedger, testEvents } from "../testing/stand.ts";
+import { BlockRows } from "../writer/block-rows.ts";
+import { Backfills } from "./backfills.ts";
+import type { BackfillSource } from "./block-fetcher.ts";
+import { ChainBackfill } from "./chain-backfill.ts";
+
+let ledger: Ledger;
+beforeAll(async () => {
+  ledger = await openTestLedger();
+});
+afterAll(async () => {
+  await ledger[Symbol.asyncDispose]();
+});
+
+/** Blocks of every slot from 10 to 120 but each seventh, linked. */
+const headers: BlockHeader[] = [];
+for (let slot = 10; slot <= 120; slot++) {
+  if (slot % 7 !== 0) headers.push(headerOf(slot, headers.at(-1) ?? 9));
+}
+const final = 100n;
+
+/** A node; `hides` are slots that its list leaves out, `lacks` those whose blocks it does not have. */
+function nodeOf(name: string, changes: { hides?: readonly bigint[]; lacks?: (slot: bigint) => boolean } = {}) {
+  const asked: bigint[] = [];
+  const source: BackfillSource = {
+    node: name,
+    fetchBlock: async (slot) => {
+      asked.push(slot);
+      const header = headers.find((each) => each.slot === slot);
+      if (header === undefined) return { kind: "absent", code: -32_009 };
+      if (changes.lacks?.(slot) === true) return { kind: "unavailable", reason: "refused" };
+      const body = packBlock(blockOfHeader(header));
+      return { kind: "present", block: { header, body, signatureHash: new Uint8Array(32) } };
+    },
+    fetchSlots: async (from, to) =>
+      headers
+        .map(({ slot }) => slot as Slot)
+        .filter((slot) => slot >= from && slot <= to && changes.hides?.includes(slot) !== true),
+  };
+  return { source, asked };
+}
+
+function runOver(sources: readonly BackfillSource[]) {
+  const { events, lines } = testEvents();
+  const running = new ChainBackfill(
+    { network: "devnet", chain, votes: false },
+    { store: ledger.chain, sources: () => sources, finalized: () => final, clock: systemClock, events },
+  );
+  const orders = new Backfills({
+    store: ledger.chain,
+    networks: ["devnet"],
+    progressOf: () => running.progress(),
+    clock: systemClock,
+    random: systemRandom,
+  });
+  return { running, orders, lines };
+}
+
+const stored = async (first: bigint, until: bigint): Promise<string[]> =>
+  (await ledger.chain.blocksOf("devnet", { first, until })).map(({ slot, blockhash }) => `${slot} ${blockhash}`);
+const expected = (first: bigint, until: bigint): string[] =>
+  headers.filter(({ slot }) => slot >= first && slot < until).map(({ slot, blockhash }) => `${slot} ${blockhash}`);
+
+test("an order is filled from who has the blocks, with those that lists leave out, and what is not of the chain goes", async () => {
+  // What a writer had left: a block that died, in a slot that the chain has another one for, and one that was skipped.
+  const rows = new BlockRows({ network: "devnet", votes: false });
+  for (const slot of [33, 35]) rows.add(packBlock(blockOfHeader(headerOf(slot, 32, "dead"))), 0);
+  await ledger.chain.writeBlocks("devnet", { first: 33n, until: 36n }, rows.rows.encode());
+  const poor = nodeOf("poor", { lacks: (slot) => slot % 3n === 0n, hides: [30n, 31n, 60n] });
+  const archive = nodeOf("archive");
+  const { running, orders } = runOver([poor.source, archive.source]);
+  const ordered = await orders.add("devnet", { first: 20n, until: 71n });
+  expect(ordered).toMatchObject({ ok: true, record: { from: "20", to: "70", state: "active", slots: 51, held: 0 } });
+  await eventually("the order is done", async () => (await orders.list())[0]?.state === "done");
+  expect(await stored(20n, 71n)).toEqual(expected(20n, 71n));
+  // Slot 70 was skipped, which the block after it proves.
+  expect((await ledger.chain.held("devnet")).ranges).toEqual([{ first: 20n, until: 71n }]);
+  // Once more: what is held is not read.
+  archive.asked.length = 0;
+  poor.asked.length = 0;
+  await orders.add("devnet", { first: 25n, until: 60n });
+  await eventually("the order is done", async () => (await orders.list()).every(({ state }) => state === "done"));
+  expect([archive.asked, poor.asked]).toEqual([[], []]);
+  await running[Symbol.asyncDispose]();
+}, 60_000);
+
+test("a hole between what is held is filled by itself, by the next process where one was ended", async () => {
+  const hold = { source: "writer", first: 90n, until: 96n, version: 2n ** 40n, cursor: "" } as const;
+  const identity = { genesisHash: chain.genesisHash, firstBlockhash: chain.firstBlockhash ?? "" };
+  const rows = new BlockRows({ network: "devnet", votes: false });
+  for (const header of headers.filter(({ slot }) => slot >= 90n && slot < 96n)) {
+    rows.add(packBlock(blockOfHeader(header)), 0);
+  }
+  await ledger.chain.writeBlocks("devnet", { first: 90n, until: 96n }, rows.rows.encode());
+  await ledger.chain.hold("devnet", identity, hold);
+  const first = runOver([nodeOf("half", { lacks: (slot) => slot > 80n }).source]);
+  await eventually("what can be had is held", async () => {
+    const { ranges } = await ledger.chain.held("devnet");
+    return (ranges[0]?.until ?? 0n) >= 80n && first.running.progress().fault !== null;
+  });
+  expect(first.running.progress().fault).toContain("cannot be had: half refused");
+  await first.running[Symbol.asyncDispose]();
+  const second = runOver([nodeOf("whole").source]);
+  await eventually("the hole is filled", async () => (await ledger.chain.held("devnet")).ranges.length === 1);
+  expect(await stored(20n, 96n)).toEqual(expected(20n, 96n));
+  await second.running[Symbol.asyncDispose]();
+}, 60_000);
+
+test("nodes that contradict what is held fill nothing, and an order that is cancelled ends", async () => {
+  const node = nodeOf("liar");
+  const liar: BackfillSource = {
+    ...node.source,
+    fetchBlock: async (slot, signal) => {
+      const answer = await node.source.fetchBlock(slot, signal);
+      if (answer.kind !== "present" || slot !== 96n) return answer;
+      return { kind: "present", block: { ...answer.block, header: { ...answer.block.header, parentBlockhash: "x" } } };
+    },
+  };
+  const { running, orders } = runOver([liar]);
+  const ordered = await orders.add("devnet", { first: 96n, until: 99n });
+  await eventually("it says why", () => running.progress().fault !== null);
+  expect(running.progress().fault).toContain("does not follow on");
+  expect((await ledger.chain.held("devnet")).watermark).toBe(95n);
+  if (!ordered.ok) throw new Error(ordered.reason);
+  expect(await orders.cancel(ordered.record.id)).toBe(true);
+  expect(await orders.cancel(ordered.record.id)).toBe(false);
+  expect((await orders.list()).find(({ id }) => id === ordered.record.id)?.state).toBe("cancelled");
+  await running[Symbol.asyncDispose]();
+}, 60_000);
