@@ -147,6 +147,8 @@ describe("rules", () => {
     expect(serveFaults({ ROLES: "resolver", CHAIN_RPC_URL: "http://a" })).toEqual([]);
     expect(serveFaults({ ROLES: "resolver", UPSTREAMS_MAINNET: "a=http://a" })).toEqual([]);
     expect(serveFaults({ ...secret, ROLES: "all" })).toEqual(["CHAIN_RPC_URL"]);
+    // What a role that cannot be read would need is not said.
+    expect(serveFaults({ ...secret, ROLES: "gatewey" })).toEqual(["ROLES"]);
   });
 
   test("serve ingests only where that is named, and then needs a node of some network", () => {

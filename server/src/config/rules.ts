@@ -1,7 +1,7 @@
 import { parseClickhouseUrl } from "./clickhouse-url.ts";
 import { standardPorts } from "./config.ts";
 import type { ConfigFault } from "./faults.ts";
-import { type KeyName, type KeyValues, keys, type Mode, roles } from "./keys.ts";
+import { type KeyName, type KeyValues, keys, type Mode } from "./keys.ts";
 import { certificateKeys } from "./tls-keys.ts";
 
 /** Rules between several keys. Each is checked only on values that were read, so that one mistake gives one fault. */
@@ -40,7 +40,8 @@ function checkServe(mode: Mode, values: Partial<KeyValues>): ConfigFault[] {
 
 /** A role that is named runs, or the operator is told what it lacks. */
 function checkRoles(values: Partial<KeyValues>): ConfigFault[] {
-  const { ROLES: chosen = roles, NETWORK_DEFAULT: network, CHAIN_RPC_URL, ENGINE_BUILDER, ORACLE } = values;
+  const { ROLES: chosen, NETWORK_DEFAULT: network, CHAIN_RPC_URL, ENGINE_BUILDER, ORACLE } = values;
+  if (chosen === undefined) return [];
   const nodes = {
     mainnet: values.UPSTREAMS_MAINNET,
     devnet: values.UPSTREAMS_DEVNET,
