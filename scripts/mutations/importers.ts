@@ -1,7 +1,10 @@
-/** Which test files can notice a change of a file: those that import it, directly or through others. */
+/** Which test files can notice a change of a file: those that import or start it, directly or through others. */
 import { readFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
 import { parseSync } from "oxc-parser";
+
+/** How a program of a process of its own is named where it is started. */
+const startedFile = /new URL\("(\.[^"]+\.ts)", import\.meta\.url\)/g;
 
 export class Importers {
   readonly #importedBy = new Map<string, Set<string>>();
@@ -9,10 +12,12 @@ export class Importers {
   /** `files` are paths from `root`. */
   constructor(root: string, files: readonly string[]) {
     for (const path of files) {
-      const { module } = parseSync(path, readFileSync(join(root, path), "utf8"), { sourceType: "module" });
+      const text = readFileSync(join(root, path), "utf8");
+      const { module } = parseSync(path, text, { sourceType: "module" });
       const named = [...module.staticImports, ...module.staticExports.flatMap(({ entries }) => entries)];
-      for (const { moduleRequest } of named) {
-        const target = targetOf(moduleRequest?.value ?? "", join(root, path), root);
+      const started = [...text.matchAll(startedFile)].map(([, file]) => file);
+      for (const specifier of [...named.map(({ moduleRequest }) => moduleRequest?.value), ...started]) {
+        const target = targetOf(specifier ?? "", join(root, path), root);
         if (target === null) continue;
         const importers = this.#importedBy.get(target) ?? new Set();
         this.#importedBy.set(target, importers.add(path));

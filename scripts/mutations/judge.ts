@@ -57,7 +57,7 @@ export class Judge {
     const isNear = (test: string): boolean => this.#room.neighbours.some((folder) => test.startsWith(folder));
     const near = await this.#testsFor(mutant, (test) => isNear(test) && !test.startsWith(`${this.#room.folder}/`));
     for (const test of near) {
-      if (!test.executes(mutant.path, mutant.line)) continue;
+      if (this.#room.runsInChildren !== true && !test.executes(mutant.path, mutant.line)) continue;
       // They listen, wait and start processes: a failure counts when it comes again.
       if (!(await this.#passes([test], mutant)) && !(await this.#passes([test], mutant))) return "neighbours";
     }

@@ -60,6 +60,22 @@ test("the tests that can notice a change are those that reach its file", () => {
   expect(importers.testsOf("lib/index.ts")).toEqual(["scripts/mutations/mutations.test.ts"]);
 });
 
+test("a program that is started in a process of its own is reached by the tests of what starts it", () => {
+  const files = [
+    "svm/bank/bank-machine.ts",
+    "svm/bank/main.ts",
+    "svm/bank/machine-codec.ts",
+    "devnet/chain/machine/index.ts",
+  ];
+  const tests = ["devnet/chain/machine/machine.test.ts"];
+  const importers = new Importers(new URL("../..", import.meta.url).pathname, [
+    ...files,
+    ...tests,
+    "svm/bank/index.ts",
+  ]);
+  expect(importers.testsOf("svm/bank/machine-codec.ts")).toEqual(tests);
+});
+
 test("each equivalent on record is one mutant of today's sources, with a reason", () => {
   const isCurrent = (record: Equivalent): boolean => {
     const text = readFileSync(new URL(`../../${record.path}`, import.meta.url), "utf8");
