@@ -98,6 +98,7 @@ export class Analytics {
     try {
       requireSqlTier(caller);
       const judged = await this.#judged(question);
+      if (signal.aborted) throw new LedgerAbortedError();
       await this.#charge(caller, serviceCredits.sqlQuery, bill);
       const { format, max_rows: rowsMax } = question;
       const answer = await this.#placed(caller, { ...judged, format, rowsMax, signal }, bill);

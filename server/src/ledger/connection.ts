@@ -9,7 +9,7 @@ import {
 import type { SluiceError } from "@sluice/contract/errors";
 import { type Clock, SingleFlight, sleep } from "@sluice/lib";
 import type { LedgerAddress, LedgerEndpoint } from "./endpoint.ts";
-import { fromClient, LedgerUnavailableError } from "./errors.ts";
+import { fromClient, LedgerAbortedError, LedgerUnavailableError } from "./errors.ts";
 
 /** Bounds of what one process asks of its ledger. */
 export const connectionLimits = {
@@ -253,6 +253,8 @@ export class LedgerConnection implements AsyncDisposable {
    */
   async #reach<T>(options: CallOptions, action: (client: ClickHouseClient) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
+      // The client hears of an abort that comes while it calls, and of no earlier one.
+      if (options.signal?.aborted === true) throw new LedgerAbortedError();
       const { address, client } = await this.#client(options.database ?? this.#database);
       try {
         return await action(client);

@@ -1,6 +1,8 @@
 import { dlopen, FFIType, type Pointer, ptr, read, toArrayBuffer } from "bun:ffi";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { raise } from "./exceptions.ts";
+import { childLimits } from "./limits.ts";
 
 const packages: Readonly<Record<string, string>> = {
   "linux-x64": "@chdb/lib-linux-x64-gnu",
@@ -16,6 +18,8 @@ function libraryPath(): string {
   const chdb = createRequire(createRequire(import.meta.url).resolve("chdb"));
   return join(chdb.resolve(`${name}/package.json`), "..", "libchdb.so");
 }
+
+const tooLarge = `Limit for result exceeded, max bytes: ${childLimits.bufferedResultBytesMax}`;
 
 const load = () =>
   dlopen(libraryPath(), {
@@ -78,6 +82,8 @@ export class EngineCalls {
       const error = symbols.chdb_result_error(result);
       if (error !== null && error !== undefined) throw new Error(error.toString());
       const length = Number(symbols.chdb_result_length(result));
+      // Values that are the same in every row count once for the engine's own bound.
+      if (length > childLimits.bufferedResultBytesMax) throw raise("TOO_MANY_ROWS_OR_BYTES", tooLarge);
       const buffer = length === 0 ? null : symbols.chdb_result_buffer(result);
       return {
         // A copy: the result is the engine's memory, and freed below.

@@ -90,6 +90,12 @@ export interface CustomerStatementsOptions {
   readonly password: string;
 }
 
+/** What the ledger refuses of its own views is no fault of a customer's statement. */
+function unprepared(error: unknown): never {
+  if (error instanceof LedgerQueryError) throw new Error("the views of the ledger cannot be made", { cause: error });
+  throw error;
+}
+
 /** See `CustomerStatements`. Views and, on servers, the user are made at the first call of a process. */
 export class LedgerCustomerStatements implements CustomerStatements {
   readonly concurrentMax: number;
@@ -152,7 +158,7 @@ export class LedgerCustomerStatements implements CustomerStatements {
     sql: string,
     terms: Pick<ReadTerms, "parameters" | "format" | "isMeasured" | "signal"> & { readonly settings: LedgerSettings },
   ) {
-    if (!this.#isPrepared) await this.#prepared.run();
+    if (!this.#isPrepared) await this.#prepared.run().catch(unprepared);
     const { driver, form, password } = this.#options;
     const as =
       driver === "chdb"

@@ -90,7 +90,6 @@ const movement = [...place, "position", "kind"] as const;
 
 const tokenTransfers = chainView("token_transfers", "token_movements", () => [
   ...movement,
-  "program_id",
   "mint",
   "decimals",
   "amount",
