@@ -219,6 +219,11 @@ test("a stream that ended is opened again from the last slot that was whole, aft
   end();
   clock.advance(100);
   expect(last().requests).toEqual([packBlocksRequest(8n)]);
+  // A chain that was started anew has lower slots.
+  send(confirmed(3n));
+  end();
+  clock.advance(100);
+  expect(last().requests).toEqual([packBlocksRequest(3n)]);
 });
 
 test("a server that cannot repeat, or has sent too large an update, is not asked to repeat it", () => {

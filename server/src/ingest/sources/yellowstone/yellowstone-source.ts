@@ -61,7 +61,7 @@ export class YellowstoneSource implements BlockSource {
   #isUp = false;
   #malformed = 0;
   #heardMs = 0;
-  /** The highest slot that was confirmed, its block before it. */
+  /** The slot that was confirmed last, its block before it. */
   #whole: Slot | null = null;
   #repeats = true;
   #nextPing = 1;
@@ -136,7 +136,8 @@ export class YellowstoneSource implements BlockSource {
   #confirmed(slot: Slot): void {
     this.#attempt = 0;
     this.#repeats = true;
-    if (this.#whole === null || slot > this.#whole) this.#whole = slot;
+    // Also a lower one: the chain may have begun anew.
+    this.#whole = slot;
   }
 
   #keepAlive(): void {
