@@ -14,8 +14,10 @@ interface HubDependencies {
   readonly gate: { readonly isShut: boolean; pass(): Promise<void> };
 }
 
-/** Slots that are kept although no replay is asked for: until they are finalized, for streams at that commitment. */
+/** Slots that are kept although no replay is asked for: longer than until they are finalized. */
 const keptMin = 150;
+/** Transactions of kept slots, 6 KB each; beyond them the oldest slots go that are finalized. */
+const keptTransactionsMax = 40_000;
 
 /** All streams of a node, and the slots that they may still be told of. */
 export class YellowstoneHub {
@@ -122,10 +124,18 @@ export class YellowstoneHub {
     if (record === undefined) return;
     record.reached.add(commitment);
     this.#each((stream) => stream.reached(record, commitment));
+    this.#trim();
+  }
+
+  #trim(): void {
     const keptMax = Math.max(this.limits.replaySlots, keptMin);
-    for (const oldest of this.#records.keys()) {
-      if (this.#records.size <= keptMax) break;
-      this.#records.delete(oldest);
+    const records = [...this.#records.values()];
+    let transactions = records.reduce((total, record) => total + record.transactions.length, 0);
+    for (const [index, oldest] of records.entries()) {
+      const isWithin = records.length - index <= keptMax && transactions <= keptTransactionsMax;
+      if (isWithin || !oldest.reached.has("finalized")) return;
+      transactions -= oldest.transactions.length;
+      this.#records.delete(oldest.slot);
     }
   }
 
