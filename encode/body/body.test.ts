@@ -130,6 +130,13 @@ test("a body is unpacked once, another array with the same bytes is a body of it
   expect(unpackOnce(body)).toBe(unpackOnce(body));
   expect(unpackOnce(body.slice())).not.toBe(unpackOnce(body));
   expect(() => unpackOnce(Uint8Array.of(0xa3, 0x06))).toThrow(MalformedBytes);
+  // Bodies are held for minutes, blocks for as long as followers are near.
+  const known = unpackOnce(body);
+  const later = Array.from({ length: 15 }, () => body.slice());
+  for (const each of later.slice(1)) unpackOnce(each);
+  expect(unpackOnce(body)).toBe(known);
+  unpackOnce(later[0] ?? body);
+  expect(unpackOnce(body)).not.toBe(known);
 });
 
 test("transactions of a body that came in another order are put into their places, and a missing one is seen", () => {
