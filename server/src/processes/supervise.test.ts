@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom, systemClock } from "@sluice/lib";
@@ -64,6 +64,31 @@ test("a killed child is restarted and reported, and disposal leaves nothing", as
   ]);
   await child[Symbol.asyncDispose]();
   expect(lives.filter(isAlive)).toEqual([]);
+});
+
+test("a child runs in the directory that is given, else in this process's, with the environment that is given alone", async () => {
+  const says = readyChild.replace(
+    "pid:process.pid",
+    "pid:process.pid,where:process.cwd(),env:Object.keys(process.env)",
+  );
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), "sluice-supervise-")));
+  for (const given of [directory, undefined]) {
+    let said = "";
+    await using started = await superviseChild(
+      {
+        ...options(says),
+        ...(given === undefined ? {} : { directory: given }),
+        readReady: (line) => {
+          said = line;
+          return { pid: 0 };
+        },
+      },
+      { clock: systemClock, random: seededRandom(1), log: quiet },
+    );
+    expect(started.pid()).toBeGreaterThan(0);
+    expect(JSON.parse(said)).toMatchObject({ where: given ?? process.cwd(), env: ["PATH"] });
+  }
+  rmSync(directory, { recursive: true });
 });
 
 test("a child that cannot start is an error with its last output", async () => {
