@@ -178,8 +178,12 @@ if (databaseUrl !== "") {
     using watching = new PlainClient(other.grpcPort, healthService);
     const check = { service: "blockengine.v1.BlockEngine" };
     expect(await watching.call("Check", check)).toMatchObject({ message: { status: "NOT_SERVING" } });
-    const health = await (await fetch(new URL("/health", other.network.rpcUrl))).json();
-    expect(health).toMatchObject({ status: "ok", parts: { engine: "standby" } });
+    // What it reads of the chain it catches up with first.
+    const health = await eventually("its health", async () => {
+      const body = await (await fetch(new URL("/health", other.network.rpcUrl))).json();
+      return body.status === "ok" && body;
+    });
+    expect(health).toMatchObject({ parts: { engine: "standby" } });
     const readyOf = async (rest: string): Promise<number> => (await fetch(`${rest}/ready`)).status;
     expect([await readyOf(one.rest), await readyOf(other.rest)]).toEqual([200, 503]);
     expect((await fetch(new URL("/ready?role=engine", other.network.rpcUrl))).status).toBe(503);
