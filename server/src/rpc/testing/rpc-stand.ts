@@ -3,6 +3,7 @@ import type { Network } from "@sluice/contract/tiers";
 import { ManualClock } from "@sluice/lib";
 import { AnswerCache } from "../../cache/index.ts";
 import type { NodeAnswer, UpstreamCall, UpstreamHealth, UpstreamOutcome, UpstreamPool } from "../../upstreams/index.ts";
+import type { Archive, ArchiveCall } from "../archive.ts";
 import type { Plan } from "../plan.ts";
 import { Rpc, type RpcOutcome } from "../rpc.ts";
 import { textOf } from "../sent-answers.ts";
@@ -40,6 +41,9 @@ export class RpcStand {
   readonly taken: (readonly [object, string | null, string])[] = [];
   /** History that other processes share, by network and key. */
   readonly history = new Map<string, NodeAnswer>();
+  /** What is kept of the chain beside the nodes, and the calls that it was asked about. */
+  completes: Archive["complete"] = () => null;
+  readonly archived: ArchiveCall[] = [];
   /** Outcomes of look-ups, such as `devnet slot miss`. */
   readonly outcomes: string[] = [];
   readonly cache = new AnswerCache<NodeAnswer, UpstreamOutcome>({}, { clock: this.clock, isLive: () => true });
@@ -63,6 +67,16 @@ export class RpcStand {
       history: {
         find: async (network, key) => this.history.get(`${network} ${key}`) ?? null,
         keep: (network, key, answer) => void this.history.set(`${network} ${key}`, answer),
+      },
+      archive: {
+        complete: (call, outcome) => {
+          this.archived.push(call);
+          return this.completes(call, outcome);
+        },
+        indexed: ({ method }) =>
+          method === "getTransactionsForAddress"
+            ? Promise.resolve({ ok: false, code: "TIER_REQUIRED", message: "older" })
+            : null,
       },
       events: { cacheOutcome: (network, lifetime, outcome) => this.outcomes.push(`${network} ${lifetime} ${outcome}`) },
     },
