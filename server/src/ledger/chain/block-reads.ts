@@ -1,6 +1,6 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { LedgerConnection } from "../connection.ts";
-import { type ChainOrder, lookupSettings, ofChain, type SlotWindow, slotList } from "./statements.ts";
+import { type ChainOrder, eachOnce, lookupSettings, ofChain, type SlotWindow, slotList } from "./statements.ts";
 
 /** A block without its transactions. */
 export interface BlockRow {
@@ -37,6 +37,20 @@ const blockOf = ({ slot, body, ...raw }: RawBlock): BlockRow => ({
   body: Uint8Array.fromBase64(body),
 });
 
+/** Rows of one statement of which the slots are taken. */
+const rowsOfAddressMax = 8_192;
+
+/** The slots of a window beyond one of them, in an order. */
+function slotsBeyond(
+  { from, to, order }: SlotWindow & { readonly order: ChainOrder },
+  slot: bigint | null,
+): { readonly from: bigint; readonly to: bigint } {
+  if (slot === null) return { from, to };
+  if (order === "asc") return { from: slot + 1n, to };
+  // Nothing is before the first slot.
+  return slot === 0n ? { from: 1n, to: 0n } : { from, to: slot - 1n };
+}
+
 /** Reads of blocks; of two of one slot, the last one written. Throw LedgerUnavailableError, LedgerQueryError. */
 export class BlockReads {
   readonly #connection: LedgerConnection;
@@ -62,15 +76,19 @@ export class BlockReads {
   }
 
   /** One page of blocks. */
-  async blocks({ network, from, to, order, limit }: BlockRange): Promise<BlockRow[]> {
-    const rows = await this.#connection.query<RawBlock>(
-      `SELECT ${columns} FROM blocks ` +
-        "PREWHERE network = {network:String} AND slot >= {from:UInt64} AND slot <= {to:UInt64} " +
-        `WHERE ${ofChain} ORDER BY slot ${order.toUpperCase()} LIMIT 1 BY slot LIMIT {limit:UInt32}`,
-      { network, from, to, limit },
-      lookupSettings,
-    );
-    return rows.map(blockOf);
+  async blocks(range: BlockRange): Promise<BlockRow[]> {
+    const rows = await eachOnce({ ...range, after: null }, async ({ network, from, to, order, after, limit }) => {
+      const beyond = slotsBeyond({ from, to, order }, after?.slot ?? null);
+      const found = await this.#connection.query<RawBlock>(
+        `SELECT ${columns} FROM blocks ` +
+          "PREWHERE network = {network:String} AND slot >= {from:UInt64} AND slot <= {to:UInt64} " +
+          `WHERE ${ofChain} ORDER BY slot ${order.toUpperCase()} LIMIT {limit:UInt32}`,
+        { network, ...beyond, limit },
+        lookupSettings,
+      );
+      return found.map((raw) => ({ ...blockOf(raw), index: 0 }));
+    });
+    return rows.map(({ index: _index, ...row }) => row);
   }
 
   /** Slots that have a block, ascending; at most `limit`. */
@@ -84,16 +102,21 @@ export class BlockReads {
     return rows.map(({ slot }) => BigInt(slot));
   }
 
-  /** Slots with a transaction that names an address. */
-  async slotsOfAddress({ network, from, to, order, limit }: BlockRange, address: string): Promise<bigint[]> {
-    const rows = await this.#connection.query<{ slot: string }>(
-      "SELECT slot FROM transactions_by_address PREWHERE network = {network:String} AND address = {address:String} " +
-        `AND slot >= {from:UInt64} AND slot <= {to:UInt64} WHERE ${ofChain} ` +
-        `ORDER BY slot ${order.toUpperCase()} LIMIT 1 BY slot LIMIT {limit:UInt32}`,
-      { network, from, to, address, limit },
-      lookupSettings,
-    );
-    return rows.map(({ slot }) => BigInt(slot));
+  /** Slots with a transaction that names an address; a slot that was found is not read to its end. */
+  async slotsOfAddress({ network, order, limit, ...window }: BlockRange, address: string): Promise<bigint[]> {
+    const slots: bigint[] = [];
+    for (;;) {
+      const beyond = slotsBeyond({ ...window, order }, slots.at(-1) ?? null);
+      const rows = await this.#connection.query<{ slot: string }>(
+        "SELECT slot FROM transactions_by_address PREWHERE network = {network:String} AND address = {address:String} " +
+          `AND slot >= {from:UInt64} AND slot <= {to:UInt64} WHERE ${ofChain} ` +
+          `ORDER BY slot ${order.toUpperCase()} LIMIT ${rowsOfAddressMax}`,
+        { network, ...beyond, address },
+        lookupSettings,
+      );
+      slots.push(...new Set(rows.map(({ slot }) => BigInt(slot))));
+      if (rows.length < rowsOfAddressMax || slots.length >= limit) return slots.slice(0, limit);
+    }
   }
 
   /** The signatures of a block's transactions, in their order. */

@@ -2,11 +2,11 @@ import type { Clock } from "@sluice/lib";
 import type { LedgerConnection } from "../connection.ts";
 import { LedgerQueryError } from "../errors.ts";
 import {
+  eachOnce,
   greatest,
   least,
   lookupSettings,
   ofChain,
-  onceEach,
   type PlaceRange,
   placeList,
   rangeCondition,
@@ -125,18 +125,16 @@ export class TransactionSearch {
       const { condition, parameters } = rangeCondition(part);
       const within = `network = {network:String} AND ${condition}`;
       const outcome = success === null ? "" : ` AND success = ${success}`;
-      const rows = await this.#connection.query<{ slot: string; transaction_index: number }>(
+      return await this.#places(
         `SELECT slot, transaction_index FROM transactions PREWHERE ${within} ` +
           "AND (slot, transaction_index) GLOBAL IN (" +
           `SELECT slot, transaction_index FROM transactions_by_address WHERE ${within} AND address = {owner:String} ` +
           "UNION DISTINCT " +
           `SELECT slot, transaction_index FROM token_movements WHERE ${within} ` +
           "AND (from_owner = {owner:String} OR to_owner = {owner:String})) " +
-          `WHERE ${ofChain}${outcome} ${sorted(part.order)} ${onceEach} LIMIT {limit:UInt32}`,
+          `WHERE ${ofChain}${outcome} ${sorted(part.order)} LIMIT {limit:UInt32}`,
         { ...parameters, owner, limit: part.limit },
-        settings,
       );
-      return rows.map(({ slot, transaction_index: index }) => ({ slot: BigInt(slot), index }));
     });
   }
 
@@ -162,7 +160,8 @@ export class TransactionSearch {
       const [from, to] = first.slot < last.slot ? [first.slot, last.slot] : [last.slot, first.slot];
       const limit = range.limit - places.length;
       const among = `(slot, transaction_index) IN (${placeList(candidates)})`;
-      places.push(...(await this.#matching({ ...range, from, to, after: null, limit }, conditions, among)));
+      const part = { ...range, from, to, after: null, limit };
+      places.push(...(await eachOnce(part, (page) => this.#matching(page, conditions, among))));
       if (places.length >= range.limit) return { places, next: places.at(-1) ?? null };
       if (candidates.length < searchLimits.candidates) return { places, next: null };
       after = last;
@@ -184,7 +183,7 @@ export class TransactionSearch {
         ? { from: greatest(range.from, start - width + 1n), to: start }
         : { from: start, to: least(range.to, start + width - 1n) };
       const part = { ...range, ...window, after, limit: range.limit - places.length };
-      const found = await match(part).catch((error: unknown) => {
+      const found = await eachOnce(part, match).catch((error: unknown) => {
         if (width === 1n || !(error instanceof LedgerQueryError && overLimit.has(error.engineCode))) throw error;
         return null;
       });
@@ -219,12 +218,15 @@ export class TransactionSearch {
           `WHERE ${within} AND type IN {types:Array(String)})`,
       );
     }
-    const rows = await this.#connection.query<{ slot: string; transaction_index: number }>(
+    return await this.#places(
       `SELECT slot, transaction_index FROM transactions PREWHERE ${within} WHERE ${where.join(" AND ")} ` +
-        `${sorted(range.order)} ${onceEach} LIMIT {limit:UInt32}`,
+        `${sorted(range.order)} LIMIT {limit:UInt32}`,
       values,
-      settings,
     );
+  }
+
+  async #places(sql: string, values: Readonly<Record<string, unknown>>): Promise<TransactionPlace[]> {
+    const rows = await this.#connection.query<{ slot: string; transaction_index: number }>(sql, values, settings);
     return rows.map(({ slot, transaction_index: index }) => ({ slot: BigInt(slot), index }));
   }
 }

@@ -3,6 +3,7 @@ import { decodeSignature } from "@sluice/wire/base58";
 import type { LedgerConnection } from "../connection.ts";
 import {
   type ChainOrder,
+  eachOnce,
   lookupSettings,
   ofChain,
   onceEach,
@@ -122,13 +123,17 @@ export class TransactionReads {
   }
 
   /** One page of the transactions of an address. */
-  async ofAddress(range: PlaceRange, address: string, success: boolean | null = null): Promise<AddressPlace[]> {
+  ofAddress(range: PlaceRange, address: string, success: boolean | null = null): Promise<AddressPlace[]> {
+    return eachOnce(range, (page) => this.#pageOfAddress(page, address, success));
+  }
+
+  async #pageOfAddress(range: PlaceRange, address: string, success: boolean | null): Promise<AddressPlace[]> {
     const { condition, parameters } = rangeCondition(range);
     const outcome = success === null ? "" : `AND success = ${success} `;
     const rows = await this.#connection.query<{ slot: string; transaction_index: number; success: boolean }>(
       "SELECT slot, transaction_index, success FROM transactions_by_address " +
         `PREWHERE network = {network:String} AND address = {address:String} AND ${condition} ` +
-        `WHERE ${ofChain} ${outcome}${sorted(range.order)} ${onceEach} LIMIT {limit:UInt32}`,
+        `WHERE ${ofChain} ${outcome}${sorted(range.order)} LIMIT {limit:UInt32}`,
       { ...parameters, address, limit: range.limit },
       lookupSettings,
     );
