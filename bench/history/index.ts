@@ -85,8 +85,8 @@ const kinds: readonly Kind[] = [
       const number = Math.floor((draw * transactions) / 0x1_0000_0000);
       const [row] = await ledger.query<{ slot: string; transaction_index: number }>(
         "SELECT slot, transaction_index FROM transactions_by_signature PREWHERE network = {network:String} " +
-          "AND signature_key = cityHash64(toUInt64({number:UInt64})) WHERE (slot, blockhash) GLOBAL NOT IN (SELECT slot, " +
-          "blockhash FROM dropped_blocks FINAL WHERE network = {network:String} AND dropped) LIMIT 1",
+          "AND signature_key = cityHash64(toUInt64({number:UInt64})) WHERE (slot, blockhash) GLOBAL NOT IN " +
+          "(SELECT slot, blockhash FROM dropped_blocks FINAL WHERE network = {network:String} AND dropped) LIMIT 1",
         { network, number },
         { max_threads: 1, priority: 1 },
       );
