@@ -55,6 +55,10 @@ describe("the verdict on a schedule", () => {
     expect(judge({ ...sound, calls: rated, used: used("rated", rated.length) })).toEqual([]);
     const revoked = [call("revoked", 3_000), call("revoked", 3_001, { status: 401 })];
     expect(judge({ ...sound, calls: revoked, used: used("revoked", 1) })).toEqual([]);
+    // The checker stood still until its connection was given up.
+    const still = { calls: [call("steady", 1_700, { kind: "lost", status: 0 })], restarts: [restart] };
+    expect(judge({ ...sound, ...still, stalls: [{ fromMs: 1_250, toMs: 1_690 }] })).toEqual([]);
+    expect(judge({ ...sound, ...still, stalls: [{ fromMs: 700, toMs: 1_190 }] }).join()).toContain("was lost");
     const apart = [
       call("steady", 900, { kind: "lost", status: 0 }),
       call("steady", 1_500, { kind: "refused", status: 0 }),

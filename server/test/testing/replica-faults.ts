@@ -16,11 +16,11 @@ export class FaultRunner {
     this.#stage = stage;
   }
 
-  /** The processes that a step itself killed, froze or replaced. */
-  get touched(): ReadonlySet<number> {
-    const isRolling = this.faults.some(({ kind }) => kind === "rolling");
-    const own = this.faults.flatMap(({ replica }) => (replica === null ? [] : [replica]));
-    return new Set(isRolling ? replicaIndexes : own);
+  /** The processes that a step itself froze. */
+  get frozen(): ReadonlySet<number> {
+    return new Set(
+      this.faults.flatMap(({ kind, replica }) => (kind === "freeze" && replica !== null ? [replica] : [])),
+    );
   }
 
   /** Waits for its moment, breaks what it breaks, and mends it. */

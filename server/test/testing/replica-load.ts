@@ -72,7 +72,9 @@ export class ReplicaLoad implements Disposable {
       const sentMs = performance.now();
       const outcome = await caller.post({ port: rpcPort + gateway.offset, path: "/rpc/devnet", key, body, lateMs });
       const status = outcome.kind === "answered" ? outcome.status : 0;
-      this.calls.push({ customer, replica, sentMs, doneMs: performance.now(), kind: outcome.kind, status });
+      const code = outcome.kind === "answered" && status === 503 ? /"code":"(\w+)"/.exec(outcome.body)?.[1] : undefined;
+      const call = { customer, replica, sentMs, doneMs: performance.now(), kind: outcome.kind, status };
+      this.calls.push(code === undefined ? call : { ...call, code });
       // Who has nothing left looks only now and then whether it does.
       await Bun.sleep(refused.has(status) ? absentPauseMs : pauseMs[customer]);
     }

@@ -14,6 +14,8 @@ export interface CallRecord {
   readonly kind: Outcome["kind"];
   /** The HTTP status; 0 where there is no answer. */
   readonly status: number;
+  /** Why a call was refused with 503. */
+  readonly code?: string;
 }
 
 export interface ProbeRecord {
@@ -66,7 +68,7 @@ export interface ScheduleRecord {
   readonly streams: readonly StreamRecord[];
   /** Times in which the checker itself stood still, in their order. */
   readonly stalls: readonly Span[];
-  /** The longest time for which the event loop of a process stood still that nothing befell. */
+  /** The longest time for which the event loop of a process stood still that no step had frozen. */
   readonly lagMs: number;
   /** When the order to disable the key was acknowledged. */
   readonly revokedMs: number;
@@ -76,11 +78,15 @@ export interface ScheduleRecord {
   readonly used: Readonly<Record<CustomerName, number>>;
 }
 
-/** How much of a time the checker stood still, or a process that nothing befell may have. */
-export function stalledMs({ stalls, lagMs }: Pick<ScheduleRecord, "stalls" | "lagMs">, { fromMs, toMs }: Span): number {
-  const within = stalls.reduce(
+/** How much of a time the checker itself stood still. */
+export function stalledHereMs({ stalls }: Pick<ScheduleRecord, "stalls">, { fromMs, toMs }: Span): number {
+  return stalls.reduce(
     (sum, stall) => sum + Math.max(0, Math.min(toMs, stall.toMs) - Math.max(fromMs, stall.fromMs)),
     0,
   );
-  return within + lagMs;
+}
+
+/** How much of a time the checker stood still, or a process may have. */
+export function stalledMs(record: Pick<ScheduleRecord, "stalls" | "lagMs">, span: Span): number {
+  return stalledHereMs(record, span) + record.lagMs;
 }

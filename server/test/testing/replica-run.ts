@@ -225,7 +225,7 @@ export class ReplicaRun {
     load.stop("steady", "rated", "small");
     submissions.dispose();
     const endMs = performance.now();
-    const lagMs = await this.#lagMs(runner.touched);
+    const lagMs = await this.#lagMs(runner.frozen);
     await stage.repair();
     const revokedMs = await revoked;
     await eventually("the refusal of a key that is disabled", () => load.isRefusedSince(revokedMs)).catch(() => null);
@@ -285,9 +285,9 @@ export class ReplicaRun {
     return Promise.all(replicaIndexes.map((index) => this.#metric(index, "sluice_sharing_lost_total")));
   }
 
-  /** The longest time in which the event loop of a process stood still that nothing befell. */
-  async #lagMs(touched: ReadonlySet<number>): Promise<number> {
-    const others = replicaIndexes.filter((index) => !touched.has(index));
+  /** The longest time in which the event loop of a process stood still that no step froze. */
+  async #lagMs(frozen: ReadonlySet<number>): Promise<number> {
+    const others = replicaIndexes.filter((index) => !frozen.has(index));
     const lags = await Promise.all(others.map((index) => this.#metric(index, "process_event_loop_lag_seconds")));
     return Math.max(0, ...lags) * 1_000;
   }

@@ -6,6 +6,7 @@ import {
   type FaultRecord,
   type ProbeRecord,
   type ScheduleRecord,
+  stalledHereMs,
   stalledMs,
 } from "./replica-record.ts";
 import { type FaultKind, faultKinds, isOfWay } from "./replica-schedule.ts";
@@ -21,6 +22,9 @@ const advancedShare = 0.01;
 const revokedWithinMs = 2_000;
 /** A store is asked once a second, and who waits for it gives up after two. */
 const readyWithinMs = 3_000;
+
+/** A connection on which nothing comes is closed so long after SIGTERM, in the middle of what its client then sends. */
+const partingMs = 500;
 
 /** How a stream learns that its process is to end. */
 const plannedEnds = { pubsub: "1001", grpc: "UNAVAILABLE" } as const;
@@ -123,11 +127,16 @@ function judgeRevocation(record: ScheduleRecord): string[] {
 }
 
 /** A call that was written on a connection that a process had taken is answered, though the process is to end. */
-function judgeRestarts({ calls, restarts, streams }: ScheduleRecord): string[] {
+function judgeRestarts(record: ScheduleRecord): string[] {
+  const { calls, restarts, streams } = record;
+  const wasStill = ({ sentMs, doneMs }: CallRecord): boolean =>
+    stalledHereMs(record, { fromMs: sentMs - partingMs, toMs: doneMs }) > partingMs / 2;
   return restarts.flatMap(({ replica, fromMs, toMs, status }) => {
     const isMeanwhile = (call: CallRecord): boolean =>
       call.replica === replica && call.doneMs >= fromMs && call.sentMs <= toMs;
-    const lost = calls.filter((call) => isMeanwhile(call) && (call.kind === "lost" || call.kind === "late"));
+    const lost = calls.filter((call) => {
+      return isMeanwhile(call) && ((call.kind === "lost" && !wasStill(call)) || call.kind === "late");
+    });
     return [
       ...(status === 0 ? [] : [`restart: process ${replica} ended with ${status}`]),
       ...lost.map(({ customer, kind, sentMs }) => {
@@ -150,8 +159,11 @@ function judgeProbes(record: ScheduleRecord): string[] {
   faults.push(...ill.map(({ replica, health }) => `probes: /health of process ${replica} was ${health}`));
   for (const replica of replicaIndexes) {
     const { readyMs, unreadyMs } = contradictions(replica, record);
-    if (readyMs > readyWithinMs)
-      faults.push(`probes: process ${replica} was ready for ${readyMs} ms and answered nobody`);
+    if (readyMs > readyWithinMs) {
+      const refused = record.calls.filter((call) => call.replica === replica && call.code !== undefined);
+      const why = [...new Set(refused.map(({ code }) => code))].join(", ");
+      faults.push(`probes: process ${replica} was ready for ${readyMs} ms and answered nobody (${why})`);
+    }
     if (unreadyMs > readyWithinMs) {
       const own = record.probes.filter((probe) => probe.replica === replica);
       const parts = [...new Set(own.flatMap(({ reasons }) => reasons))].join(", ");
