@@ -42,6 +42,8 @@ export class ReplicaStage implements AsyncDisposable {
   readonly #disks: readonly (SmallDisk | null)[];
   readonly #ways: readonly ReplicaWays[];
   readonly #gateways: (Gateway | null)[] = [null, null, null];
+  /** Starts that are under way: a place is never filled twice. */
+  readonly #starts = new Map<number, Promise<void>>();
   /** Processes that ran since the log was last read. */
   readonly #unread = new Set<Gateway>();
   readonly #readLines = new Set<string>();
@@ -128,6 +130,12 @@ export class ReplicaStage implements AsyncDisposable {
 
   /** Starts a process where there is none, and waits until it says that it lives. */
   async begin(index: number): Promise<void> {
+    const start = this.#starts.get(index) ?? this.#start(index);
+    this.#starts.set(index, start);
+    await start.finally(() => this.#starts.delete(index));
+  }
+
+  async #start(index: number): Promise<void> {
     if (this.gateway(index) !== null) return;
     const gateway = await startGateway(this.#directories[index] ?? "", this.#environment(index), { upWithinMs });
     this.#gateways[index] = gateway;
@@ -135,6 +143,7 @@ export class ReplicaStage implements AsyncDisposable {
   }
 
   async kill(index: number): Promise<void> {
+    await this.#starts.get(index)?.catch(() => undefined);
     const gateway = this.gateway(index);
     this.#gateways[index] = null;
     gateway?.process.kill("SIGKILL");
