@@ -158,5 +158,5 @@ if (isRun) {
     expect(bundles["finalized on devnet"]).toBeGreaterThan(0);
     // A slow machine may not get to the end of a month or above a rate.
     for (const status of ["200", "401"]) expect(statuses[status]).toBeGreaterThan(0);
-  }, 120_000);
+  }, 240_000);
 }
