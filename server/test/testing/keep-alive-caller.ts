@@ -2,13 +2,15 @@
 import { connect, type Socket } from "node:net";
 
 /**
- * `refused`: no connection, or one that ended without any answer: the system opens some that no process has taken.
+ * `refused`: no connection, or one that ended without any answer: the system opens some that no process has taken. A
+ * call that was written on such a one may have been carried out.
  * `lost`: a connection on which calls were answered ended after a further one was written and before its answer came.
  * `late`: no answer within the time that the caller waits; the connection is given up then.
  */
 export type Outcome =
   | { readonly kind: "answered"; readonly status: number; readonly body: string }
-  | { readonly kind: "refused" | "lost" | "late" };
+  | { readonly kind: "refused"; readonly isWritten: boolean }
+  | { readonly kind: "lost" | "late" };
 
 const headEnd = "\r\n\r\n";
 
@@ -30,10 +32,10 @@ export class KeepAliveCaller implements Disposable {
     const { port, path, key, body, lateMs } = request;
     if (this.#socket === null || this.#port !== port) {
       this.#drop();
-      if (!(await this.#open(port, lateMs))) return { kind: "refused" };
+      if (!(await this.#open(port, lateMs))) return { kind: "refused", isWritten: false };
     }
     const socket = this.#socket;
-    if (socket === null) return { kind: "refused" };
+    if (socket === null) return { kind: "refused", isWritten: false };
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     this.#waiting = resolve;
     const length = `content-length: ${Buffer.byteLength(body)}`;
@@ -65,7 +67,7 @@ export class KeepAliveCaller implements Disposable {
       resolve(false);
       if (this.#socket !== socket) return;
       this.#socket = null;
-      this.#settle({ kind: this.#hasAnswered ? "lost" : "refused" });
+      this.#settle(this.#hasAnswered ? { kind: "lost" } : { kind: "refused", isWritten: true });
     });
     // The server's end of a connection ends it here too.
     socket.on("end", () => socket.destroy());
@@ -101,6 +103,6 @@ export class KeepAliveCaller implements Disposable {
 
   [Symbol.dispose](): void {
     this.#drop();
-    this.#settle({ kind: "refused" });
+    this.#settle({ kind: "refused", isWritten: true });
   }
 }

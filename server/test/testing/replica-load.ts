@@ -74,7 +74,8 @@ export class ReplicaLoad implements Disposable {
       const status = outcome.kind === "answered" ? outcome.status : 0;
       const code = outcome.kind === "answered" && status === 503 ? /"code":"(\w+)"/.exec(outcome.body)?.[1] : undefined;
       const call = { customer, replica, sentMs, doneMs: performance.now(), kind: outcome.kind, status };
-      this.calls.push(code === undefined ? call : { ...call, code });
+      const isWritten = outcome.kind === "refused" && outcome.isWritten;
+      this.calls.push({ ...call, ...(code === undefined ? {} : { code }), ...(isWritten ? { isWritten } : {}) });
       // Who has nothing left looks only now and then whether it does.
       await Bun.sleep(refused.has(status) ? absentPauseMs : pauseMs[customer]);
     }

@@ -14,6 +14,8 @@ export interface CallRecord {
   readonly kind: Outcome["kind"];
   /** The HTTP status; 0 where there is no answer. */
   readonly status: number;
+  /** Whether a call that was refused may have been carried out: it was written before its connection ended. */
+  readonly isWritten?: boolean;
   /** Why a call was refused with 503. */
   readonly code?: string;
 }

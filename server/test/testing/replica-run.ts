@@ -127,7 +127,9 @@ export class ReplicaRun {
         customer: name,
         accountId: customers[name].accountId,
         answered: own.filter(({ status }) => status === 200).length,
-        sent: own.filter(({ kind, status }) => status === 200 || kind === "lost" || kind === "late").length,
+        sent: own.filter(({ kind, status, isWritten }) => {
+          return status === 200 || kind === "lost" || kind === "late" || isWritten === true;
+        }).length,
         isKilled: kills.length > 0,
       });
     }
