@@ -123,7 +123,8 @@ test("open", () => expect([isOpen(6), isOpen(7)]).toEqual([false, true]));
 /** A directory with these files, removed at the end of the block. */
 function checkout(files: Readonly<Record<string, string>>): Disposable & { readonly root: string } {
   const root = mkdtempSync(join(tmpdir(), "sluice-planted-"));
-  for (const [path, text] of Object.entries(files)) {
+  const workspaces = ["lib", "sdk"];
+  for (const [path, text] of Object.entries({ "package.json": JSON.stringify({ workspaces }), ...files })) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }

@@ -1,27 +1,29 @@
 /** A copy of the repository in which sources are changed and tests run, so that the checkout is never touched. */
-import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
 /** What tests need beside the workspaces' code. */
 const copied = ["package.json", "tsconfig.json", "biome.json", "knip.json", "package-lock.json", "bunfig.toml"];
-const folders = [
-  "contract",
-  "wire",
-  "lib",
-  "svm",
-  "encode",
-  "auction",
-  "sdk",
-  "devnet",
-  "server",
-  "console",
-  "docs",
-  "deploy",
-  "bin",
-  "scripts",
-  "clients",
-];
+const besideWorkspaces = ["docs", "deploy", "bin", "scripts"];
+
+/** The workspaces of a checkout, whichever they are, and what lies beside them. */
+function foldersOf(root: string): readonly string[] {
+  const { workspaces = [] }: { workspaces?: readonly string[] } = JSON.parse(
+    readFileSync(join(root, "package.json"), "utf8"),
+  );
+  return [...workspaces, ...besideWorkspaces];
+}
 
 /** A test may take this long, unless it says otherwise: more than on a free machine, so that load alone fails none. */
 const testMs = 20_000;
@@ -50,6 +52,7 @@ export class Sandbox implements Disposable {
     const beside = join(root, "../shared");
     if (exists(beside)) symlinkSync(beside, join(this.#parent, "shared"));
     mkdirSync(this.directory);
+    const folders = foldersOf(root);
     for (const name of [...folders, ...copied]) {
       if (!exists(join(root, name))) continue;
       const filter = (path: string): boolean => basename(path) !== "node_modules";

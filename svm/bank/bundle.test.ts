@@ -47,6 +47,14 @@ test("a transaction that fails pays its fee: its payer's balance is told, and no
   expect(balances()).toEqual([10n * sol - fee, 10n * sol]);
 });
 
+test("of a transaction that moves lamports alone the balances are told, of any other the accounts", () => {
+  const moved = core.execute({ ...pay(sol), movesLamportsOnly: true }, nonce);
+  expect(moved.writes).toEqual([]);
+  expect(moved.balances.map(({ lamports }) => lamports)).toEqual([9n * sol - fee, 11n * sol]);
+  const other = core.execute(pay(sol), nonce);
+  expect([other.writes.length, other.balances]).toEqual([2, []]);
+});
+
 test("a bundle of which one transaction fails leaves every account as it was, its fees too", () => {
   const outcomes = executeBundle([pay(sol), pay(100n * sol), pay(2n * sol)], nonce, core);
   expect(outcomes).toHaveLength(2);
