@@ -6,6 +6,7 @@ import type { ChainLog } from "../../log/index.ts";
 import { hashOf, headerOf, stageOf } from "../../log/testing/chain-model.ts";
 import { blockRecord } from "../testing/blocks.ts";
 import { chain, openTestLedger, openTestLog, testEvents } from "../testing/stand.ts";
+import { run as runKills } from "./history-kills.campaign.ts";
 import { LedgerWriter } from "./ledger-writer.ts";
 
 let ledger: Ledger;
@@ -87,3 +88,7 @@ test("another chain of the network is not written beside the first, and takes it
   await discarding.writer[Symbol.asyncDispose]();
   expect(await ledger.query("SELECT count() AS n FROM transactions WHERE slot >= 100")).toEqual([{ n: "0" }]);
 }, 60_000);
+
+test("writers killed at any of their calls leave exactly the chain (campaign history-kills, first slice)", async () => {
+  expect(await runKills({ n: 4, seed: 1 })).toMatchObject({ passed: true });
+}, 120_000);
