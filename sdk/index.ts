@@ -31,6 +31,9 @@ export type {
   ConsoleUsage,
   FieldError,
   ProblemDetails,
+  SavedQuery,
+  SqlResult,
+  SqlSchema,
 } from "@sluice/contract/schemas";
 export { type Bundle, type Bundles, type BundlesOptions, createBundles, type OutcomeOptions } from "./bundles.ts";
 export { type ConsoleClient, createConsoleClient } from "./console-client.ts";
@@ -60,3 +63,4 @@ export {
   type ResolverOptions,
 } from "./resolve.ts";
 export { type SealedBundle, type SealingKey, type SealParts, sealBundle } from "./seal-bundle.ts";
+export { createSql, rowsOf, type Sql, type SqlOptions, type SqlRun } from "./sql.ts";

@@ -6,6 +6,7 @@ import { Names } from "./pages/names.tsx";
 import { Overview } from "./pages/overview.tsx";
 import { Prices } from "./pages/prices.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
+import { Sql } from "./pages/sql.tsx";
 import { Frame } from "./parts/frame.tsx";
 import { QuietButton } from "./parts/section.tsx";
 import { usePath } from "./route.ts";
@@ -41,6 +42,7 @@ function pageOf(path: string, session: Session, retry: () => void) {
   }
   if (path === "/prices") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Prices />;
   if (path === "/names") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Names />;
+  if (path === "/sql") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Sql />;
   return path === "/" ? <Home session={session} retry={retry} /> : <Lost />;
 }
 

@@ -6,6 +6,7 @@ export const pages = [
   { path: "/bundles", name: "Bundles" },
   { path: "/prices", name: "Prices" },
   { path: "/names", name: "Names" },
+  { path: "/sql", name: "SQL" },
   { path: "/docs/errors", name: "Errors" },
 ] as const;
 

@@ -187,6 +187,52 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
     );
   }, 60_000);
 
+  test("SQL: a view is picked, its query answered with what it read and cost, kept, cancelled, and a refusal told", async () => {
+    await open(
+      { viewport: { width: 1440, height: 900 } },
+      async (page) => {
+        await page.getByRole("heading", { name: "What does the ledger hold?" }).waitFor();
+        const editor = page.getByLabel("Query (Ctrl-Enter runs it)");
+        await editor.fill("SELECT 7 AS seven, '18446744073709551615'::UInt64 AS most");
+        await page.getByRole("button", { name: "Run" }).click();
+        await page.getByRole("heading", { name: /^1 row in/ }).waitFor();
+        await page.getByRole("cell", { name: "18446744073709551615" }).waitFor();
+        await page.getByText(/51 credits/).waitFor();
+        await page.getByLabel("Name of the query").fill("sevens");
+        await page.getByRole("button", { name: "Save", exact: true }).click();
+        await page.getByRole("button", { name: "sevens", exact: true }).waitFor();
+        await picture(page, "sql");
+        await page.getByText("my_requests", { exact: true }).click();
+        await page.getByRole("button", { name: "query my_requests" }).click();
+        expect(await editor.inputValue()).toContain("FROM my_requests");
+        await editor.fill("SELECT file('/etc/passwd')");
+        await editor.press("Control+Enter");
+        await page.getByRole("alert").getByText("The function file is not allowed").waitFor();
+        await page.getByRole("button", { name: "delete sevens" }).click();
+        await page.getByRole("button", { name: "sevens", exact: true }).waitFor({ state: "detached" });
+      },
+      "/sql",
+      ["403"],
+    );
+  }, 60_000);
+
+  test("the SQL page fits a phone, and breaks no rule of WCAG 2.2 AA that a program can check", async () => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const look = async (page: Page): Promise<void> => {
+        await page.getByRole("heading", { name: "Views" }).waitFor();
+        expect(Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth"))).toBeLessThanOrEqual(0);
+        await page.evaluate(axeSource);
+        const rules = "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']";
+        const found = await page.evaluate(
+          `axe.run(document, { runOnly: ${rules} }).then((r) => r.violations.map((v) => v.id))`,
+        );
+        expect(found).toEqual([]);
+        await picture(page, `sql-phone-${colorScheme}`);
+      };
+      await open({ viewport: { width: 375, height: 812 }, colorScheme, reducedMotion: "reduce" }, look, "/sql");
+    }
+  }, 60_000);
+
   test("the first load is under 300 KB", async () => {
     await open({}, async (page) => {
       const bytes = await eventually("the page's resources", async () =>

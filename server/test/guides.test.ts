@@ -13,6 +13,7 @@ const guides = [
   "docs/guides/devnet.md",
   "docs/guides/oracle.md",
   "docs/guides/history.md",
+  "docs/guides/sql.md",
 ];
 const read = (guide: string): Block[] => blocksOf(readFileSync(join(root, guide), "utf8"));
 

@@ -12,6 +12,7 @@ import { keyConformance } from "./conformance/keys.ts";
 import { leaseBookConformance } from "./conformance/lease-books.ts";
 import { leaseConformance } from "./conformance/leases.ts";
 import { processConformance } from "./conformance/processes.ts";
+import { savedQueryConformance } from "./conformance/saved-queries.ts";
 import { secretConformance } from "./conformance/secrets.ts";
 import type { ConformanceSubject } from "./conformance/subject.ts";
 import { trailConformance } from "./conformance/trail.ts";
@@ -60,6 +61,7 @@ export function describeStateConformance(
     trailConformance(subject);
     chainConformance(subject);
     secretConformance(subject);
+    savedQueryConformance(subject);
     processConformance(subject);
     changeConformance(subject);
     bundleConformance(subject);
