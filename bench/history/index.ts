@@ -23,7 +23,7 @@ const network = "devnet";
 /** Of a transaction's body: a transfer with its meta, before compression. */
 const bodyBytes = 600;
 /** Transactions of a block, wallets for each thousand transactions, and rows of one INSERT. */
-const [perBlock, walletsPerThousand, chunk] = [1_000, 50, 500_000];
+const [perBlock, walletsPerThousand, chunk] = [1_000, 50, 100_000];
 const quiet = { debug: () => undefined, info: () => undefined, warn: console.warn, error: console.error };
 
 /** A signature whose first eight bytes are a number, as hexadecimal: what the table of signatures is ordered by. */

@@ -31,13 +31,14 @@ const newestMs = (): number => Number(run.blocks.at(-1)?.blockTime) * 1_000;
 
 beforeAll(async () => {
   run = await runDevnet(48);
+  held = new HeldChainModel(run.blocks, run.finalized + 1n);
 }, 60_000);
 afterAll(() => run[Symbol.asyncDispose]());
 
 beforeEach(() => {
   Object.assign(caller, { tier: "developer", permissions: ["read"], restriction: null, isLimited: false });
   Object.assign(caller, { creditsLeft: 1_000_000, keptSinceMs: null });
-  held = new HeldChainModel(run.blocks, run.finalized + 1n);
+  held.fault = null;
   clock = new ManualClock(newestMs() + hour);
   facts = [];
   refused = [];
