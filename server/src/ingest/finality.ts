@@ -8,7 +8,7 @@ export type FinalWord =
   /** A block of this hash; the kept one's where the content is another. */
   | { readonly kind: "other"; readonly blockhash: string }
   | { readonly kind: "absent" }
-  | { readonly kind: "unavailable" };
+  | { readonly kind: "unavailable"; readonly isPruned: boolean };
 
 /** All that nodes have said of one place. An empty blockhash asks which block is in the slot. */
 interface FinalCase {
@@ -41,7 +41,8 @@ export type FinalStep =
 const walkMax = 4_096;
 /** Blocks whose content is confirmed at a time. */
 const questionsMax = 16;
-const failuresMax = 3;
+/** A node that answers so often with nothing has no part in it, as in `Judge`. */
+const failuresMax = 8;
 
 /**
  * Decides which block is final. A root is a slot: two nodes have to name the same block there at commitment finalized,
@@ -79,7 +80,7 @@ export class Finality {
   answered(place: BlockPlace, node: string, word: FinalWord): void {
     const of = this.#caseOf(place);
     if (word.kind === "unavailable") {
-      of.failures.set(node, (of.failures.get(node) ?? 0) + 1);
+      of.failures.set(node, word.isPruned ? failuresMax : (of.failures.get(node) ?? 0) + 1);
       return;
     }
     of.failures.delete(node);

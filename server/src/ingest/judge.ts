@@ -1,6 +1,6 @@
 import { BoundedMap, type Clock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { BlockDigest, BlockSource, SourceBlock, SourceStage } from "./source.ts";
+import type { BlockDigest, BlockSource, FetchedBlock, SourceBlock, SourceStage } from "./source.ts";
 
 /** What several nodes say of one slot's block, told apart by all that a second opinion covers. */
 export interface BlockCandidate {
@@ -41,10 +41,15 @@ export interface JudgeDependencies {
   readonly witnesses: () => ReadonlySet<string>;
 }
 
-/** A node that answers so many questions about a slot with nothing has no part in it. */
-const failuresMax = 3;
+/**
+ * A node that answers so many questions about a slot with nothing has no part in it. With their growing distances they
+ * take ten seconds and more, in which a node that is behind arrives at the slot.
+ */
+const failuresMax = 8;
 /** Slots of which something is known at a time; the one heard of first goes first, and is asked for again. */
 const casesMax = 2_048;
+
+type NoBlock = Exclude<FetchedBlock, { readonly kind: "present" }>;
 
 const ranks: Readonly<Record<SourceStage, number>> = { processed: 0, confirmed: 1, finalized: 2 };
 export const isAtLeast = (stage: SourceStage, least: SourceStage): boolean => ranks[stage] >= ranks[least];
@@ -140,9 +145,10 @@ export class Judge {
   }
 
   /** The node has no block in the slot, or cannot say. */
-  silent(of: SlotCase, node: string, isAbsent: boolean): void {
-    if (isAbsent) of.absent.add(node);
-    else of.failures.set(node, (of.failures.get(node) ?? 0) + 1);
+  silent(of: SlotCase, node: string, answer: NoBlock): void {
+    if (answer.kind === "absent") of.absent.add(node);
+    else if (answer.reason === "pruned") of.failures.set(node, failuresMax);
+    else if (answer.reason !== "limited") of.failures.set(node, (of.failures.get(node) ?? 0) + 1);
   }
 
   /** The node says that its block of the slot has come to a stage, where it gave one alone. */
@@ -171,19 +177,19 @@ export class Judge {
   /** How many nodes have to say the same of the slot. */
   needed(of: SlotCase): 1 | 2 {
     const spoke = new Set(this.able(of));
-    for (const candidate of of.candidates.values()) for (const node of this.#votersOf(candidate)) spoke.add(node);
+    for (const candidate of of.candidates.values()) for (const node of this.votersOf(candidate)) spoke.add(node);
     return spoke.size >= 2 ? 2 : 1;
   }
 
   /** The word of all nodes on a candidate. */
   judge(of: SlotCase, candidate: BlockCandidate): Judgement {
-    const votes = this.#votersOf(candidate).length;
-    const rivals = [...of.candidates.values()].filter((each) => each !== candidate && this.#votersOf(each).length > 0);
+    const votes = this.votersOf(candidate).length;
+    const rivals = [...of.candidates.values()].filter((each) => each !== candidate && this.votersOf(each).length > 0);
     if (votes < this.needed(of)) return { kind: "open", isDisputed: rivals.length > 0 || of.absent.size > 0 };
     // Of one blockhash there is one content; a block of another hash is a fork.
     const contrary = rivals.filter(({ digest }) => digest.blockhash === candidate.digest.blockhash);
-    if (contrary.some((each) => this.#votersOf(each).length >= votes)) return { kind: "open", isDisputed: true };
-    return { kind: "accepted", candidate, liars: contrary.flatMap((each) => this.#votersOf(each)) };
+    if (contrary.some((each) => this.votersOf(each).length >= votes)) return { kind: "open", isDisputed: true };
+    return { kind: "accepted", candidate, liars: contrary.flatMap((each) => this.votersOf(each)) };
   }
 
   /** Nodes whose word counts and that say, of a block that two nodes have confirmed, something else. */
@@ -193,13 +199,14 @@ export class Judge {
       if (!accepted.isAccepted || accepted.votes.size < 2) continue;
       for (const other of of.candidates.values()) {
         const isContrary = other !== accepted && other.digest.blockhash === accepted.digest.blockhash;
-        if (isContrary) liars.push(...this.#votersOf(other).filter((node) => !accepted.votes.has(node)));
+        if (isContrary) liars.push(...this.votersOf(other).filter((node) => !accepted.votes.has(node)));
       }
     }
     return liars;
   }
 
-  #votersOf({ votes }: BlockCandidate): string[] {
+  /** The nodes that vote for it and whose word counts. */
+  votersOf({ votes }: BlockCandidate): string[] {
     const witnesses = this.#dependencies.witnesses();
     return [...votes].flatMap(([node, stage]) => (witnesses.has(node) && isAtLeast(stage, "confirmed") ? [node] : []));
   }

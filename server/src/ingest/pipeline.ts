@@ -40,6 +40,7 @@ const youngSlots = 1_000n;
 const lagMax = { live: 8n, lagging: 150n } as const;
 /** Nodes that are asked for one final block at a time. */
 const finalNodesMax = 2;
+const unsaid = { kind: "unavailable", isPruned: false } as const;
 /** Disputes that were told, so that each is told once. */
 const disputesMax = 1_024;
 
@@ -305,7 +306,9 @@ export class Pipeline implements SourceSink, AsyncDisposable {
       source.fetchDigest(place.slot, "finalized", this.#questions.signal),
     );
     if (answer === null) return;
-    let word: FinalWord = answer.kind === "present" ? { kind: "unavailable" } : { kind: answer.kind };
+    let word: FinalWord = unsaid;
+    if (answer.kind === "absent") word = answer;
+    if (answer.kind === "unavailable") word = { kind: "unavailable", isPruned: answer.reason === "pruned" };
     if (answer.kind === "present" && admitDigest(place.slot, answer.digest))
       word = await this.#compared(place, answer.digest);
     if (this.#isClosed) return;
@@ -319,7 +322,7 @@ export class Pipeline implements SourceSink, AsyncDisposable {
     const other = { kind: "other", blockhash: said.blockhash } as const;
     if (said.blockhash !== place.blockhash) return other;
     const kept = this.#judge.keptDigest(place) ?? (await this.#digestOf(place));
-    if (kept === null) return { kind: "unavailable" };
+    if (kept === null) return unsaid;
     const isSame =
       kept.parentSlot === said.parentSlot &&
       kept.parentBlockhash === said.parentBlockhash &&

@@ -27,6 +27,7 @@ const headSlots = 8n;
 /** A range is listed when it has this many slots, or has been open for so long. */
 const listed = { slots: 4n, afterMs: 1_000 } as const;
 const rangesMax = 64;
+const malformed = { kind: "unavailable", reason: "malformed" } as const;
 
 /** Asks nodes for blocks that are wanted, and for a second word on blocks that have one. */
 export class Pursuit {
@@ -51,14 +52,11 @@ export class Pursuit {
         judge.disregardAbsent(of);
         this.#dependencies.onWord(of);
       }
-      const given = named.filter(({ block }) => block !== null);
-      if (given.length > 0) for (const each of given) this.#askSecond(of, each);
-      else this.#askBlock(of, named[0] ?? null, head);
+      this.#ask(of, named, head);
       return;
     }
-    const given = [...of.candidates.values()].filter(({ block, isAccepted }) => block !== null && !isAccepted);
-    if (given.length === 0) this.#askBlock(of, null, head);
-    for (const each of given) this.#askSecond(of, each);
+    const open = [...of.candidates.values()].filter(({ isAccepted }) => !isAccepted);
+    this.#ask(of, open, head);
     if (of.candidates.size === 0 && of.absent.size >= judge.needed(of)) {
       this.#dependencies.wants.unsaid(slot);
       judge.forget(slot);
@@ -89,6 +87,15 @@ export class Pursuit {
     }
   }
 
+  /** Asks for the block of the candidate that most nodes name, and for second words on blocks that have come. */
+  #ask(of: SlotCase, candidates: readonly BlockCandidate[], head: Slot): void {
+    const votes = (each: BlockCandidate): number => this.#dependencies.judge.votersOf(each).length;
+    let best: BlockCandidate | null = null;
+    for (const each of candidates) if (best === null || votes(each) > votes(best)) best = each;
+    if (best === null || best.block === null) this.#askBlock(of, best, head);
+    for (const each of candidates) if (each.block !== null) this.#askSecond(of, each);
+  }
+
   #askBlock(of: SlotCase, named: BlockCandidate | null, head: Slot): void {
     const { clock, judge, witnesses } = this.#dependencies;
     const isArriving = witnesses.live.some(({ bringsBlocks }) => bringsBlocks) && of.slot + headSlots > head;
@@ -112,7 +119,7 @@ export class Pursuit {
       if (answer === null) return;
       if (answer.kind === "present" && answer.block.header.slot === of.slot) onBlock(question.source, answer.block);
       else {
-        judge.silent(of, node, answer.kind === "absent");
+        judge.silent(of, node, answer.kind === "present" ? malformed : answer);
         onWord(of);
       }
     });
@@ -126,7 +133,7 @@ export class Pursuit {
     // As many nodes are asked as have to agree; where two contradict each other, a third one.
     const able = [...judge.able(of)];
     const underWay = able.filter((node) => this.#isAsked("digest", of.slot, node)).length;
-    let lacking = judge.needed(of) - candidate.votes.size - underWay + (of.candidates.size > 1 ? 1 : 0);
+    let lacking = judge.needed(of) - judge.votersOf(candidate).length - underWay + (of.candidates.size > 1 ? 1 : 0);
     for (const node of able.sort((left, right) => Number(of.absent.has(left)) - Number(of.absent.has(right)))) {
       if (lacking <= 0) return;
       if (candidate.votes.has(node) || (witnesses.bringsBlocks(node) && ageMs < graceMs.second)) continue;
@@ -144,7 +151,7 @@ export class Pursuit {
       if (answer === null) return;
       if (answer.kind === "present" && admitDigest(of.slot, answer.digest)) {
         judge.voted(of, source.node, { digest: answer.digest, stage: "confirmed" });
-      } else judge.silent(of, source.node, answer.kind === "absent");
+      } else judge.silent(of, source.node, answer.kind === "present" ? malformed : answer);
       onWord(of);
     });
   }

@@ -43,8 +43,11 @@ export type FetchedBlock =
    * null for an answer `null`. It proves nothing by itself.
    */
   | { readonly kind: "absent"; readonly code: number | null }
-  /** The source cannot say now: it failed, refused, is behind the slot, or gave what is not a block. */
-  | { readonly kind: "unavailable"; readonly reason: string };
+  /**
+   * The source cannot say now: it failed, refused, is behind the slot, or gave what is not a block. `pruned`: it once
+   * could, and cannot again.
+   */
+  | { readonly kind: "unavailable"; readonly reason: "pruned" | "limited" | "failed" | "refused" | "malformed" };
 
 /** What identifies a block's content, as one source gives it without the block: a second opinion that costs little. */
 export interface BlockDigest

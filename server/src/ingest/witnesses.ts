@@ -12,12 +12,15 @@ export interface IngestNodes {
 
 /** How long a node that was caught lying has no part in anything. */
 const distrustMs = 600_000;
+/** How long a node counts that has not been heard yet. */
+const newMs = 5_000;
 
 /** The sources of one network, and whose word counts. */
 export class Witnesses {
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #nodes: IngestNodes;
-  readonly #sources = new Set<BlockSource>();
+  /** With the monotonic milliseconds at which each was added. */
+  readonly #sources = new Map<BlockSource, number>();
   readonly #up = new Set<BlockSource>();
   readonly #distrustedUntilMs = new Map<string, number>();
 
@@ -26,12 +29,12 @@ export class Witnesses {
     this.#nodes = dependencies.nodes;
   }
 
-  get sources(): ReadonlySet<BlockSource> {
-    return this.#sources;
+  get sources(): Iterable<BlockSource> {
+    return this.#sources.keys();
   }
 
   add(source: BlockSource): void {
-    this.#sources.add(source);
+    this.#sources.set(source, this.#clock.monotonic());
   }
 
   remove(source: BlockSource): void {
@@ -50,11 +53,14 @@ export class Witnesses {
 
   /** Sources that are up, of nodes whose word counts. */
   get live(): BlockSource[] {
-    return [...this.#up].filter(({ node }) => this.#counts(node));
+    return [...this.#up].filter((source) => this.#counts(source));
   }
 
-  /** Nodes whose word counts now. */
-  readonly nodes = (): ReadonlySet<string> => new Set(this.live.map(({ node }) => node));
+  /** Nodes whose word counts now, whether one of their sources is up or not. */
+  readonly nodes = (): ReadonlySet<string> => {
+    const counting = [...this.#sources.keys()].filter((source) => this.#counts(source));
+    return new Set(counting.map(({ node }) => node));
+  };
 
   /** Whether blocks of the node arrive by themselves. */
   bringsBlocks(node: string): boolean {
@@ -63,7 +69,8 @@ export class Witnesses {
 
   /** A source through which the node is asked. */
   sourceOf(node: string): BlockSource | null {
-    return this.live.find((source) => source.node === node) ?? null;
+    const found = [...this.#sources.keys()].find((source) => source.node === node);
+    return found === undefined || !this.#counts(found) ? null : found;
   }
 
   isDistrusted(node: string): boolean {
@@ -77,7 +84,10 @@ export class Witnesses {
     return isNew;
   }
 
-  #counts(node: string): boolean {
-    return !this.isDistrusted(node) && this.#nodes.isWell(node);
+  /** A node that is new is waited for, or the first one that is heard would be believed for being alone. */
+  #counts(source: BlockSource): boolean {
+    if (this.isDistrusted(source.node)) return false;
+    const ageMs = this.#clock.monotonic() - (this.#sources.get(source) ?? Number.NEGATIVE_INFINITY);
+    return this.#nodes.isWell(source.node) || ageMs < newMs;
   }
 }

@@ -26,6 +26,7 @@ export type AskNode = (question: NodeQuestion) => Promise<NodeReply>;
  * was cleaned up (-32001) or is not there yet (-32004, -32014, -32016) says nothing of the slot.
  */
 const absentCodes: ReadonlySet<number> = new Set([-32007, -32009]);
+const cleanedUp = -32001;
 
 const blockParameters = `"encoding":"base64","transactionDetails":"full","rewards":true,"maxSupportedTransactionVersion":1`;
 const digestParameters = `"transactionDetails":"signatures","rewards":false,"maxSupportedTransactionVersion":1`;
@@ -67,13 +68,13 @@ export class NodeBlocks implements Pick<BlockSource, "fetchBlock" | "fetchDigest
   }
 
   async #asked(question: NodeQuestion, signal: AbortSignal): Promise<Asked> {
-    if (signal.aborted) return { kind: "unavailable", reason: "ended" };
+    if (signal.aborted) return { kind: "unavailable", reason: "failed" };
     const reply = await this.#ask(question);
     if (reply.kind !== "answer")
       return { kind: "unavailable", reason: reply.kind === "limited" ? "limited" : "failed" };
     const { errorCode: code, text } = reply;
-    if (code !== null)
-      return absentCodes.has(code) ? { kind: "absent", code } : { kind: "unavailable", reason: "refused" };
+    if (code !== null && absentCodes.has(code)) return { kind: "absent", code };
+    if (code !== null) return { kind: "unavailable", reason: code === cleanedUp ? "pruned" : "refused" };
     return reading<Asked>(() => {
       const answer = readJson(text);
       const result = typeof answer === "object" && answer !== null && "result" in answer ? answer["result"] : undefined;
