@@ -73,7 +73,8 @@ export class Pursuit {
       const { from, to } = range;
       const sinceMs = before.get(from) ?? nowMs;
       this.#ranges.set(from, sinceMs);
-      if (to - from + 1n < listed.slots && nowMs - sinceMs < listed.afterMs) continue;
+      const isShort = to - from + 1n < listed.slots && from !== wants.begin;
+      if (isShort && nowMs - sinceMs < listed.afterMs) continue;
       // Each range has one list under way; the node that was asked rests, so that the next one is another.
       const asked = [...witnesses.nodes()].flatMap((node): Question[] => {
         const source = witnesses.sourceOf(node);
@@ -83,7 +84,7 @@ export class Pursuit {
       const question = asked.find((each) => questions.isFree(each));
       if (question === undefined) continue;
       const answer = question.source.fetchSlots(from, to, questions.signal);
-      void questions.list(question, answer).then((slots) => wants.listed(range, slots));
+      void questions.list(question, answer).then((slots) => wants.listed(range, question.source.node, slots));
     }
   }
 

@@ -23,6 +23,9 @@ const rememberedMax = 8_192;
 const triedMax = 16;
 /** Lists that came back with nothing before slots are tried. */
 const emptyListsMax = 2;
+/** The first block of a log stays its first: two nodes list what is after the beginning, or it was asked so often. */
+const beginListersMin = 2;
+const beginListsMax = 8;
 
 const next = (slot: Slot): Slot => (slot + 1n) as Slot;
 const before = (slot: Slot): Slot => (slot - 1n) as Slot;
@@ -40,7 +43,9 @@ export class Wants {
   readonly #demanded = new BoundedMap<string, BlockPlace>({ max: 64 });
   /** Where an empty log begins; null before that is known. */
   #begin: Slot | null = null;
-  #isBeginListed = false;
+  /** Nodes that listed the slots after the beginning, and how often that was asked. */
+  readonly #beginListers = new Set<string>();
+  #beginLists = 0;
 
   /** An empty log begins with the first block from this slot on. */
   beginAt(slot: Slot): void {
@@ -70,8 +75,7 @@ export class Wants {
    */
   get first(): Slot | null {
     if (this.#begin === null) return null;
-    const isTried = (this.#unlisted.get(this.#begin) ?? 0) >= emptyListsMax;
-    if (!this.#isBeginListed && !isTried) return null;
+    if (this.#beginListers.size < beginListersMin && this.#beginLists < beginListsMax) return null;
     let first: Slot | null = null;
     for (const slot of this.#said.keys()) {
       if (slot >= (this.#begin ?? 0n) && (first === null || slot < first)) first = slot;
@@ -79,11 +83,14 @@ export class Wants {
     return first;
   }
 
-  listed({ from }: SlotRange, slots: readonly Slot[] | null): void {
+  listed({ from }: SlotRange, node: string, slots: readonly Slot[] | null): void {
+    if (from === this.#begin) {
+      this.#beginLists += 1;
+      if (slots !== null && slots.length > 0) this.#beginListers.add(node);
+    }
     if (slots === null) this.#unlisted.set(from, (this.#unlisted.get(from) ?? 0) + 1);
     else {
       this.#unlisted.delete(from);
-      this.#isBeginListed ||= from === this.#begin;
       for (const slot of slots) this.said(slot);
     }
   }

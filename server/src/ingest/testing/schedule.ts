@@ -1,0 +1,408 @@
+import { ManualClock, type Random, seededRandom } from "@sluice/lib";
+import type { Slot } from "@sluice/wire/identifiers";
+import type { BlockHeader, ChainLog } from "../../log/index.ts";
+import { ToldChain } from "../../log/testing/chain-model.ts";
+import { SharedMemory } from "../../log/testing/shared-memory.ts";
+import type { IngestEvents } from "../events.ts";
+import { Pipeline } from "../pipeline.ts";
+import {
+  type ChainBlock,
+  firstSlot,
+  SimulatedChain,
+  signatureHashOfBody,
+  simulatedIdentity,
+  sourceBlockOf,
+} from "./simulated-chain.ts";
+import { type NodeFaults, SimulatedNode, SimulatedSource, wellNode } from "./simulated-node.ts";
+
+/** What becomes of one schedule. */
+interface ScheduleReport {
+  readonly faults: readonly string[];
+  readonly slots: number;
+  readonly kills: number;
+  readonly undone: number;
+  readonly gaps: number;
+  readonly lies: number;
+}
+
+/** Where the ingesters write: one alone, two that share a log, two with logs of their own. */
+type Form = "alone" | "shared" | "apart";
+
+interface Plan {
+  readonly form: Form;
+  readonly slots: number;
+  readonly nodes: readonly NodeFaults[];
+  readonly unavailable: readonly number[];
+  readonly forks: boolean;
+  readonly kills: number;
+  readonly stalls: number;
+  readonly outages: number;
+}
+
+const gapAfterMs = 40_000;
+const tickMs = 100;
+const slotMs = 400;
+/** How long faults may have effects after they have ended. */
+const settleMsMax = 240_000;
+const idleTurnsMax = 50;
+/** By then something is final. */
+const finalBySlots = 20;
+
+const quiet: IngestEvents = {
+  stateChanged: () => undefined,
+  measured: () => undefined,
+  blockGiven: () => undefined,
+  blockKept: () => undefined,
+  sourceChanged: () => undefined,
+  asked: () => undefined,
+  keptOnOneWord: () => undefined,
+  disputed: () => undefined,
+  lied: () => undefined,
+  readAgain: () => undefined,
+  blockUnavailable: () => undefined,
+  gapRecorded: () => undefined,
+  logStalled: () => undefined,
+  recordRefused: () => undefined,
+};
+
+export function drawPlan(random: Random): Plan {
+  const pick = <T>(...of: readonly T[]): T => of[Math.floor(random.next() * of.length)] as T;
+  const hasLiar = random.next() < 0.35;
+  const count = hasLiar ? 3 : pick(1, 2, 2, 3);
+  const nodes = Array.from({ length: count }, (_, index): NodeFaults => {
+    const isLiar = hasLiar && index === 0;
+    return {
+      ...wellNode,
+      lag: isLiar ? 0 : pick(0, 0, 1, 4),
+      lost: pick(0, 0.1, 0.5),
+      doubled: pick(0, 0.2),
+      late: pick(0, 0.3),
+      brings: random.next() < 0.6,
+      lies: isLiar ? pick(0.1, 0.5, 1) : 0,
+      // Somebody has to have the blocks.
+      keeps: !hasLiar && index > 0 ? pick(100_000, 30) : 100_000,
+      lists: index === count - 1 || random.next() < 0.8,
+      failures: pick(0, 0.1),
+    };
+  });
+  const slots = pick(30, 50, 70);
+  const isUnavailable = random.next() < 0.2;
+  const from = 110 + Math.floor(random.next() * (slots - 25));
+  const unavailable = isUnavailable ? Array.from({ length: pick(1, 1, 3) }, (_, index) => from + index) : [];
+  return {
+    form: pick("alone", "shared", "apart"),
+    slots,
+    nodes,
+    unavailable,
+    // What was told before a gap has to be final, so a fork that dies beside one is an operator's matter (record 0058).
+    forks: !isUnavailable && random.next() < 0.6,
+    kills: random.next() < 0.4 ? pick(1, 2) : 0,
+    stalls: random.next() < 0.25 ? 1 : 0,
+    outages: random.next() < 0.4 ? pick(1, 2) : 0,
+  };
+}
+
+/** One process that ingests. */
+class Process {
+  readonly #world: World;
+  readonly #memory: SharedMemory;
+  pipeline: Pipeline | null = null;
+  log: ChainLog | null = null;
+  #kill: () => void = () => undefined;
+  #sources: SimulatedSource[] = [];
+  appending = 0;
+
+  constructor(world: World, memory: SharedMemory) {
+    this.#world = world;
+    this.#memory = memory;
+  }
+
+  async start(): Promise<void> {
+    const { log, kill } = await this.#memory.open(simulatedIdentity);
+    this.#kill = kill;
+    this.log = log;
+    const { clock, random, nodes } = this.#world;
+    const counted: ChainLog = Object.create(log, {
+      append: {
+        value: async (record: Parameters<ChainLog["append"]>[0]) => {
+          this.appending += 1;
+          return await log.append(record).finally(() => {
+            this.appending -= 1;
+          });
+        },
+      },
+      find: { value: log.find.bind(log) },
+      read: { value: log.read.bind(log) },
+      holes: { value: log.holes.bind(log) },
+      reached: { value: log.reached.bind(log) },
+      earliest: { value: log.earliest.bind(log) },
+      latest: { value: log.latest.bind(log) },
+    });
+    this.pipeline = new Pipeline(
+      { chain: simulatedIdentity, gapAfterMs },
+      {
+        clock,
+        random,
+        log: counted,
+        nodes: { head: (commitment) => this.#world.head(commitment), isWell: (label) => this.#world.isWell(label) },
+        events: { ...quiet, lied: (node) => this.#world.lied(node) },
+        digestOfBody: (body) => this.#world.digestOfBody(body),
+        isSameContent: () => true,
+      },
+    );
+    this.#sources = nodes.map((node) => new SimulatedSource(node, { clock }));
+    for (const source of this.#sources) this.pipeline.add(source);
+    this.pipeline.start();
+  }
+
+  look(): void {
+    for (const source of this.#sources) source.look();
+  }
+
+  /** The process ends at once: what it has not stored is lost. */
+  async kill(): Promise<void> {
+    this.#kill();
+    const { pipeline, log } = this;
+    this.pipeline = null;
+    this.log = null;
+    this.#sources = [];
+    void pipeline?.[Symbol.asyncDispose]();
+    void log?.[Symbol.asyncDispose]();
+  }
+}
+
+/** All of a schedule's world, moved by a clock of its own. */
+export class World {
+  readonly clock = new ManualClock(1_800_000_000_000);
+  readonly random: Random;
+  readonly chain: SimulatedChain;
+  readonly nodes: readonly SimulatedNode[];
+  readonly #plan: Plan;
+  readonly #memories: readonly SharedMemory[];
+  readonly #processes: readonly Process[];
+  readonly #told: ToldChain[] = [];
+  readonly #faults: string[] = [];
+  readonly #liars = new Set<string>();
+  #kills = 0;
+  #nowMs = 0;
+
+  constructor(seed: number, plan: Plan) {
+    this.random = seededRandom(seed);
+    this.#plan = plan;
+    this.chain = new SimulatedChain(this.random, plan);
+    const unavailable = new Set(plan.unavailable);
+    this.nodes = plan.nodes.map(
+      (faults, index) =>
+        new SimulatedNode(
+          { label: `n${index}`, faults },
+          { chain: this.chain, clock: this.clock, random: this.random, unavailable },
+        ),
+    );
+    const first = new SharedMemory(this.clock);
+    this.#memories = plan.form === "apart" ? [first, new SharedMemory(this.clock)] : [first];
+    const places = plan.form === "alone" ? [first] : [first, this.#memories.at(-1) ?? first];
+    this.#processes = places.map((memory) => new Process(this, memory));
+  }
+
+  head(commitment: "confirmed" | "finalized"): Slot | null {
+    const heads = this.nodes.filter(({ isWell }) => isWell).map((node) => node[commitment]);
+    if (heads.length === 0) return null;
+    // As pools do: the newest confirmed slot that any shows, and the root that a second one confirms.
+    heads.sort((left, right) => right - left);
+    const head = commitment === "confirmed" ? heads[0] : heads[Math.min(1, heads.length - 1)];
+    return head === undefined || head < 0 ? null : (BigInt(head) as Slot);
+  }
+
+  isWell(label: string): boolean {
+    return this.nodes.some((node) => node.label === label && node.isWell);
+  }
+
+  lied(node: string): void {
+    this.#liars.add(node);
+  }
+
+  /** The parts of a digest that the body does not hold are looked up in the chain. */
+  digestOfBody(body: Uint8Array) {
+    const [slot, blockhash] = new TextDecoder().decode(body).split(" ");
+    const found = [...this.#everyBlock()].find((block) => block.blockhash === blockhash && String(block.slot) === slot);
+    if (found === undefined) throw new Error(`the body of ${slot} is of no block`);
+    return { ...sourceBlockOf(found).header, signatureHash: signatureHashOfBody(body) };
+  }
+
+  *#everyBlock(): Iterable<ChainBlock> {
+    for (let slot = 0; slot <= this.chain.lastSlot; slot += 1) {
+      for (const head of [slot, slot + 1, slot + 2, this.chain.lastSlot]) {
+        const block = this.chain.blockAt(slot, head);
+        if (block !== null) yield block;
+      }
+    }
+  }
+
+  async run(): Promise<ScheduleReport> {
+    for (const process of this.#processes) await process.start();
+    const followers = this.#memories.map((_memory, index) => this.#follow(index));
+    const events = this.#drawEvents();
+    const endMs = (this.chain.lastSlot - 100) * slotMs;
+    for (; this.#nowMs < endMs; this.#nowMs += tickMs) {
+      for (const each of events.filter(({ atMs }) => atMs <= this.#nowMs && atMs > this.#nowMs - tickMs))
+        await each.run();
+      await this.#tick();
+    }
+    for (const node of this.nodes) {
+      node.isDown = false;
+      node.isHealed = true;
+    }
+    for (const memory of this.#memories) memory.fault = null;
+    for (const process of this.#processes) if (process.pipeline === null) await process.start();
+    for (let waited = 0; waited < settleMsMax && !this.#isDone(); waited += tickMs) await this.#tick();
+    this.#verify();
+    for (const process of this.#processes) await process.kill();
+    await this.#idle();
+    this.#isOver = true;
+    void followers;
+    return {
+      faults: this.#faults,
+      slots: this.chain.lastSlot - 100,
+      kills: this.#kills,
+      undone: this.#told.reduce((sum, { undone }) => sum + undone, 0),
+      gaps: this.#told.reduce((sum, { gaps }) => sum + gaps.length, 0),
+      lies: this.#liars.size,
+    };
+  }
+
+  #isOver = false;
+
+  async #tick(): Promise<void> {
+    const newest = Math.min(100 + Math.floor(this.#nowMs / slotMs) + 4, this.chain.lastSlot + 20);
+    for (const node of this.nodes) node.newestSlot = Math.max(node.newestSlot, newest);
+    for (const process of this.#processes) process.look();
+    this.clock.advance(tickMs);
+    this.#nowMs += this.#nowMs >= (this.chain.lastSlot - 100) * slotMs ? tickMs : 0;
+    await this.#idle();
+  }
+
+  /** Waits until nothing is under way but what waits for the clock. */
+  async #idle(): Promise<void> {
+    for (let turn = 0; turn < idleTurnsMax; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const appending = this.#processes.reduce((sum, each) => sum + each.appending, 0);
+      const waiting = this.#memories.reduce((sum, { waiting: each }) => sum + each, 0);
+      // An append may wait for another one of its block, which waits for the clock.
+      if (turn >= (waiting > 0 ? 3 : 1) && (appending === 0 || waiting > 0)) return;
+    }
+  }
+
+  #drawEvents(): { readonly atMs: number; readonly run: () => void | Promise<void> }[] {
+    const { random } = this;
+    const lengthMs = this.#plan.slots * slotMs;
+    const at = (): number => Math.floor((random.next() * lengthMs) / tickMs) * tickMs;
+    const events: { readonly atMs: number; readonly run: () => void | Promise<void> }[] = [];
+    for (let kill = 0; kill < this.#plan.kills; kill += 1) {
+      const process = this.#processes[Math.floor(random.next() * this.#processes.length)];
+      // A follower that was told a fork that was never stored needs something final to go back to.
+      const atMs = Math.max(at(), finalBySlots * slotMs);
+      events.push({
+        atMs,
+        run: async () => {
+          this.#kills += 1;
+          await process?.kill();
+        },
+      });
+      events.push({
+        atMs: atMs + 1_000 + at() / 4,
+        run: () => (process?.pipeline === null ? process.start() : undefined),
+      });
+    }
+    for (let stall = 0; stall < this.#plan.stalls; stall += 1) {
+      const memory = this.#memories[Math.floor(random.next() * this.#memories.length)];
+      const atMs = at();
+      if (memory === undefined) continue;
+      const fault = random.next() < 0.5 ? "DISK_FULL" : "UNAVAILABLE";
+      events.push({ atMs, run: () => memory.fail(fault) });
+      events.push({ atMs: atMs + at() / 2, run: () => memory.fail(null) });
+    }
+    // One honest node at a time: two that agree are always there beside a liar.
+    const honest = this.nodes.filter(({ faults }) => faults.lies === 0);
+    for (let outage = 0; outage < this.#plan.outages; outage += 1) {
+      const node = honest[Math.floor(random.next() * honest.length)];
+      const atMs = at();
+      const isAlone = (): boolean => this.nodes.some((each) => each.faults.lies === 0 && each.isDown);
+      if (node === undefined) continue;
+      events.push({ atMs, run: () => node.setDown(node.isDown || !isAlone()) });
+      events.push({ atMs: atMs + 400 + at() / 3, run: () => node.setDown(false) });
+    }
+    for (const memory of this.#memories) memory.writeMs = random.next() < 0.3 ? random.next() * 300 : 0;
+    return events;
+  }
+
+  /** A follower that goes on in another process, by its cursor, after every event. */
+  async #follow(index: number): Promise<void> {
+    const told = new ToldChain();
+    this.#told[index] = told;
+    let cursor: string | null = null;
+    for (let turn = 0; !this.#isOver; turn += 1) {
+      // Two processes may see different forks for a moment, and a follower that changes between them goes to and fro.
+      await new Promise((resolve) => setImmediate(resolve));
+      const log = this.#logAt(index, turn);
+      if (log === null) continue;
+      // Processes that share a new log learn its first blocks in any order; a follower begins when the first is there.
+      if (cursor === null && log.earliest()?.slot !== BigInt(firstSlot)) continue;
+      const outcome = log.follow({ stage: "confirmed", from: cursor === null ? "earliest" : { cursor } });
+      if (!outcome.ok) {
+        this.#faults.push(`a follower's cursor is ${outcome.code}`);
+        return;
+      }
+      const { value, done } = await outcome.follower.next();
+      await outcome.follower.return();
+      if (done === true) continue;
+      try {
+        told.take(value);
+      } catch (error) {
+        this.#faults.push(String(error));
+        return;
+      }
+      if (value.type === "expired") {
+        this.#faults.push("a follower is told that what it wants is gone");
+        return;
+      }
+      cursor = value.cursor;
+    }
+  }
+
+  /** The logs of one memory in turn, as processes have them. */
+  #logAt(index: number, turn: number): ChainLog | null {
+    const open = this.#processes.filter((_process, place) => this.#plan.form !== "apart" || place === index);
+    const logs = open.flatMap(({ log }) => (log === null ? [] : [log]));
+    return logs[turn % Math.max(1, logs.length)] ?? null;
+  }
+
+  #isDone(): boolean {
+    const last = this.chain.blocks.at(-1);
+    return this.#memories.every((_memory, index) => {
+      const top = this.#told[index]?.blocks.at(-1);
+      const final = this.#logAt(index, 0)?.reached("finalized");
+      return top?.blockhash === last?.blockhash && final?.blockhash === last?.blockhash;
+    });
+  }
+
+  /** Nothing missing, nothing twice, no dead fork: what was told is the chain, but for what no node had. */
+  #verify(): void {
+    const { unavailable } = this.#plan;
+    const expected = this.chain.blocks
+      .filter(({ slot }) => !unavailable.includes(slot))
+      .map(({ blockhash }) => blockhash);
+    const missing = this.chain.blocks.filter(({ slot }) => unavailable.includes(slot));
+    for (const [index, { blocks, gaps }] of this.#told.entries()) {
+      const told = blocks.map(({ blockhash }: BlockHeader) => blockhash);
+      if (told.join() !== expected.join()) {
+        const at = expected.findIndex((hash, place) => told[place] !== hash);
+        this.#faults.push(`log ${index}: ${told.length} of ${expected.length} blocks are told; they differ at ${at}`);
+      }
+      const isTold = missing.every(({ slot }) => gaps.some(([from, to]) => from <= slot && to >= slot));
+      if (!isTold) this.#faults.push(`log ${index}: a block that nobody has is not told as a gap`);
+      if (missing.length === 0 && gaps.length > 0) this.#faults.push(`log ${index}: a gap where nodes have the blocks`);
+      const final = this.#logAt(index, 0)?.reached("finalized");
+      if (final?.blockhash !== expected.at(-1)) this.#faults.push(`log ${index}: finality ends at ${final?.slot}`);
+    }
+  }
+}

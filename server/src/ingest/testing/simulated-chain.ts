@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+import type { Random } from "@sluice/lib";
+import { addressOfBytes, type Slot } from "@sluice/wire/identifiers";
+import type { ChainIdentity } from "../../log/index.ts";
+import type { BlockDigest, SourceBlock } from "../source.ts";
+
+const sha = (text: string): Uint8Array => new Uint8Array(createHash("sha256").update(text).digest());
+const hashOf = (text: string): string => addressOfBytes(sha(text));
+
+export const simulatedIdentity: ChainIdentity = { genesisHash: hashOf("genesis"), firstBlockhash: hashOf("first") };
+export const firstSlot = 100;
+/** Slots from the newest slot to the confirmed and the finalized one. */
+export const depths = { confirmed: 2, finalized: 14 } as const;
+
+export interface ChainBlock {
+  readonly slot: number;
+  readonly blockhash: string;
+  readonly parent: { readonly slot: number; readonly blockhash: string };
+}
+
+/** A branch that nodes show as confirmed until their head has passed it. */
+interface DeadBranch {
+  readonly from: number;
+  readonly to: number;
+  readonly blocks: ReadonlyMap<number, ChainBlock>;
+}
+
+const slotOf = (slot: number): Slot => BigInt(slot) as Slot;
+
+/** A whole chain, of which nodes show a part by their heads. */
+export class SimulatedChain {
+  readonly lastSlot: number;
+  readonly canonical = new Map<number, ChainBlock>();
+  readonly #branches: DeadBranch[] = [];
+
+  constructor(random: Random, { slots, forks }: { readonly slots: number; readonly forks: boolean }) {
+    this.lastSlot = firstSlot + slots;
+    const seed = String(random.next());
+    let tip = { slot: firstSlot - 1, blockhash: hashOf(`${seed} root`) };
+    for (let slot = firstSlot; slot <= this.lastSlot; slot += 1) {
+      const isForced = slot === firstSlot || slot >= this.lastSlot - 1;
+      if (forks && !isForced && random.next() < 0.04) this.#branch(`${seed} fork`, slot, { tip, random });
+      if (!isForced && random.next() < 0.15) continue;
+      const block = { slot, blockhash: hashOf(`${seed} ${slot}`), parent: tip };
+      this.canonical.set(slot, block);
+      tip = { slot, blockhash: block.blockhash };
+    }
+  }
+
+  #branch(
+    seed: string,
+    from: number,
+    { tip, random }: { readonly tip: ChainBlock["parent"]; readonly random: Random },
+  ): void {
+    if (this.#branches.some(({ to }) => to >= from - 1)) return;
+    const to = Math.min(from + Math.floor(random.next() * 3), this.lastSlot - 3);
+    const blocks = new Map<number, ChainBlock>();
+    let parent = tip;
+    for (let slot = from; slot <= to; slot += 1) {
+      const block = { slot, blockhash: hashOf(`${seed} ${slot}`), parent };
+      blocks.set(slot, block);
+      parent = { slot, blockhash: block.blockhash };
+    }
+    if (blocks.size > 0) this.#branches.push({ from, to, blocks });
+  }
+
+  get blocks(): readonly ChainBlock[] {
+    return [...this.canonical.values()];
+  }
+
+  /** The block of a slot as a node shows it whose newest confirmed slot is `head`; null where it shows none. */
+  blockAt(slot: number, head: number): ChainBlock | null {
+    if (slot > head) return null;
+    const branch = this.#branches.find(({ from, to }) => slot >= from && slot <= to && head <= to);
+    if (branch !== undefined) return branch.blocks.get(slot) ?? null;
+    return this.canonical.get(slot) ?? null;
+  }
+}
+
+/** What a lying node changes. */
+export type Lie = "signatures" | "parent" | "hash" | "invented";
+
+/** A block as a source gives it, with the text that tests of followers expect in front. */
+export function sourceBlockOf(block: ChainBlock, lie: Lie | null = null): SourceBlock {
+  const blockhash = lie === "hash" || lie === "invented" ? hashOf(`lie ${block.blockhash}`) : block.blockhash;
+  const signatures = `signatures of ${blockhash}${lie === "signatures" ? " altered" : ""}`;
+  const text = `${block.slot} ${blockhash} ${signatures}`;
+  return {
+    header: {
+      slot: slotOf(block.slot),
+      blockhash,
+      parentSlot: slotOf(block.parent.slot),
+      parentBlockhash: lie === "parent" ? hashOf(`lie ${block.parent.blockhash}`) : block.parent.blockhash,
+      blockTime: null,
+      height: null,
+      transactions: block.slot % 7,
+    },
+    body: new TextEncoder().encode(text),
+    signatureHash: sha(signatures),
+  };
+}
+
+export function digestOf(block: ChainBlock, lie: Lie | null = null): BlockDigest {
+  const { header, signatureHash } = sourceBlockOf(block, lie);
+  return { ...header, signatureHash };
+}
+
+/** Reads what `sourceBlockOf` wrote; the header's other members are not in it. */
+export const signatureHashOfBody = (body: Uint8Array): Uint8Array =>
+  sha(new TextDecoder().decode(body).split(" ").slice(2).join(" "));

@@ -1,0 +1,248 @@
+import { type Clock, type Random, sleep } from "@sluice/lib";
+import type { Slot } from "@sluice/wire/identifiers";
+import type { BlockSource, FetchedBlock, FetchedDigest, SourceSink } from "../source.ts";
+import {
+  type ChainBlock,
+  depths,
+  digestOf,
+  firstSlot,
+  type Lie,
+  type SimulatedChain,
+  sourceBlockOf,
+} from "./simulated-chain.ts";
+
+export interface NodeFaults {
+  /** Slots behind the chain. */
+  readonly lag: number;
+  /** Shares of notices and of blocks by themselves that are lost, doubled or late by up to two seconds. */
+  readonly lost: number;
+  readonly doubled: number;
+  readonly late: number;
+  /** Whether blocks arrive by themselves. */
+  readonly brings: boolean;
+  /** The share of slots about which it lies, always in the same way. */
+  readonly lies: number;
+  /** Blocks so far below its head are gone. */
+  readonly keeps: number;
+  /** Whether it lists slots at all. */
+  readonly lists: boolean;
+  /** The share of questions that fail. */
+  readonly failures: number;
+}
+
+export const wellNode: NodeFaults = {
+  lag: 0,
+  lost: 0,
+  doubled: 0,
+  late: 0,
+  brings: false,
+  lies: 0,
+  keeps: 100_000,
+  lists: true,
+  failures: 0,
+};
+
+const lieKinds: readonly Lie[] = ["signatures", "parent", "hash", "invented"];
+
+/** One node over a simulated chain. `look` moves it on; each process has a source of its own on it. */
+export class SimulatedNode {
+  readonly label: string;
+  readonly faults: NodeFaults;
+  readonly #chain: SimulatedChain;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #liesBySlot = new Map<number, Lie | null>();
+  /** Slots of which no node has the block. */
+  readonly #unavailable: ReadonlySet<number>;
+  isDown = false;
+  /** Faults are over. */
+  isHealed = false;
+  newestSlot = firstSlot;
+
+  constructor(
+    { label, faults }: { readonly label: string; readonly faults: NodeFaults },
+    dependencies: {
+      readonly chain: SimulatedChain;
+      readonly clock: Clock;
+      readonly random: Random;
+      readonly unavailable: ReadonlySet<number>;
+    },
+  ) {
+    this.label = label;
+    this.faults = faults;
+    this.#chain = dependencies.chain;
+    this.#clock = dependencies.clock;
+    this.#random = dependencies.random;
+    this.#unavailable = dependencies.unavailable;
+  }
+
+  get confirmed(): number {
+    return this.newestSlot - depths.confirmed - (this.isHealed ? 0 : this.faults.lag);
+  }
+
+  get finalized(): number {
+    return this.confirmed - (depths.finalized - depths.confirmed);
+  }
+
+  get isWell(): boolean {
+    return !this.isDown;
+  }
+
+  setDown(isDown: boolean): void {
+    this.isDown = isDown;
+  }
+
+  draws(share: number): boolean {
+    return !this.isHealed && this.#random.next() < share;
+  }
+
+  lateMs(): number {
+    return this.draws(this.faults.late) ? this.#random.next() * 2_000 : 0;
+  }
+
+  lieAt(slot: number): Lie | null {
+    if (this.faults.lies === 0) return null;
+    const known = this.#liesBySlot.get(slot);
+    if (known !== undefined) return known;
+    const kind = lieKinds[Math.floor(this.#random.next() * lieKinds.length)] ?? "hash";
+    const lie = this.#random.next() < this.faults.lies ? kind : null;
+    this.#liesBySlot.set(slot, lie);
+    return lie;
+  }
+
+  /** What it says is in a slot: a block with the lie about it, or nothing. */
+  shown(slot: number): { readonly block: ChainBlock; readonly lie: Lie | null } | null {
+    const block = this.#chain.blockAt(slot, this.confirmed);
+    const lie = this.lieAt(slot);
+    if (block !== null) return this.#unavailable.has(slot) ? null : { block, lie: lie === "invented" ? null : lie };
+    if (lie !== "invented" || slot > this.confirmed || slot <= firstSlot) return null;
+    const parent = {
+      slot: slot - 1,
+      blockhash: sourceBlockOf({ slot, blockhash: this.label, parent: { slot: 0, blockhash: "" } }).header.blockhash,
+    };
+    return { block: { slot, blockhash: `invented ${slot}`, parent }, lie };
+  }
+
+  async fetchBlock(slot: Slot): Promise<FetchedBlock> {
+    const answer = await this.#answer(Number(slot), this.confirmed);
+    if (!("block" in answer)) return answer;
+    return { kind: "present", block: sourceBlockOf(answer.block, answer.lie) };
+  }
+
+  async fetchDigest(slot: Slot, commitment: "confirmed" | "finalized"): Promise<FetchedDigest> {
+    const answer = await this.#answer(Number(slot), commitment === "confirmed" ? this.confirmed : this.finalized);
+    if (!("block" in answer)) return answer;
+    return { kind: "present", digest: digestOf(answer.block, answer.lie) };
+  }
+
+  async fetchSlots(from: Slot, to: Slot): Promise<readonly Slot[] | null> {
+    await this.#pause();
+    if (this.isDown || !this.faults.lists || this.draws(this.faults.failures)) return null;
+    const slots: Slot[] = [];
+    const end = Math.min(Number(to), this.confirmed);
+    for (let slot = Math.max(Number(from), firstSlot); slot <= end; slot += 1) {
+      const isThere = this.#chain.blockAt(slot, this.confirmed) !== null;
+      // A list of a liar lacks slots that have blocks, and has slots that have none.
+      if (this.lieAt(slot) === null ? isThere : !isThere) slots.push(BigInt(slot) as Slot);
+    }
+    return slots;
+  }
+
+  async #answer(
+    slot: number,
+    head: number,
+  ): Promise<Exclude<FetchedBlock, { kind: "present" }> | { readonly block: ChainBlock; readonly lie: Lie | null }> {
+    await this.#pause();
+    if (this.isDown || this.draws(this.faults.failures)) return { kind: "unavailable", reason: "failed" };
+    if (slot > head) return { kind: "unavailable", reason: "refused" };
+    if (!this.isHealed && slot < this.confirmed - this.faults.keeps) return { kind: "unavailable", reason: "pruned" };
+    if (this.#unavailable.has(slot) && this.#chain.canonical.has(slot))
+      return { kind: "unavailable", reason: "refused" };
+    const shown = this.shown(slot);
+    return shown ?? { kind: "absent", code: -32_007 };
+  }
+
+  #pause(): Promise<void> {
+    return sleep(this.#clock, 10 + this.#random.next() * 150);
+  }
+}
+
+/** A process's source on a node. */
+export class SimulatedSource implements BlockSource {
+  readonly name: string;
+  readonly node: string;
+  readonly kind = "polling";
+  readonly bringsBlocks: boolean;
+  readonly #of: SimulatedNode;
+  readonly #clock: Clock;
+  #sink: SourceSink | null = null;
+  #told: number;
+  #isUp = false;
+
+  constructor(node: SimulatedNode, dependencies: { readonly clock: Clock }) {
+    this.#of = node;
+    this.#clock = dependencies.clock;
+    this.name = node.label;
+    this.node = node.label;
+    this.bringsBlocks = node.faults.brings;
+    this.#told = node.confirmed - 1;
+  }
+
+  fetchBlock(slot: Slot): Promise<FetchedBlock> {
+    return this.#of.fetchBlock(slot);
+  }
+
+  fetchDigest(slot: Slot, commitment: "confirmed" | "finalized"): Promise<FetchedDigest> {
+    return this.#of.fetchDigest(slot, commitment);
+  }
+
+  fetchSlots(from: Slot, to: Slot): Promise<readonly Slot[] | null> {
+    return this.#of.fetchSlots(from, to);
+  }
+
+  start(sink: SourceSink): void {
+    this.#sink = sink;
+  }
+
+  /** Tells what is new. */
+  look(): void {
+    const sink = this.#sink;
+    const node = this.#of;
+    if (sink === null) return;
+    if (node.isDown === this.#isUp) {
+      this.#isUp = !node.isDown;
+      if (this.#isUp) sink.up(this);
+      else sink.down(this, "test");
+      // What was told while it was down is missing.
+      this.#told = Math.max(this.#told, node.confirmed - 1);
+    }
+    if (!this.#isUp) return;
+    for (; this.#told < node.confirmed; this.#told += 1) this.#tell(this.#told + 1);
+  }
+
+  #tell(slot: number): void {
+    const node = this.#of;
+    const shown = node.shown(slot);
+    if (shown === null) return;
+    const times = node.draws(node.faults.doubled) ? 2 : 1;
+    for (let time = 0; time < times; time += 1) {
+      if (!node.draws(node.faults.lost)) {
+        this.#later(() => this.#sink?.slot(this, { slot: BigInt(slot) as Slot, parent: null, stage: "confirmed" }));
+      }
+      if (this.bringsBlocks && !node.draws(node.faults.lost)) {
+        const block = sourceBlockOf(shown.block, shown.lie);
+        this.#later(() => this.#sink?.block(this, block, "confirmed"));
+      }
+    }
+  }
+
+  #later(tell: () => void): void {
+    const lateMs = this.#of.lateMs();
+    if (lateMs === 0) tell();
+    else this.#clock.after(lateMs, tell);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#sink = null;
+  }
+}
