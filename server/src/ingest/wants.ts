@@ -25,7 +25,7 @@ const triedMax = 16;
 const emptyListsMax = 2;
 /** The first block of a log stays its first: two nodes list what is after the beginning, or it was asked so often. */
 const beginListersMin = 2;
-const beginListsMax = 8;
+const beginListsMax = 16;
 
 const next = (slot: Slot): Slot => (slot + 1n) as Slot;
 const before = (slot: Slot): Slot => (slot - 1n) as Slot;

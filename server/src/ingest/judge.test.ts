@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import { ManualClock } from "@sluice/lib";
+import { Judge, type SlotCase } from "./judge.ts";
+import type { BlockSource } from "./source.ts";
+import { type ChainBlock, type Lie, sourceBlockOf } from "./testing/simulated-chain.ts";
+
+const block: ChainBlock = {
+  slot: 101,
+  blockhash: "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY",
+  parent: { slot: 100, blockhash: "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG" },
+};
+const slot = sourceBlockOf(block).header.slot;
+
+/** A judge of so many nodes, and how they speak. */
+function judgeOf(...nodes: string[]) {
+  const witnesses = new Set(nodes);
+  const judge = new Judge({ clock: new ManualClock(), witnesses: () => witnesses });
+  const of: SlotCase = judge.open(slot);
+  const gives = (node: string, lie: Lie | null = null) =>
+    judge.gave(of, { node } as BlockSource, { block: sourceBlockOf(block, lie), stage: "confirmed" });
+  return { judge, of, witnesses, gives };
+}
+
+test("one word is enough where one node can be heard, and two are needed where there are two", () => {
+  const alone = judgeOf("a");
+  expect(alone.judge.judge(alone.of, alone.gives("a")).kind).toBe("accepted");
+  const two = judgeOf("a", "b");
+  expect(two.judge.judge(two.of, two.gives("a")).kind).toBe("open");
+  expect(two.judge.judge(two.of, two.gives("a")).kind).toBe("open");
+  expect(two.judge.judge(two.of, two.gives("b")).kind).toBe("accepted");
+});
+
+test("of two contents under one blockhash a third node decides, and who told the other one is named", () => {
+  const { judge, of, gives } = judgeOf("liar", "b", "c");
+  const lied = gives("liar", "signatures");
+  const told = gives("b");
+  expect([judge.judge(of, lied), judge.judge(of, told)]).toMatchObject([{ isDisputed: true }, { isDisputed: true }]);
+  const accepted = gives("c");
+  expect(accepted).toBe(told);
+  expect(judge.judge(of, accepted)).toMatchObject({ kind: "accepted", liars: ["liar"] });
+  accepted.isAccepted = true;
+  expect([judge.liarsOf(of), judge.isConfirmedByTwo(block as never)]).toEqual([["liar"], false]);
+  expect(judge.isConfirmedByTwo({ slot, blockhash: block.blockhash })).toBe(true);
+});
+
+test("another blockhash is a fork and no lie, and a node that is no witness has no word", () => {
+  const { judge, of, witnesses, gives } = judgeOf("a", "b", "c");
+  gives("a", "hash");
+  gives("b");
+  const told = gives("c");
+  told.isAccepted = true;
+  expect([judge.judge(of, told).kind, judge.liarsOf(of)]).toEqual(["accepted", []]);
+  witnesses.delete("c");
+  expect(judge.judge(of, told).kind).toBe("open");
+});
+
+test("a node that has pruned the slot is not waited for, and one that is behind is", () => {
+  const { judge, of, gives } = judgeOf("a", "b");
+  const told = gives("a");
+  for (let time = 0; time < 3; time += 1) judge.silent(of, "b", { kind: "unavailable", reason: "refused" });
+  expect(judge.judge(of, told).kind).toBe("open");
+  judge.silent(of, "b", { kind: "unavailable", reason: "pruned" });
+  expect(judge.judge(of, told).kind).toBe("accepted");
+});
