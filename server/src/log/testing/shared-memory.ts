@@ -23,8 +23,8 @@ interface Connection {
 const bytesMax = 64 * 1024 * 1024;
 
 /**
- * Records in memory, as a disk or a server has them: they outlast the processes that write, which may be several. Writes
- * take time by the clock, may fail, and are lost with the process that waits for them.
+ * Records in memory, as a disk or a server has them: they outlast the processes that write, which may be several.
+ * Writes take time by the clock, may fail, and are lost with the process that waits for them.
  */
 export class SharedMemory {
   readonly #clock: Clock;
