@@ -3,10 +3,10 @@ import { drawPlan, World } from "./testing/schedule.ts";
 
 /**
  * `n` schedules of one or two ingesters over one to three simulated nodes, by a clock of their own: skipped slots,
- * forks of confirmed blocks, lag, pruning, outages, lost, doubled and late notices and blocks, nodes that lie, blocks that
- * nobody has, logs that take nothing, kills of ingesters with all that they have not stored. A follower that goes on in
- * another process after every event has to be told the chain: nothing missing, nothing twice, no fork that died, and a
- * gap where nobody has a block; two ingesters with logs of their own write the same.
+ * forks of confirmed blocks, lag, pruning, outages, lost, doubled and late notices and blocks, nodes that lie, blocks
+ * that nobody has, logs that take nothing, kills of ingesters with all that they have not stored. A follower that
+ * goes on in another process after every event has to be told the chain: nothing missing, nothing twice, no fork that
+ * died, and a gap where nobody has a block; two ingesters with logs of their own write the same.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const random = seededRandom(seed);
