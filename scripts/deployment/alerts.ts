@@ -262,6 +262,74 @@ const leaseAlerts: readonly Alert[] = [
   }),
 ];
 
+const chainAlerts: readonly Alert[] = [
+  alert("SluiceIngestBehind", "page")(
+    'max by (instance, network) (sluice_ingest_state{state=~"lagging|catching_up"}) == 1',
+    {
+      for: "5m",
+      summary: "The log of {{ $labels.network }} in {{ $labels.instance }} is behind its chain",
+      firesOn: {
+        'sluice_ingest_state{network="mainnet",state="lagging",instance="a"}': "1x10 0x30",
+        'sluice_ingest_state{network="mainnet",state="catching_up",instance="a"}': "0x10 1x30",
+      },
+    },
+  ),
+  alert("SluiceLogStalled", "page")('max by (instance, network) (sluice_ingest_state{state="paused"}) == 1', {
+    for: "1m",
+    summary: "The log of {{ $labels.network }} takes no blocks of {{ $labels.instance }}",
+    firesOn: { 'sluice_ingest_state{network="mainnet",state="paused",instance="a"}': "1x40" },
+  }),
+  alert("SluiceLogOverBytes", "page")("max by (instance, network) (sluice_log_over_bytes) == 1", {
+    for: "0m",
+    summary: "The log of {{ $labels.network }} trims blocks that are still wanted, since LOG_BYTES are full",
+    firesOn: { 'sluice_log_over_bytes{network="mainnet",instance="a"}': "1x40" },
+  }),
+  alert("SluiceBlocksUnavailable", "ticket")("max by (network) (sluice_ingest_unavailable_slots) > 0", {
+    for: "5m",
+    summary: "No node of {{ $labels.network }} gives {{ $value }} slots that later blocks name",
+    firesOn: { 'sluice_ingest_unavailable_slots{network="mainnet"}': "2x40" },
+  }),
+  alert("SluiceLogGap", "ticket")(grown("sluice_ingest_gaps_total", "1h"), {
+    for: "0m",
+    summary: "The log of {{ $labels.network }} has a gap: {{ $labels.reason }}",
+    firesOn: { 'sluice_ingest_gaps_total{network="mainnet",reason="unavailable"}': "_x10 1x30" },
+  }),
+  alert("SluiceNodesDisagree", "ticket")(grown("sluice_ingest_disputes_total", "15m"), {
+    for: "0m",
+    summary: "Nodes of {{ $labels.network }} contradict each other about a block: {{ $labels.about }}",
+    firesOn: { 'sluice_ingest_disputes_total{network="mainnet",about="content"}': "_x10 1x30" },
+  }),
+  alert("SluiceNodeOutvoted", "ticket")(grown("sluice_ingest_lies_total", "1h"), {
+    for: "0m",
+    summary: "Two nodes of {{ $labels.network }} contradict {{ $labels.node }} about a block",
+    firesOn: { 'sluice_ingest_lies_total{network="mainnet",node="a"}': "_x10 1x30" },
+  }),
+  alert("SluiceHistoryBehind", "ticket")("max by (network) (sluice_history_lag_slots) > 150", {
+    for: "5m",
+    summary: "The ledger is {{ $value }} slots behind the log of {{ $labels.network }}",
+    firesOn: { 'sluice_history_lag_slots{network="mainnet"}': "400x40" },
+  }),
+  alert("SluiceHistoryFails", "ticket")("increase(sluice_history_failures_total[15m]) > 5", {
+    for: "0m",
+    summary:
+      "Blocks of {{ $labels.network }} do not get into the ledger: the {{ $labels.source }} fails again and again",
+    firesOn: { 'sluice_history_failures_total{network="mainnet",source="writer"}': "0+1x40" },
+  }),
+  alert("SluiceHistoryMissing", "ticket")(
+    "max by (network) (sluice_history_missing_slots) > 0 and max by (network) (delta(sluice_history_missing_slots[30m])) >= 0",
+    {
+      for: "30m",
+      summary: "The ledger misses {{ $value }} slots of {{ $labels.network }}, and they do not become fewer",
+      firesOn: { 'sluice_history_missing_slots{network="mainnet"}': "20x40" },
+    },
+  ),
+  alert("SluiceHistoryMalformed", "ticket")(grown("sluice_history_malformed_blocks_total", "1h"), {
+    for: "0m",
+    summary: "A block in the log of {{ $labels.network }} cannot be read",
+    firesOn: { 'sluice_history_malformed_blocks_total{network="mainnet"}': "_x10 1x30" },
+  }),
+];
+
 const serviceAlerts: readonly Alert[] = [
   alert("SluiceEngineMissing", "page")("sum(sluice_engine_active) == 0", {
     for: "30s",
@@ -299,6 +367,19 @@ const serviceAlerts: readonly Alert[] = [
       firesOn: { 'sluice_names_node_calls_total{outcome="failed"}': "0+60x40" },
     },
   ),
+  alert("SluiceSqlBusy", "ticket")('sum(increase(sluice_sql_queries_total{outcome="SQL_BUSY"}[15m])) > 10', {
+    for: "0m",
+    summary: "{{ $value }} queries of SQL were refused within a quarter of an hour, since no place was free",
+    firesOn: { 'sluice_sql_queries_total{outcome="SQL_BUSY"}': "0+2x40" },
+  }),
+  alert("SluiceSqlFails", "ticket")(
+    'sum by (outcome) (increase(sluice_sql_queries_total{outcome=~"STORE_UNAVAILABLE|INTERNAL_ERROR"}[15m])) > 2',
+    {
+      for: "0m",
+      summary: "Queries of SQL end with {{ $labels.outcome }}",
+      firesOn: { 'sluice_sql_queries_total{outcome="STORE_UNAVAILABLE"}': "0+1x40" },
+    },
+  ),
 ];
 
 /** In the order of the file and of the runbook. */
@@ -308,6 +389,7 @@ export const alerts: readonly Alert[] = [
   ...nodeAlerts,
   ...storeAlerts,
   ...leaseAlerts,
+  ...chainAlerts,
   ...serviceAlerts,
 ];
 
