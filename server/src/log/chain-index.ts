@@ -54,6 +54,20 @@ export class Block {
   }
 }
 
+/**
+ * Whether the finalized blocks of a tree prove that a block is on no chain. Every tree counts: the one with the highest
+ * block may be a single block of a fork, of which nothing is finalized.
+ */
+function rulesOut({ root, finalized }: Tree, { slot, blockhash }: BlockPlace): boolean {
+  if (finalized === null || finalized.slot < slot) return false;
+  let above = finalized;
+  // All finalized blocks are after the root, so that a place before it needs no walk.
+  if (root.slot > slot) above = root;
+  else while (above.parent !== null && above.parent.slot >= slot) above = above.parent;
+  if (above.header.blockhash === blockhash) return false;
+  return above.header.parentSlot < slot && above.header.parentBlockhash !== blockhash;
+}
+
 /** Higher slots win; of two blocks of one slot the lower hash, so that every process chooses alike. */
 function isBetter(one: BlockPlace, other: BlockPlace): boolean {
   return one.slot > other.slot || (one.slot === other.slot && one.blockhash < other.blockhash);
@@ -104,7 +118,10 @@ export class ChainIndex {
 
   /** Trees that are not known to be dead, lowest first. Between two of them something is missing. */
   get living(): readonly Tree[] {
-    const living = [...this.#trees].filter(({ root }) => !this.isDead(root.header));
+    // A tree's own root is on the way to what is finalized in it.
+    const isLiving = (tree: Tree) =>
+      ![...this.#trees].some((other) => other !== tree && rulesOut(other, tree.root.header));
+    const living = [...this.#trees].filter(isLiving);
     return living.sort((left, right) => (left.root.slot < right.root.slot ? -1 : 1));
   }
 
@@ -199,12 +216,9 @@ export class ChainIndex {
   }
 
   /** Whether finalized blocks prove that the block is not on the chain: one after its slot has a parent before it. */
-  isDead({ slot, blockhash }: BlockPlace): boolean {
-    let above = this.latest?.finalized ?? null;
-    if (above === null || above.slot < slot) return false;
-    while (above.parent !== null && above.parent.slot >= slot) above = above.parent;
-    if (above.header.blockhash === blockhash) return false;
-    return above.header.parentSlot < slot && above.header.parentBlockhash !== blockhash;
+  isDead(place: BlockPlace): boolean {
+    for (const tree of this.#trees) if (rulesOut(tree, place)) return true;
+    return false;
   }
 
   /** The first block after a gap in which the slot lies; null where the log knows its slot. */
@@ -215,10 +229,19 @@ export class ChainIndex {
     return above.header.parentSlot >= slot ? above : null;
   }
 
+  /** The highest finalized block of all trees. */
+  get #finalized(): Block | null {
+    let highest: Block | null = null;
+    for (const { finalized } of this.#trees) {
+      if (finalized !== null && (highest === null || finalized.slot > highest.slot)) highest = finalized;
+    }
+    return highest;
+  }
+
   /** The newest block of a stage. */
   newest(stage: Stage): Block | null {
     const { latest } = this;
-    if (stage === "finalized") return latest?.finalized ?? null;
+    if (stage === "finalized") return this.#finalized;
     let best = latest?.tip ?? null;
     if (stage === "confirmed") return best;
     for (const block of this.#processed.values()) {
@@ -252,7 +275,7 @@ export class ChainIndex {
   }
 
   #keepProcessed(block: Block): void {
-    const finalized = this.latest?.finalized?.slot ?? -1n;
+    const finalized = this.#finalized?.slot ?? -1n;
     if (block.slot > finalized) this.#processed.set(block.header.blockhash, block);
   }
 

@@ -310,6 +310,7 @@ function keepingConformance({ log, harness }: LogSubject): void {
       expect(again.holes()).toEqual([]);
       await again.append(blockOf(headerOf(111, headerOf(110, 109, "fork"), "fork")));
       expect(again.holes()).toMatchObject([{ below: null, missing: { slot: slotOf(110) }, above: { slot: 111n } }]);
+      expect(again.latest("finalized")).toEqual(place(102));
     });
 
     test("ending a follower ends its wait", async () => {
