@@ -112,7 +112,10 @@ async function fill(ledger: Ledger): Promise<void> {
   await ledger.requests.flush();
 }
 
-export async function openSqlStand(options: AnalyticsOptions = {}): Promise<SqlStand> {
+export async function openSqlStand(
+  options: AnalyticsOptions & { readonly creditsLeft?: () => number } = {},
+): Promise<SqlStand> {
+  const creditsLeft = options.creditsLeft ?? (() => Number.POSITIVE_INFINITY);
   const directory = ledgerDirectory();
   const ledger = await openLedger(
     { directory: directory.path, clickhouseUrl: null, cluster: null },
@@ -126,15 +129,17 @@ export async function openSqlStand(options: AnalyticsOptions = {}): Promise<SqlS
     statements: ledger.customers,
     access: {
       charge: (_grant: unknown, cost: number) => {
+        if (cost > creditsLeft()) return false;
         taken += cost;
         return true;
       },
       refund: (_grant: unknown, cost: number) => {
         taken -= cost;
       },
-      shortage: () => {
-        throw new Error("no query is short of credits here");
-      },
+      shortage: (_grant: unknown, price: number) => ({
+        message: "The query costs more than is left",
+        details: { price, remaining: creditsLeft(), reset: new Date(at).toISOString() },
+      }),
     },
     events: createAnalyticsEvents({ metrics }),
   };
