@@ -50,8 +50,8 @@ export interface WriterFigures {
 export interface HistoryEvents {
   writerWrote(network: Network, figures: WriterFigures): void;
   writerLag(network: Network, slots: number): void;
-  /** What is held: where it ends, not included, and how much is missing before. */
-  writerHolds(network: Network, held: { readonly until: bigint | null; readonly missingSlots: number }): void;
+  /** Where what is held ends, not included. */
+  writerHolds(network: Network, until: bigint): void;
   writerFailed(network: Network, failure: { readonly error: unknown; readonly isFirst: boolean }): void;
   /** The ledger takes what it has refused before. */
   writerWorks(network: Network): void;
@@ -62,6 +62,8 @@ export interface HistoryEvents {
   /** The ledger holds another chain of this network. */
   writerRefused(network: Network): void;
   backfillWrote(network: Network, blocks: number): void;
+  /** How many slots the ledger does not hold between the first and the last one that it holds. */
+  holesCounted(network: Network, slots: bigint): void;
   /** Slots cannot be filled now, told once for each reason. */
   backfillFailed(network: Network, reason: string): void;
   /** An error of Sluice itself; the writer begins again. */
@@ -79,10 +81,7 @@ export function createHistoryEvents({ log, metrics }: Observe): HistoryEvents {
       if (behindMs !== null) families.lagSeconds.with(network).set(behindMs / 1_000);
     },
     writerLag: (network, slots) => families.lagSlots.with(network).set(slots),
-    writerHolds: (network, { until, missingSlots }) => {
-      if (until !== null && until > 0n) families.watermark.with(network).set(Number(until - 1n));
-      families.missing.with(network).set(missingSlots);
-    },
+    writerHolds: (network, until) => families.watermark.with(network).set(Number(until - 1n)),
     writerFailed: (network, { error, isFirst }) => {
       families.failures.with(network, "writer").add();
       if (isFirst) log.warn({ network, error }, "the ledger takes no blocks, which wait in the log of the chain");
@@ -100,6 +99,7 @@ export function createHistoryEvents({ log, metrics }: Observe): HistoryEvents {
       log.warn({ network, code }, "the log of the chain does not reach back to what the ledger holds"),
     writerRefused: (network) =>
       log.warn({ network }, "the ledger holds another chain of this network, so no block is written to it"),
+    holesCounted: (network, slots) => families.missing.with(network).set(Number(slots)),
     backfillWrote: (network, blocks) => families.blocks.with(network, "backfill").add(blocks),
     backfillFailed: (network, reason) => {
       families.failures.with(network, "backfill").add();

@@ -50,7 +50,7 @@ function nodeOf(name: string, changes: { hides?: readonly bigint[]; lacks?: (slo
 }
 
 function runOver(sources: readonly BackfillSource[]) {
-  const { events, lines } = testEvents();
+  const { events, lines, metrics } = testEvents();
   const running = new ChainBackfill(
     { network: "devnet", chain, votes: false },
     { store: ledger.chain, sources: () => sources, finalized: () => final, clock: systemClock, events },
@@ -62,7 +62,7 @@ function runOver(sources: readonly BackfillSource[]) {
     clock: systemClock,
     random: systemRandom,
   });
-  return { running, orders, lines };
+  return { running, orders, lines, metrics };
 }
 
 const stored = async (first: bigint, until: bigint): Promise<string[]> =>
@@ -108,9 +108,12 @@ test("a hole between what is held is filled by itself, by the next process where
     return (ranges[0]?.until ?? 0n) >= 80n && first.running.progress().fault !== null;
   });
   expect(first.running.progress().fault).toContain("cannot be had: half refused");
+  expect(await first.metrics.render()).toMatch(/sluice_history_missing_slots\{network="devnet"\} [1-9]/);
   await first.running[Symbol.asyncDispose]();
   const second = runOver([nodeOf("whole").source]);
   await eventually("the hole is filled", async () => (await ledger.chain.held("devnet")).ranges.length === 1);
+  const none = 'sluice_history_missing_slots{network="devnet"} 0';
+  await eventually("no slot is missing", async () => (await second.metrics.render()).includes(none));
   expect(await stored(20n, 96n)).toEqual(expected(20n, 96n));
   await second.running[Symbol.asyncDispose]();
 }, 60_000);

@@ -21,7 +21,7 @@ export interface ChainBackfillDependencies {
   /** The last final slot that nodes show. */
   readonly finalized: () => bigint | null;
   readonly clock: Clock;
-  readonly events: Pick<HistoryEvents, "backfillWrote" | "backfillFailed">;
+  readonly events: Pick<HistoryEvents, "backfillWrote" | "backfillFailed" | "holesCounted">;
 }
 
 /** How backfill of a network does. */
@@ -104,9 +104,11 @@ export class ChainBackfill implements AsyncDisposable {
   /** @returns whether there was something to fill */
   async #once(): Promise<boolean> {
     const { network, chain } = this.#options;
-    const { store, finalized } = this.#dependencies;
+    const { store, finalized, events } = this.#dependencies;
     const final = finalized();
     const held = await store.held(network);
+    const between = holes(held.ranges);
+    events.holesCounted(network, slotsOf(between));
     const own = identityOf(chain);
     // The writer decides what becomes of another chain.
     if (final === null || (held.chain !== null && held.chain.genesisHash !== own.genesisHash)) return false;
@@ -115,7 +117,7 @@ export class ChainBackfill implements AsyncDisposable {
       const left = missing(order, held.ranges);
       if (left.length === 0) await store.putBackfill(network, { ...order, state: "done" });
     }
-    const wanted = [...orders.flatMap((order) => missing(order, held.ranges)), ...holes(held.ranges)];
+    const wanted = [...orders.flatMap((order) => missing(order, held.ranges)), ...between];
     const spans = wanted.map(({ first, until }) => ({ first, until: until > final + 1n ? final + 1n : until }));
     return await this.#fillFirst(
       spans.filter(({ first, until }) => first < until),
@@ -150,6 +152,9 @@ export class ChainBackfill implements AsyncDisposable {
   }
 }
 
+const slotsOf = (spans: readonly SlotSpan[]): bigint =>
+  spans.reduce((slots, { first, until }) => slots + until - first, 0n);
+
 /** Of an order, how many of its slots are held. */
 export const heldSlots = (order: BackfillOrder, held: readonly SlotSpan[]): bigint =>
-  order.until - order.first - missing(order, held).reduce((sum, { first, until }) => sum + until - first, 0n);
+  order.until - order.first - slotsOf(missing(order, held));

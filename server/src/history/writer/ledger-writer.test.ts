@@ -33,6 +33,8 @@ const stored = async (): Promise<string[]> => {
 const named = (slots: readonly number[], branch = "main"): string[] =>
   slots.map((slot) => `${slot} ${hashOf(`${branch} ${slot}`)}`);
 
+const text = (_name: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
+
 test("blocks of the log are in the ledger without forks that died, and another writer goes on where one ended", async () => {
   await using stand = await openTestLog();
   const { log } = stand;
@@ -87,6 +89,45 @@ test("another chain of the network is not written beside the first, and takes it
   await eventually("the new chain alone is there", async () => (await stored()).join() === named([7]).join());
   await discarding.writer[Symbol.asyncDispose]();
   expect(await ledger.query("SELECT count() AS n FROM transactions WHERE slot >= 100")).toEqual([{ n: "0" }]);
+}, 60_000);
+
+test("a block of the log that cannot be read is a hole in the ledger, which says so, and what follows is written", async () => {
+  await using stand = await openTestLog();
+  const { log } = stand;
+  const slots = [200, 201, 202, 203, 204, 205];
+  for (const slot of slots) {
+    const record = blockRecord(headerOf(slot));
+    if (record.kind !== "block") throw new Error("no block");
+    // Cut within its last field, as damage of a disk or of a program before this one leaves it.
+    await log.append(slot === 202 ? { ...record, body: record.body.subarray(0, -5) } : record);
+  }
+  await log.append(stageOf(headerOf(205), "finalized"));
+  const first = writerOf(log, { firstBlockhash: hashOf("a third first"), discards: true });
+  const whole = named([200, 201, 203, 204, 205]).join();
+  await eventually("the others are written", async () => (await stored()).join() === whole);
+  const ranges = [
+    { first: 200n, until: 202n },
+    { first: 203n, until: 206n },
+  ];
+  await eventually("what is held has the hole", async () => {
+    const held = await ledger.chain.held("devnet");
+    return JSON.stringify(held.ranges, text) === JSON.stringify(ranges, text) && held.watermark === 205n;
+  });
+  const rendered = await first.metrics.render();
+  expect(rendered).toContain('sluice_history_malformed_blocks_total{network="devnet"} 1');
+  expect(rendered).toContain('sluice_history_watermark_slot{network="devnet"} 205');
+  const lines = first.lines.filter((line) => line.includes("cannot be read and is missing in the ledger"));
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain('"slot":"202"');
+  await first.writer[Symbol.asyncDispose]();
+  // No row of it is there, and the next writer goes on behind it.
+  expect(await ledger.query("SELECT count() AS n FROM transactions WHERE slot = 202")).toEqual([{ n: "0" }]);
+  const second = writerOf(log, { firstBlockhash: hashOf("a third first") });
+  await log.append(blockRecord(headerOf(206)));
+  await eventually("the next one is written", async () => (await stored()).includes(named([206])[0] ?? ""));
+  await second.writer[Symbol.asyncDispose]();
+  expect(await second.metrics.render()).not.toContain("sluice_history_malformed_blocks_total{");
+  expect((await ledger.chain.held("devnet")).ranges).toEqual(ranges);
 }, 60_000);
 
 test("writers killed at any of their calls leave exactly the chain (campaign history-kills, first slice)", async () => {

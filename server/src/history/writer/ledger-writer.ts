@@ -267,8 +267,9 @@ export class LedgerWriter implements AsyncDisposable {
   #tellHeld(written: WrittenChain): void {
     const { network } = this.#options;
     const { chainLog, events } = this.#dependencies;
-    const { until, missingSlots } = written.held;
-    if (until !== null) chainLog.setWatermark(until as Slot);
-    events.writerHolds(network, { until, missingSlots });
+    const until = written.heldUntil;
+    if (until === null) return;
+    chainLog.setWatermark(until as Slot);
+    events.writerHolds(network, until);
   }
 }

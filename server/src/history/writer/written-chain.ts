@@ -1,13 +1,5 @@
 import type { Network } from "@sluice/contract/tiers";
-import {
-  type DroppedBlock,
-  type EncodedRows,
-  type HeldChain,
-  type HeldIdentity,
-  holes,
-  type LedgerChainStore,
-  type SlotSpan,
-} from "../../ledger/index.ts";
+import type { DroppedBlock, EncodedRows, HeldChain, HeldIdentity, LedgerChainStore } from "../../ledger/index.ts";
 import type { ChainIdentity } from "../../log/index.ts";
 
 /** A block as the writer knows it. */
@@ -71,7 +63,7 @@ export class WrittenChain {
   readonly #network: Network;
   readonly #store: LedgerChainStore;
   readonly #chain: HeldIdentity;
-  readonly #held: HeldChain;
+  #heldUntil: bigint | null;
   #version: bigint;
   #cursor: string;
   #range: OpenRange | null;
@@ -93,7 +85,7 @@ export class WrittenChain {
     this.#network = network;
     this.#store = store;
     this.#chain = identityOf(chain);
-    this.#held = of.held;
+    this.#heldUntil = of.held.ranges.at(-1)?.until ?? null;
     this.#version = (of.held.version / versionsOfWriter + 1n) * versionsOfWriter;
     this.#cursor = of.held.cursor ?? "";
     this.#range = of.held.writing === null ? null : { ...of.held.writing, saved: of.held.writing.until };
@@ -126,14 +118,9 @@ export class WrittenChain {
     return this.#cursor === "" ? "earliest" : { cursor: this.#cursor };
   }
 
-  /** Where the slots end that are held and final, and how many are missing before; null while none is held. */
-  get held(): { readonly until: bigint | null; readonly missingSlots: number } {
-    const ranges = [...this.#held.ranges, ...this.#before, ...(this.#range === null ? [] : [this.#range])];
-    const until = ranges.reduce<bigint | null>(
-      (end, range) => (range.first < range.until && (end === null || range.until > end) ? range.until : end),
-      null,
-    );
-    return { until, missingSlots: slotsOf(holes(ranges)) };
+  /** Where the slots end that are held and final; null while none is held. */
+  get heldUntil(): bigint | null {
+    return this.#heldUntil;
   }
 
   /** What comes next does not follow on what is held. Blocks of which nobody will tell more leave the ledger. */
@@ -184,7 +171,10 @@ export class WrittenChain {
   settle(finalized: { readonly slot: bigint; readonly blockhash: string } | null): boolean {
     const count =
       1 + this.#unsettled.findLastIndex(({ blockhash, isFinal }) => isFinal || blockhash === finalized?.blockhash);
-    for (const { slot, range } of this.#unsettled.splice(0, count)) range.until = slot + 1n;
+    for (const { slot, range } of this.#unsettled.splice(0, count)) {
+      range.until = slot + 1n;
+      if (this.#heldUntil === null || range.until > this.#heldUntil) this.#heldUntil = range.until;
+    }
     if (count > 0) this.#changes++;
     return this.#changes > this.#saved;
   }
@@ -262,6 +252,3 @@ export class WrittenChain {
     return this.#version;
   }
 }
-
-const slotsOf = (ranges: readonly SlotSpan[]): number =>
-  ranges.reduce((slots, { first, until }) => slots + Number(until - first), 0);
