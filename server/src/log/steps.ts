@@ -105,18 +105,27 @@ function afterUnknown(index: ChainIndex, position: LogPosition): FollowStep {
   return { kind: "gap", gap, position: { ...position, gapTold: gap.to } };
 }
 
-/** A block that is not held has no known parent: the follower goes back to what was final when it was told. */
+/**
+ * A block that is not held has no known parent: the follower goes back to what was final when it was told, or before the
+ * first block where nothing was and the log is still whole.
+ */
 function undoUnknown(index: ChainIndex, position: LogPosition): FollowStep {
+  const { finalizedSlot } = position;
   let back = index.latest?.finalized ?? null;
-  const finalizedSlot = position.finalizedSlot ?? 0n;
-  while (back !== null && (back.slot > finalizedSlot || back.slot >= position.slot)) back = back.parent;
-  if (back === null) return { kind: "expired" };
-  return {
-    kind: "undo",
-    undo: placeOf(position),
-    back: placeOf(back.header),
-    position: positionAfter(index, position.stage, back.header),
-  };
+  let first = back;
+  while (back !== null && (finalizedSlot === null || back.slot > finalizedSlot || back.slot >= position.slot)) {
+    first = back;
+    back = back.parent;
+  }
+  if (back !== null) return undoTo(index, position, back.header);
+  if (first === null || finalizedSlot !== null || index.floor > 0n || first.slot > position.slot)
+    return { kind: "expired" };
+  return undoTo(index, position, { slot: first.header.parentSlot, blockhash: first.header.parentBlockhash });
+}
+
+function undoTo(index: ChainIndex, position: LogPosition, back: BlockPlace): FollowStep {
+  const place = placeOf(back);
+  return { kind: "undo", undo: placeOf(position), back: place, position: positionAfter(index, position.stage, place) };
 }
 
 /**

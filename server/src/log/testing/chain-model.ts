@@ -122,6 +122,8 @@ export class ToldChain {
     this.undone += 1;
     const top = this.blocks.pop();
     if (top?.blockhash !== undo.blockhash) throw new Error(`undo of ${undo.slot}, told last was ${top?.slot}`);
+    // Nothing that was told after `back` stands.
+    while ((this.blocks.at(-1)?.slot ?? back.slot) > back.slot) this.blocks.pop();
     const last = this.blocks.at(-1);
     if (last !== undefined && last.blockhash !== back.blockhash) throw new Error(`back to ${back.slot}`);
   }

@@ -72,6 +72,20 @@ export function cursorConformance({ log, harness }: LogSubject): void {
       expect(await nextOf(follower)).toMatchObject({ type: "block", header: headerOf(101) });
     });
 
+    test("a block that was told before anything was final and never stored is undone to before the first one", async () => {
+      await appendBlocks(log(), 100, 103);
+      const { network } = log();
+      const cursor = encodeCursor({ ...place(102, "lost"), finalizedSlot: null }, { network, chain });
+      const follower = follow(log(), "confirmed", { cursor });
+      await log().append(stageOf(headerOf(102), "finalized"));
+      expect(await nextOf(follower)).toMatchObject({
+        type: "undo",
+        undo: { slot: 102n, blockhash: hashOf("lost") },
+        back: { slot: 99n, blockhash: headerOf(100).parentBlockhash },
+      });
+      expect(await nextOf(follower)).toMatchObject({ type: "block", header: headerOf(100) });
+    });
+
     test("a part of a block that was handled is skipped, and a block that died meanwhile is undone", async () => {
       await appendBlocks(log(), 100, 102);
       const follower = follow(log(), "confirmed", "earliest");
