@@ -3,9 +3,10 @@ import { packBlock } from "@sluice/encode";
 import { ManualClock } from "@sluice/lib";
 import { addressOfBytes, type Slot, signatureOfBytes } from "@sluice/wire/identifiers";
 import { encodeTransaction } from "@sluice/wire/transaction";
-import type { BlockHeader, ChainIdentity } from "../log/index.ts";
+import type { BlockHeader, ChainIdentity, Follower, LogEvent } from "../log/index.ts";
 import { openMemoryLog } from "../log/testing/memory-log.ts";
 import type { NodeAnswer, UpstreamCall, UpstreamOutcome } from "../upstreams/index.ts";
+import { SentBlocks } from "./sent-blocks.ts";
 import { SentTransactions } from "./sent-transactions.ts";
 
 const bytes32 = (...parts: readonly number[]): Uint8Array => Uint8Array.from({ length: 32 }, (_, at) => parts[at] ?? 9);
@@ -243,4 +244,51 @@ test("nodes are asked where no flow is, where it is behind, and where it has end
   expect(node.calls.splice(0)).toHaveLength(4);
   expect(stateOf(2)).toMatchObject({ state: "finalized" });
   expect(followed.failures).not.toEqual([]);
+});
+
+test("an undo that goes far back undoes every block that was told since", async () => {
+  const body = packBlock({
+    slot: 1n,
+    blockhash: hashOf(1),
+    parentSlot: 0n,
+    previousBlockhash: hashOf(0),
+    blockTime: null,
+    blockHeight: null,
+    transactions: [],
+    rewards: [],
+  });
+  const header = (slot: number): BlockHeader => ({
+    chain,
+    slot: BigInt(slot) as Slot,
+    blockhash: hashOf(slot),
+    parentSlot: BigInt(slot - 1) as Slot,
+    parentBlockhash: hashOf(slot - 1),
+    blockTime: null,
+    height: null,
+    transactions: 0,
+  });
+  const block = (slot: number): LogEvent => {
+    return { type: "block", header: header(slot), stage: "confirmed", body, skip: 0, cursor: "" };
+  };
+  const events = [...[5, 6, 7, 8].map(block), { type: "undo", undo: header(8), back: header(5), cursor: "" } as const];
+  const follower = (async function* () {
+    yield* events;
+  })() as unknown as Follower;
+  const undone: string[] = [];
+  const ended = Promise.withResolvers<void>();
+  using blocks = new SentBlocks({
+    flow: () => ({ latest: () => null, follow: () => ({ ok: true, follower }) }),
+    receiver: {
+      block: () => undefined,
+      finalized: () => undefined,
+      failed: (error) => ended.reject(error),
+      undone: (blockhash) => {
+        undone.push(blockhash);
+        if (undone.length === 3) ended.resolve();
+      },
+    },
+  });
+  blocks.start();
+  await ended.promise;
+  expect(undone).toEqual([8, 7, 6].map((slot) => hashOf(slot)));
 });

@@ -36,6 +36,7 @@ export class SentBlocks implements Disposable {
   readonly #flow: () => SentFlow | null;
   readonly #receiver: SentBlocksReceiver;
   readonly #recent: {
+    readonly slot: bigint;
     readonly blockhash: string;
     readonly transactions: ReadonlyMap<string, SentPlaceInChain | null>;
   }[] = [];
@@ -110,16 +111,19 @@ export class SentBlocks implements Disposable {
 
   #take(event: LogEvent): void {
     if (event.type === "undo") {
-      const at = this.#recent.findIndex(({ blockhash }) => blockhash === event.undo.blockhash);
-      if (at !== -1) this.#recent.splice(at, 1);
-      this.#receiver.undone(event.undo.blockhash);
+      // The newest are first; nothing that was told after `back` stands, and what is on the chain is told again.
+      const kept = this.#recent.findIndex(({ slot }) => slot <= event.back.slot);
+      const gone = this.#recent.splice(0, kept === -1 ? this.#recent.length : kept);
+      for (const { blockhash } of gone) this.#receiver.undone(blockhash);
+      // It may have been told before the recent ones.
+      if (gone.length === 0) this.#receiver.undone(event.undo.blockhash);
     } else if (event.type === "block") {
       const { slot, blockhash, height } = event.header;
       const transactions = new Map<string, SentPlaceInChain | null>();
       for (const { signature, meta } of unpackOnce(event.body).transactions) {
         transactions.set(signature, meta === null ? null : { slot, blockhash, isFailed: meta.error !== null });
       }
-      this.#recent.unshift({ blockhash, transactions });
+      this.#recent.unshift({ slot, blockhash, transactions });
       if (this.#recent.length > lateBlocks) this.#recent.pop();
       this.#newest = { slot, height };
       this.#receiver.block(transactions);

@@ -162,7 +162,7 @@ export class LedgerWriter implements AsyncDisposable {
       return false;
     }
     await this.#write(async () => {
-      if (event.type === "undo") await written.undo(event.undo, event.cursor);
+      if (event.type === "undo") await written.undo(event, event.cursor);
       else await written.gap(event, event.cursor);
     });
     if (event.type === "undo") this.#dependencies.events.writerDropped(this.#options.network);

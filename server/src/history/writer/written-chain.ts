@@ -12,6 +12,11 @@ export interface WrittenBlock {
   readonly isFinal: boolean;
 }
 
+interface SlotPlace {
+  readonly slot: bigint;
+  readonly blockhash: string;
+}
+
 /** Slots that the writer holds without a hole. */
 interface OpenRange {
   first: bigint;
@@ -147,11 +152,15 @@ export class WrittenChain {
     for (const { slot, blockhash, isFinal } of blocks) this.#unsettled.push({ slot, blockhash, isFinal, range });
   }
 
-  /** A block leaves the chain. */
-  async undo({ slot, blockhash }: { slot: bigint; blockhash: string }, cursor: string): Promise<void> {
-    await this.#reconcileAt(blockhash);
-    await this.#markDropped([{ slot, blockhash }], true);
-    this.#unsettled = this.#unsettled.filter((block) => block.blockhash !== blockhash);
+  /** A block leaves the chain, and with it all that was told after `back`. Those that are told again come back. */
+  async undo(
+    { undo, back }: { readonly undo: SlotPlace; readonly back: Pick<SlotPlace, "slot"> },
+    cursor: string,
+  ): Promise<void> {
+    await this.#reconcileAt(undo.blockhash);
+    const above = this.#unsettled.filter(({ slot, blockhash }) => slot > back.slot && blockhash !== undo.blockhash);
+    await this.#markDropped([undo, ...above], true);
+    this.#unsettled = this.#unsettled.filter((block) => block.blockhash !== undo.blockhash && !above.includes(block));
     await this.save(cursor);
   }
 
