@@ -62,3 +62,16 @@ test("a node that has pruned the slot is not waited for, and one that is behind 
   judge.silent(of, "b", { kind: "unavailable", reason: "pruned" });
   expect(judge.judge(of, told).kind).toBe("accepted");
 });
+
+test("who gave a block of another fork and has pruned it has no part in a block that a kept one names", () => {
+  const { judge, of, witnesses, gives } = judgeOf("a", "b");
+  gives("b", "hash");
+  judge.silent(of, "b", { kind: "unavailable", reason: "pruned" });
+  const told = gives("a");
+  expect(judge.judge(of, told).kind).toBe("open");
+  judge.named(of, told.digest.blockhash);
+  expect(judge.judge(of, told).kind).toBe("accepted");
+  // Who can still answer is asked.
+  witnesses.add("c");
+  expect(judge.judge(of, told).kind).toBe("open");
+});

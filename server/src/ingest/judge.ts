@@ -27,6 +27,8 @@ export interface SlotCase {
   readonly absent: Set<string>;
   /** Questions to each node that brought no answer. */
   readonly failures: Map<string, number>;
+  /** Hashes that kept blocks, or enough nodes at finality, name for the slot. */
+  readonly named: Set<string>;
 }
 
 export type Judgement =
@@ -96,6 +98,7 @@ export class Judge {
       candidates: new Map(),
       absent: new Set(),
       failures: new Map(),
+      named: new Set(),
     };
     this.#cases.set(slot, fresh);
     return fresh;
@@ -158,8 +161,9 @@ export class Judge {
     if (only !== undefined && given.length === 1) this.voted(of, node, { digest: only.digest, stage });
   }
 
-  /** The slot is known to have a block, so that nodes without it have no part in it. */
-  disregardAbsent(of: SlotCase): void {
+  /** The slot is known to have this block, so that nodes without one have no part in it. */
+  named(of: SlotCase, blockhash: string): void {
+    of.named.add(blockhash);
     for (const node of of.absent) of.failures.set(node, failuresMax);
     of.absent.clear();
   }
@@ -174,10 +178,18 @@ export class Judge {
     return able.size > 0 ? able : this.#dependencies.witnesses();
   }
 
-  /** How many nodes have to say the same of the slot. */
-  needed(of: SlotCase): 1 | 2 {
+  /**
+   * How many nodes have to say the same of the slot, or of a block in it. Who has spoken counts; but who gave a block of
+   * another fork and cannot answer any more has no part in one that is known to be there.
+   */
+  needed(of: SlotCase, candidate: BlockCandidate | null = null): 1 | 2 {
+    const blockhash = candidate?.digest.blockhash ?? null;
+    const isNamed = blockhash !== null && of.named.has(blockhash);
     const spoke = new Set(this.able(of));
-    for (const candidate of of.candidates.values()) for (const node of this.votersOf(candidate)) spoke.add(node);
+    for (const each of of.candidates.values()) {
+      if (isNamed && each.digest.blockhash !== blockhash) continue;
+      for (const node of this.votersOf(each)) spoke.add(node);
+    }
     return spoke.size >= 2 ? 2 : 1;
   }
 
@@ -185,7 +197,8 @@ export class Judge {
   judge(of: SlotCase, candidate: BlockCandidate): Judgement {
     const votes = this.votersOf(candidate).length;
     const rivals = [...of.candidates.values()].filter((each) => each !== candidate && this.votersOf(each).length > 0);
-    if (votes < this.needed(of)) return { kind: "open", isDisputed: rivals.length > 0 || of.absent.size > 0 };
+    if (votes < this.needed(of, candidate))
+      return { kind: "open", isDisputed: rivals.length > 0 || of.absent.size > 0 };
     // Of one blockhash there is one content; a block of another hash is a fork.
     const contrary = rivals.filter(({ digest }) => digest.blockhash === candidate.digest.blockhash);
     if (contrary.some((each) => this.votersOf(each).length >= votes)) return { kind: "open", isDisputed: true };

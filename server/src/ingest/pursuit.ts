@@ -48,8 +48,8 @@ export class Pursuit {
       // What was handed to the log and is not there has been lost on the way.
       for (const each of named) if (each.isAccepted && log.find({ slot, blockhash }) === null) each.isAccepted = false;
       // A kept block names it as its parent: who has it not has lost it.
-      if (named.length > 0 && of.absent.size > 0) {
-        judge.disregardAbsent(of);
+      if (named.length > 0 && (of.absent.size > 0 || !of.named.has(blockhash))) {
+        judge.named(of, blockhash);
         this.#dependencies.onWord(of);
       }
       this.#ask(of, named, head);
@@ -134,7 +134,8 @@ export class Pursuit {
     // As many nodes are asked as have to agree; where two contradict each other, a third one.
     const able = [...judge.able(of)];
     const underWay = able.filter((node) => this.#isAsked("digest", of.slot, node)).length;
-    let lacking = judge.needed(of) - judge.votersOf(candidate).length - underWay + (of.candidates.size > 1 ? 1 : 0);
+    let lacking =
+      judge.needed(of, candidate) - judge.votersOf(candidate).length - underWay + (of.candidates.size > 1 ? 1 : 0);
     for (const node of able.sort((left, right) => Number(of.absent.has(left)) - Number(of.absent.has(right)))) {
       if (lacking <= 0) return;
       if (candidate.votes.has(node) || (witnesses.bringsBlocks(node) && ageMs < graceMs.second)) continue;
