@@ -65,6 +65,8 @@ export class Pipeline implements SourceSink, AsyncDisposable {
   readonly #finality: Finality;
   readonly #gaps: Gaps;
   readonly #disputed = new Set<string>();
+  /** The hash of a log's first block while it is being stored. */
+  #first: string | null = null;
   #state: IngestState = "starting";
   #timer: Timer | null = null;
   #ticks = 0;
@@ -92,8 +94,14 @@ export class Pipeline implements SourceSink, AsyncDisposable {
       clock,
       random,
       log,
-      onStored: () => this.#plan(),
-      onRefused: (record, code) => events.recordRefused(record.kind === "gap" ? record.from : record.header.slot, code),
+      onStored: (record) => {
+        this.#begins(record);
+        this.#plan();
+      },
+      onRefused: (record, code) => {
+        this.#begins(record);
+        events.recordRefused(record.kind === "gap" ? record.from : record.header.slot, code);
+      },
       onStalled: (code) => events.logStalled(code),
     });
     this.#finality = new Finality({
@@ -213,9 +221,17 @@ export class Pipeline implements SourceSink, AsyncDisposable {
     }
   }
 
-  /** The first block of an empty log is the lowest that is said to be there. */
+  /**
+   * The first block of an empty log is the lowest that is said to be there. Others wait until it is stored, or a log
+   * whose process is killed could begin after a block that followers were told.
+   */
   #mayBegin(slot: Slot): boolean {
+    if (this.#first !== null) return false;
     return this.#dependencies.log.earliest() !== null || slot === this.#wants.first;
+  }
+
+  #begins(record: LogRecord): void {
+    if (record.kind === "block" && record.header.blockhash === this.#first) this.#first = null;
   }
 
   #keep(candidate: BlockCandidate, block: SourceBlock): void {
@@ -223,6 +239,7 @@ export class Pipeline implements SourceSink, AsyncDisposable {
     candidate.isAccepted = true;
     candidate.block = null;
     const header: BlockHeader = { ...block.header, chain: this.#options.chain };
+    if (this.#dependencies.log.earliest() === null) this.#first = header.blockhash;
     this.#appends.add({ kind: "block", header, stage: "confirmed", body: block.body });
     events.blockKept(clock.monotonic() - candidate.sinceMs);
     if (candidate.votes.size < 2) events.keptOnOneWord();
