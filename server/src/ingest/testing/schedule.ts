@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { ManualClock, type Random, seededRandom } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
 import type { BlockHeader, ChainLog } from "../../log/index.ts";
@@ -23,6 +24,8 @@ interface ScheduleReport {
   readonly undone: number;
   readonly gaps: number;
   readonly lies: number;
+  /** SHA-256 over all that was stored, told and asked, with its time: the same for each run of a schedule. */
+  readonly trace: string;
 }
 
 /** Where the ingesters write: one alone, two that share a log, two with logs of their own. */
@@ -45,8 +48,6 @@ const slotMs = 400;
 /** How long faults may have effects after they have ended. */
 const settleMsMax = 240_000;
 const idleTurnsMax = 50;
-/** By then something is final. */
-const finalBySlots = 20;
 
 const quiet: IngestEvents = {
   stateChanged: () => undefined,
@@ -126,8 +127,12 @@ class Process {
       append: {
         value: async (record: Parameters<ChainLog["append"]>[0]) => {
           this.appending += 1;
+          const { kind } = record;
+          const text = kind === "gap" ? `gap ${record.from}` : `${kind} ${record.stage} ${record.header.blockhash}`;
+          this.#world.trace(text);
           return await log.append(record).finally(() => {
             this.appending -= 1;
+            this.#world.trace(`${text} ends`);
           });
         },
       },
@@ -183,6 +188,7 @@ export class World {
   readonly #told: ToldChain[] = [];
   readonly #faults: string[] = [];
   readonly #liars = new Set<string>();
+  readonly #trace = createHash("sha256");
   #kills = 0;
   #nowMs = 0;
 
@@ -195,7 +201,13 @@ export class World {
       (faults, index) =>
         new SimulatedNode(
           { label: `n${index}`, faults },
-          { chain: this.chain, clock: this.clock, random: this.random, unavailable },
+          {
+            chain: this.chain,
+            clock: this.clock,
+            random: this.random,
+            unavailable,
+            onAsked: (text) => this.trace(text),
+          },
         ),
     );
     const first = new SharedMemory(this.clock);
@@ -219,6 +231,10 @@ export class World {
 
   lied(node: string): void {
     this.#liars.add(node);
+  }
+
+  trace(text: string): void {
+    if (!this.#isOver) this.#trace.update(`${this.clock.monotonic()} ${text}\n`);
   }
 
   /** The parts of a digest that the body does not hold are looked up in the chain. */
@@ -267,6 +283,7 @@ export class World {
       undone: this.#told.reduce((sum, { undone }) => sum + undone, 0),
       gaps: this.#told.reduce((sum, { gaps }) => sum + gaps.length, 0),
       lies: this.#liars.size,
+      trace: this.#trace.digest("hex"),
     };
   }
 
@@ -299,8 +316,7 @@ export class World {
     const events: { readonly atMs: number; readonly run: () => void | Promise<void> }[] = [];
     for (let kill = 0; kill < this.#plan.kills; kill += 1) {
       const process = this.#processes[Math.floor(random.next() * this.#processes.length)];
-      // A follower that was told a fork that was never stored needs something final to go back to.
-      const atMs = Math.max(at(), finalBySlots * slotMs);
+      const atMs = at();
       events.push({
         atMs,
         run: async () => {
@@ -321,17 +337,23 @@ export class World {
       events.push({ atMs, run: () => memory.fail(fault) });
       events.push({ atMs: atMs + at() / 2, run: () => memory.fail(null) });
     }
-    // One honest node at a time: two that agree are always there beside a liar.
+    // Beside a liar one honest node at a time, so that two that agree are always there; else all may be away at once.
+    const hasLiar = this.nodes.some(({ faults }) => faults.lies > 0);
     const honest = this.nodes.filter(({ faults }) => faults.lies === 0);
     for (let outage = 0; outage < this.#plan.outages; outage += 1) {
       const node = honest[Math.floor(random.next() * honest.length)];
       const atMs = at();
       const isAlone = (): boolean => this.nodes.some((each) => each.faults.lies === 0 && each.isDown);
       if (node === undefined) continue;
-      events.push({ atMs, run: () => node.setDown(node.isDown || !isAlone()) });
+      events.push({ atMs, run: () => node.setDown(node.isDown || !hasLiar || !isAlone()) });
       events.push({ atMs: atMs + 400 + at() / 3, run: () => node.setDown(false) });
     }
-    for (const memory of this.#memories) memory.writeMs = random.next() < 0.3 ? random.next() * 300 : 0;
+    for (const memory of this.#memories) {
+      const slowestMs = random.next() < 0.4 ? random.next() * 400 : 0;
+      const isEven = random.next() < 0.3;
+      // Writes of which a later one ends first, as threads and servers have them.
+      if (slowestMs > 0) memory.writeMs = () => (isEven ? slowestMs : random.next() * slowestMs);
+    }
     return events;
   }
 
@@ -346,7 +368,8 @@ export class World {
       const log = this.#logAt(index, turn);
       if (log === null) continue;
       // Processes that share a new log learn its first blocks in any order; a follower begins when the first is there.
-      if (cursor === null && log.earliest()?.slot !== BigInt(firstSlot)) continue;
+      const isShared = this.#plan.form === "shared";
+      if (isShared && cursor === null && log.earliest()?.slot !== BigInt(firstSlot)) continue;
       const outcome = log.follow({ stage: "confirmed", from: cursor === null ? "earliest" : { cursor } });
       if (!outcome.ok) {
         this.#faults.push(`a follower's cursor is ${outcome.code}`);
@@ -355,6 +378,7 @@ export class World {
       const { value, done } = await outcome.follower.next();
       await outcome.follower.return();
       if (done === true) continue;
+      this.trace(`log ${index} ${value.type} ${"cursor" in value ? value.cursor : ""}`);
       try {
         told.take(value);
       } catch (error) {

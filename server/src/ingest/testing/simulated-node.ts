@@ -54,6 +54,7 @@ export class SimulatedNode {
   readonly #liesBySlot = new Map<number, Lie | null>();
   /** Slots of which no node has the block. */
   readonly #unavailable: ReadonlySet<number>;
+  readonly #onAsked: (text: string) => void;
   isDown = false;
   /** Faults are over. */
   isHealed = false;
@@ -66,8 +67,10 @@ export class SimulatedNode {
       readonly clock: Clock;
       readonly random: Random;
       readonly unavailable: ReadonlySet<number>;
+      readonly onAsked: (text: string) => void;
     },
   ) {
+    this.#onAsked = dependencies.onAsked;
     this.label = label;
     this.faults = faults;
     this.#chain = dependencies.chain;
@@ -136,6 +139,7 @@ export class SimulatedNode {
   }
 
   async fetchSlots(from: Slot, to: Slot): Promise<readonly Slot[] | null> {
+    this.#onAsked(`${this.label} slots ${from} ${to}`);
     await this.#pause();
     if (this.isDown || !this.faults.lists || this.draws(this.faults.failures)) return null;
     const slots: Slot[] = [];
@@ -152,6 +156,7 @@ export class SimulatedNode {
     slot: number,
     head: number,
   ): Promise<Exclude<FetchedBlock, { kind: "present" }> | { readonly block: ChainBlock; readonly lie: Lie | null }> {
+    this.#onAsked(`${this.label} block ${slot} ${head}`);
     await this.#pause();
     if (this.isDown || this.draws(this.faults.failures)) return { kind: "unavailable", reason: "failed" };
     if (slot > head) return { kind: "unavailable", reason: "refused" };

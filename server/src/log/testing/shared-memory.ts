@@ -30,8 +30,8 @@ export class SharedMemory {
   readonly #clock: Clock;
   readonly #held = new Map<string, Held>();
   readonly #connections = new Set<Connection>();
-  /** Milliseconds that a write takes. */
-  writeMs = 0;
+  /** Milliseconds that the next write takes. */
+  writeMs: () => number = () => 0;
   /** While set, writes fail with this code. */
   fault: "DISK_FULL" | "UNAVAILABLE" | null = null;
   /** Writes that wait for the clock. */
@@ -83,9 +83,10 @@ export class SharedMemory {
   }
 
   async #write(connection: Connection, head: StoredHead, packed: Uint8Array | null) {
-    if (this.writeMs > 0) {
+    const writeMs = this.writeMs();
+    if (writeMs > 0) {
       this.waiting += 1;
-      await sleep(this.#clock, this.writeMs);
+      await sleep(this.#clock, writeMs);
       this.waiting -= 1;
     }
     if (!connection.isAlive) throw new LogError("CLOSED", "The process has ended.");

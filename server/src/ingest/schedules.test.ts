@@ -1,0 +1,17 @@
+import { expect, test } from "bun:test";
+import { seededRandom } from "@sluice/lib";
+import { run } from "./ingest.campaign.ts";
+import { drawPlan, World } from "./testing/schedule.ts";
+
+test("followers are told the chain in schedules of faults", async () => {
+  expect(await run({ n: 40, seed: 3 })).toMatchObject({ passed: true });
+}, 60_000);
+
+test("a schedule is a function of its seed", async () => {
+  for (const seed of [5_082, 5_219, 5_282, 10_442]) {
+    const again = async () => await new World(seed, drawPlan(seededRandom(seed))).run();
+    const first = await again();
+    expect(first.faults).toEqual([]);
+    expect(await again()).toEqual(first);
+  }
+}, 60_000);
