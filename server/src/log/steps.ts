@@ -111,13 +111,15 @@ function afterUnknown(index: ChainIndex, position: LogPosition): FollowStep {
  */
 function undoUnknown(index: ChainIndex, position: LogPosition): FollowStep {
   const { finalizedSlot } = position;
-  let back = index.latest?.finalized ?? null;
+  let back = index.newest("finalized");
   let first = back;
   while (back !== null && (finalizedSlot === null || back.slot > finalizedSlot || back.slot >= position.slot)) {
     first = back;
     back = back.parent;
   }
   if (back !== null) return undoTo(index, position, back.header);
+  // Below a hole there is more of the chain, and with it where to go back to.
+  if (first !== null && index.earliest !== first && first.slot > position.slot) return wait;
   if (first === null || finalizedSlot !== null || index.floor > 0n || first.slot > position.slot)
     return { kind: "expired" };
   return undoTo(index, position, { slot: first.header.parentSlot, blockhash: first.header.parentBlockhash });
