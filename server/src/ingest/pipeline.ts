@@ -227,7 +227,7 @@ export class Pipeline implements SourceSink, AsyncDisposable {
    */
   #mayBegin(slot: Slot): boolean {
     if (this.#first !== null) return false;
-    return this.#dependencies.log.earliest() !== null || slot === this.#wants.first;
+    return this.#dependencies.log.earliest() !== null || slot === this.#wants.first(this.witnesses.nodes().size);
   }
 
   #begins(record: LogRecord): void {

@@ -71,11 +71,12 @@ export class Wants {
 
   /**
    * The lowest slot from the beginning on that is said to have a block; null before the slots after the beginning were
-   * listed, or could not be.
+   * listed by two nodes, or by the one whose word counts where there is no other, or could not be.
    */
-  get first(): Slot | null {
+  first(nodes: number): Slot | null {
     if (this.#begin === null) return null;
-    if (this.#beginListers.size < beginListersMin && this.#beginLists < beginListsMax) return null;
+    const listers = Math.max(1, Math.min(beginListersMin, nodes));
+    if (this.#beginListers.size < listers && this.#beginLists < beginListsMax) return null;
     let first: Slot | null = null;
     for (const slot of this.#said.keys()) {
       if (slot >= (this.#begin ?? 0n) && (first === null || slot < first)) first = slot;
