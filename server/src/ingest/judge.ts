@@ -179,8 +179,8 @@ export class Judge {
   }
 
   /**
-   * How many nodes have to say the same of the slot, or of a block in it. Who has spoken counts; but who gave a block of
-   * another fork and cannot answer any more has no part in one that is known to be there.
+   * How many nodes have to say the same of the slot, or of a block in it. Who has spoken counts; but who gave another
+   * fork's block and cannot answer any more has no part in one that is known to be there.
    */
   needed(of: SlotCase, candidate: BlockCandidate | null = null): 1 | 2 {
     const blockhash = candidate?.digest.blockhash ?? null;

@@ -106,8 +106,8 @@ function afterUnknown(index: ChainIndex, position: LogPosition): FollowStep {
 }
 
 /**
- * A block that is not held has no known parent: the follower goes back to what was final when it was told, or before the
- * first block where nothing was and the log is still whole.
+ * A block that is not held has no known parent: the follower goes back to what was final when it was told, or before
+ * the first block where nothing was and the log is still whole.
  */
 function undoUnknown(index: ChainIndex, position: LogPosition): FollowStep {
   const { finalizedSlot } = position;
