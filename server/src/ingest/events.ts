@@ -90,7 +90,8 @@ export function createIngestEvents(
     stateChanged: (state) => {
       for (const each of ingestStates) families.state.with(network, each).set(each === state ? 1 : 0);
       const text = "the state of a network's ingest has changed";
-      if (state === "paused" || state === "stopped") log.warn({ network, state }, text);
+      // Blocks stand still while the log takes nothing; a planned end is none of the operator's concern.
+      if (state === "paused") log.warn({ network, state }, text);
       else log.info({ network, state }, text);
     },
     measured: ({ lagSlots, judgedBytes, logBytes, unavailableSlots }) => {
