@@ -33,7 +33,7 @@ const tableFunctions = list(`
   postgresql('127.0.0.1:5432', 'test', 'accounts', 'postgres', '')
   mongodb('localhost:27017', 'd', 'c', 'u', 'p', 'a String')
   redis('localhost:6379', 'key', 'key String, value String')
-  sqlite('/work/state.db', 'accounts')
+  sqlite('/var/lib/sluice/state.sqlite', 'accounts')
   odbc('DSN=x', 'd', 't')
   jdbc('jdbc:x', 'd', 't')
   executable('id', TabSeparated, 'a String')
