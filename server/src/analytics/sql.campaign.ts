@@ -4,7 +4,8 @@
  * a file or a table of the ledger, or keep the engine longer than its bounds.
  */
 import { type Random, seededRandom } from "@sluice/lib";
-import { heavyStatements, hostileStatements, slowStatements } from "./testing/hostile-statements.ts";
+import { heavyStatements, slowStatements } from "./testing/heavy-statements.ts";
+import { hostileStatements } from "./testing/hostile-statements.ts";
 import { openSqlStand, type SqlStand } from "./testing/sql-stand.ts";
 import { randomStatement } from "./testing/statement-grammar.ts";
 
