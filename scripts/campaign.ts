@@ -13,7 +13,7 @@ interface Campaign {
 async function findCampaigns(): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for await (const path of new Bun.Glob(
-    "{contract,wire,lib,auction,svm,encode,parser,sdk,devnet,server,scripts}/**/*.campaign.ts",
+    "{contract,wire,lib,auction,svm,encode,parser,geyser,sdk,devnet,server,scripts}/**/*.campaign.ts",
   ).scan({
     cwd: root,
   })) {

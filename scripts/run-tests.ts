@@ -64,7 +64,7 @@ const long = [
   "server/src/upstreams/refusals.test.ts",
 ];
 
-const libraries = ["contract", "wire", "lib", "svm", "encode", "parser", "sdk"];
+const libraries = ["contract", "wire", "lib", "svm", "encode", "parser", "geyser", "sdk"];
 const otherThanRooms = [...stores, ...longStores, ...long];
 
 /** Everything that starts no process, needs no booted network and no browser, and is quick. */

@@ -107,6 +107,16 @@ export function decodeTokenAccount(data: Uint8Array): TokenAccount | null {
 }
 
 /**
+ * Whether `length` bytes from `start` on are a token account that is initialised or frozen, of either token program:
+ * the filters for the state of token accounts ask no more, so that any owner will do.
+ */
+export function isTokenAccountAt(bytes: Uint8Array, start: number, length: number): boolean {
+  if (length < tokenAccountSize || length === multisigSize) return false;
+  if (length > tokenAccountSize && bytes[start + accountTypeOffset] !== accountType) return false;
+  return bytes[start + 108] === 1 || bytes[start + 108] === 2;
+}
+
+/**
  * Decodes a multisig: required at 0, count at 1, initialised at 2, signers from 3 on. Source: spl-token, `state.rs`.
  *
  * @returns null unless there are exactly 355 bytes, at most 11 signers and no more required than there are

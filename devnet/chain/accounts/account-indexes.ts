@@ -1,12 +1,6 @@
+import { isTokenAccountAt } from "@sluice/wire/accounts/token";
 import { decodeAddress } from "@sluice/wire/base58";
-import {
-  type Hash64,
-  hashBytes,
-  hashNumber,
-  isTokenAccountAt,
-  isTokenProgram,
-  tokenAmountOffset,
-} from "../model/index.ts";
+import { type Hash64, hashBytes, hashNumber, isTokenProgram, tokenAmountOffset } from "../model/index.ts";
 import type { AccountRows } from "./account-rows.ts";
 import { LargestRows, type Ranking } from "./largest-rows.ts";
 import { PostingTable } from "./posting-table.ts";

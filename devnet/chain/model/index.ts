@@ -42,7 +42,6 @@ export {
 } from "./token-accounts.ts";
 export {
   isTokenAccount,
-  isTokenAccountAt,
   isTokenProgram,
   mintState,
   tokenAmount,

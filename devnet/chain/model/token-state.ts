@@ -1,19 +1,17 @@
+import { isTokenAccountAt } from "@sluice/wire/accounts/token";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import type { ChainAccount, TokenBalance } from "./records.ts";
 
 const mintBytes = 82;
-const tokenAccountBytes = 165;
 const multisigBytes = 355;
 const accountTypeOffset = 165;
 const accountTypeMint = 1;
-const accountTypeAccount = 2;
 
 /** Byte offsets of the token layouts. Source: SPL Token state, Account and Mint. */
 const owner = 32;
 export const tokenAmountOffset = 64;
 const delegateTag = 72;
-const state = 108;
 const mintSupply = 36;
 const mintDecimals = 44;
 const mintInitialized = 45;
@@ -32,13 +30,6 @@ export function isTokenProgram(program: string): boolean {
 export function isTokenAccount(account: ChainAccount): boolean {
   if (!isTokenProgram(account.owner)) return false;
   return isTokenAccountAt(account.data, 0, account.data.length);
-}
-
-/** The same for `length` bytes from `start` on, with any owner: the filter `tokenAccountState` checks no more. */
-export function isTokenAccountAt(bytes: Uint8Array, start: number, length: number): boolean {
-  if (length < tokenAccountBytes || length === multisigBytes) return false;
-  if (length > tokenAccountBytes && bytes[start + accountTypeOffset] !== accountTypeAccount) return false;
-  return bytes[start + state] === 1 || bytes[start + state] === 2;
 }
 
 /** Mint, owner and delegate of a token account; null for anything else. */

@@ -13,13 +13,11 @@ import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
 import { ReflectionService } from "@grpc/reflection";
 import { protoFiles, protoLoading } from "@sluice/contract/proto";
 import { completeRequest } from "@sluice/encode/updates";
+import { commitmentOf, FilterFault, type SubscribeRequest } from "@sluice/geyser";
 import type { Timers } from "@sluice/lib";
 import { decodeAddress } from "@sluice/wire/base58";
 import { HealthImplementation } from "grpc-health-check";
-import { FilterFault } from "./filter-fault.ts";
-import { commitmentOf } from "./filter-set.ts";
 import type { YellowstoneHub } from "./hub.ts";
-import type { SubscribeRequest } from "./requests.ts";
 
 /** Bytes of one request. Source: yellowstone-grpc, max_decoding_message_size. */
 const requestBytesMax = 4 * 1_024 * 1_024;

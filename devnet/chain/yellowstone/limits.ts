@@ -1,38 +1,4 @@
-/** What a stream's filters may be. Source of the defaults: yellowstone-grpc, config.rs; no bound is Infinity. */
-export interface FilterLimits {
-  readonly nameBytesMax: number;
-  readonly accounts: {
-    readonly max: number;
-    /** Whether a filter may match every account. */
-    readonly any: boolean;
-    readonly accountMax: number;
-    readonly accountReject: readonly string[];
-    readonly ownerMax: number;
-    readonly ownerReject: readonly string[];
-    readonly dataSliceMax: number;
-  };
-  readonly slots: { readonly max: number };
-  /** Of each of the two kinds. */
-  readonly transactions: {
-    readonly max: number;
-    readonly any: boolean;
-    readonly includeMax: number;
-    readonly includeReject: readonly string[];
-    readonly excludeMax: number;
-    readonly requiredMax: number;
-  };
-  readonly blocks: {
-    readonly max: number;
-    readonly includeMax: number;
-    readonly includeAny: boolean;
-    readonly includeReject: readonly string[];
-    readonly includeTransactions: boolean;
-    readonly includeAccounts: boolean;
-    readonly includeEntries: boolean;
-  };
-  readonly blocksMeta: { readonly max: number };
-  readonly entries: { readonly max: number };
-}
+import { defaultFilterLimits, type FilterLimits } from "@sluice/geyser";
 
 export interface YellowstoneLimits {
   readonly filters: FilterLimits;
@@ -44,39 +10,9 @@ export interface YellowstoneLimits {
   readonly streamsMax: number;
 }
 
+/** Source: yellowstone-grpc, config.rs. */
 export const defaultLimits: YellowstoneLimits = {
-  filters: {
-    nameBytesMax: 128,
-    accounts: {
-      max: Infinity,
-      any: true,
-      accountMax: Infinity,
-      accountReject: [],
-      ownerMax: Infinity,
-      ownerReject: [],
-      dataSliceMax: Infinity,
-    },
-    slots: { max: Infinity },
-    transactions: {
-      max: Infinity,
-      any: true,
-      includeMax: Infinity,
-      includeReject: [],
-      excludeMax: Infinity,
-      requiredMax: Infinity,
-    },
-    blocks: {
-      max: Infinity,
-      includeMax: Infinity,
-      includeAny: true,
-      includeReject: [],
-      includeTransactions: true,
-      includeAccounts: true,
-      includeEntries: true,
-    },
-    blocksMeta: { max: Infinity },
-    entries: { max: Infinity },
-  },
+  filters: defaultFilterLimits,
   replaySlots: 150,
   updatesMax: 250_000,
   streamsMax: 1_000,

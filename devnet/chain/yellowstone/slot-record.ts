@@ -9,6 +9,7 @@ import {
   packStatus,
   packTransactionUpdate,
 } from "@sluice/encode/updates";
+import type { FilteredAccount, FilteredTransaction, SlotContent } from "@sluice/geyser";
 import { addressBytes, decodeSignature } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import { parseTransaction } from "@sluice/wire/transaction";
@@ -21,32 +22,10 @@ import {
   type ExecutedTransaction,
 } from "../model/index.ts";
 
-/** A transaction of a block, with what filters ask of it and the bytes that streams send. */
-export interface RecordedTransaction {
-  readonly executed: ExecutedTransaction;
-  /** All keys, loaded ones included. */
-  readonly keys: ReadonlySet<string>;
-  /** geyser.SubscribeUpdateTransactionInfo. */
-  readonly packed: Uint8Array;
-  readonly asTransaction: Uint8Array;
-  readonly asStatus: Uint8Array;
-}
-
-export interface RecordedAccount {
-  readonly update: AccountUpdate;
-  readonly packed: Uint8Array;
-}
-
-/** All that streams may be told of a slot, packed once. */
-export interface SlotRecord {
+/** All that streams may be told of a slot; its accounts have the state at the slot's end. */
+export interface SlotRecord extends SlotContent {
   readonly slot: bigint;
   readonly parent: bigint;
-  readonly block: ReturnType<typeof confirmedBlock>;
-  readonly transactions: readonly RecordedTransaction[];
-  /** One for each account that was written, with the state at the slot's end, in the order of their write versions. */
-  readonly accounts: readonly RecordedAccount[];
-  readonly entries: readonly { readonly update: EntryUpdate; readonly packed: Uint8Array }[];
-  readonly packedMeta: Uint8Array;
   /** The commitments that it has reached. */
   readonly reached: Set<Commitment>;
 }
@@ -64,7 +43,7 @@ interface SlotSource {
 const entryTransactionsMax = 64;
 
 /** With the accounts that it could write. */
-function recorded(executed: ExecutedTransaction, slot: bigint): RecordedTransaction & { writes: string[] } {
+function recorded(executed: ExecutedTransaction, slot: bigint): FilteredTransaction & { writes: string[] } {
   const parsed = parseTransaction(executed.bytes);
   if (!parsed.ok) throw new TypeError(`a recorded transaction is not canonical: ${parsed.fault}`);
   const { message } = parsed.transaction;
@@ -77,19 +56,22 @@ function recorded(executed: ExecutedTransaction, slot: bigint): RecordedTransact
     { signature: executed.signature, bytes: executed.bytes, meta: executed },
     executed.index,
   );
-  const { isVote, index, error } = executed;
-  const signature = signatureBytes(executed);
+  const { signature, isVote, index, error, preTokenBalances, postTokenBalances } = executed;
   return {
-    executed,
+    signature,
+    isVote,
+    failed: error !== null,
     keys: new Set(names),
+    preTokenBalances,
+    postTokenBalances,
     writes,
     packed,
     asTransaction: packTransactionUpdate(slot, packed),
-    asStatus: packStatus({ slot, signature, isVote, index, error }),
+    asStatus: packStatus({ slot, signature: signatureBytes(executed), isVote, index, error }),
   };
 }
 
-function signatureBytes({ signature }: ExecutedTransaction): Uint8Array {
+function signatureBytes({ signature }: Pick<ExecutedTransaction, "signature">): Uint8Array {
   return decodeSignature(signature) ?? new Uint8Array(64);
 }
 
@@ -131,11 +113,11 @@ export function recordSlot({ bank, block, written, nextWriteVersion }: SlotSourc
   const { slot, parent } = bank;
   const transactions = block.transactions.map((executed) => recorded(executed, slot));
   const writers = new Map<string, Uint8Array>();
-  for (const { executed, writes } of transactions) {
+  for (const { writes, ...executed } of transactions) {
     const signature = signatureBytes(executed);
     for (const address of writes) writers.set(address, signature);
   }
-  const accounts = Array.from(written, ([address, account]): RecordedAccount => {
+  const accounts = Array.from(written, ([address, account]): FilteredAccount => {
     const update: AccountUpdate = {
       slot,
       address,

@@ -1,11 +1,9 @@
 import { packPing, packPong, packSlot, packUpdate, type SlotStatus, type SlotUpdate } from "@sluice/encode/updates";
+import { FilterFault, FilterSet, type SubscribeRequest } from "@sluice/geyser";
 import { BoundedQueue } from "@sluice/lib";
 import type { Commitment } from "../model/index.ts";
 import type { StreamFaults } from "./disturbance.ts";
-import { FilterFault } from "./filter-fault.ts";
-import { FilterSet } from "./filter-set.ts";
 import type { YellowstoneLimits } from "./limits.ts";
-import type { SubscribeRequest } from "./requests.ts";
 import type { SlotRecord } from "./slot-record.ts";
 
 /** How a stream ends, by the names of gRPC's statuses. */

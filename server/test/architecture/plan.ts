@@ -11,9 +11,10 @@ export const workspaceImports: Readonly<Record<string, readonly string[]>> = {
   console: ["sdk"],
   encode: ["wire", "svm"],
   parser: ["wire", "encode"],
-  devnet: ["contract", "wire", "lib", "svm", "encode"],
-  server: ["contract", "wire", "lib", "svm", "auction", "encode", "parser", "console", "devnet"],
-  bench: ["contract", "wire", "lib", "svm", "auction", "encode", "parser", "sdk", "server", "devnet"],
+  geyser: ["wire", "encode"],
+  devnet: ["contract", "wire", "lib", "svm", "encode", "geyser"],
+  server: ["contract", "wire", "lib", "svm", "auction", "encode", "parser", "geyser", "console", "devnet"],
+  bench: ["contract", "wire", "lib", "svm", "auction", "encode", "parser", "geyser", "sdk", "server", "devnet"],
   scripts: [
     "contract",
     "wire",
@@ -22,6 +23,7 @@ export const workspaceImports: Readonly<Record<string, readonly string[]>> = {
     "auction",
     "encode",
     "parser",
+    "geyser",
     "sdk",
     "console",
     "server",
@@ -393,7 +395,7 @@ export interface Capability {
   readonly owners: readonly string[];
 }
 
-const logic = ["lib/", "svm/", "encode/", "parser/", "auction/", "devnet/", "server/src/"];
+const logic = ["lib/", "svm/", "encode/", "parser/", "geyser/", "auction/", "devnet/", "server/src/"];
 
 export const capabilities: readonly Capability[] = [
   {

@@ -1,11 +1,14 @@
+import type { ConfirmedBlock } from "@sluice/encode";
 import { packAccount, packBlockUpdate, type SlotStatus } from "@sluice/encode/updates";
-import type { Commitment } from "../model/index.ts";
 import { accountFilter, type Slicing, slicing } from "./account-filter.ts";
-import { addressList, FilterFault, requireAny, requireCount, requireNoCuckoo } from "./filter-fault.ts";
+import type { FilteredAccount, FilteredTransaction, SlotContent } from "./content.ts";
+import { type CuckooFilter, cuckooFilter } from "./cuckoo-filter.ts";
+import { addressList, FilterFault, requireAny, requireCount } from "./filter-fault.ts";
 import type { FilterLimits } from "./limits.ts";
 import type { BlocksRequest, SlotsRequest, SubscribeRequest } from "./requests.ts";
-import type { RecordedAccount, RecordedTransaction, SlotRecord } from "./slot-record.ts";
-import { transactionFilter } from "./transaction-filter.ts";
+import { TransactionFilter } from "./transaction-filter.ts";
+
+export type Commitment = "processed" | "confirmed" | "finalized";
 
 /** An update for a stream: the names of the filters that it matched, and what it holds. */
 export type FilteredUpdate = readonly [names: readonly string[], content: Uint8Array];
@@ -35,13 +38,13 @@ const rebuilt: ReadonlySet<SlotStatus> = new Set(["processed", "confirmed", "fin
 interface BlockFilter {
   readonly name: string;
   readonly include: ReadonlySet<string>;
+  readonly cuckoo: CuckooFilter | null;
   readonly transactions: boolean;
   readonly accounts: boolean;
   readonly entries: boolean;
 }
 
 function blockFilter([name, request]: readonly [string, BlocksRequest], limits: FilterLimits["blocks"]): BlockFilter {
-  requireNoCuckoo(request.cuckoo_account_include);
   const shown = {
     transactions: request.include_transactions ?? true,
     accounts: request.include_accounts ?? false,
@@ -55,9 +58,10 @@ function blockFilter([name, request]: readonly [string, BlocksRequest], limits: 
   for (const part of ["transactions", "accounts", "entries"] as const) {
     if (shown[part] && !allowed[part]) throw new FilterFault(`\`include_${part}\` is not allowed`);
   }
-  requireAny(request.account_include.length === 0, limits.includeAny);
+  const cuckoo = cuckooFilter(request.cuckoo_account_include, limits.cuckooBytesMax);
+  requireAny(request.account_include.length === 0 && cuckoo === null, limits.includeAny);
   const include = addressList(request.account_include, limits.includeMax, limits.includeReject);
-  return { name, include, ...shown };
+  return { name, include, cuckoo, ...shown };
 }
 
 function slotFilter(request: SlotsRequest, commitment: Commitment): (status: SlotStatus) => boolean {
@@ -68,13 +72,20 @@ function slotFilter(request: SlotsRequest, commitment: Commitment): (status: Slo
   };
 }
 
+/** The filters of both kinds that a transaction matches. */
+interface MatchedTransaction {
+  readonly transaction: FilteredTransaction;
+  readonly names: readonly string[];
+  readonly statusNames: readonly string[];
+}
+
 /** All filters of a stream, as its last request has them. */
 export class FilterSet {
   readonly commitment: Commitment;
-  readonly #accounts: Filters<RecordedAccount>;
+  readonly transactions: readonly TransactionFilter[];
+  readonly statuses: readonly TransactionFilter[];
+  readonly #accounts: Filters<FilteredAccount>;
   readonly #slots: Filters<SlotStatus>;
-  readonly #transactions: Filters<RecordedTransaction>;
-  readonly #statuses: Filters<RecordedTransaction>;
   readonly #blocks: readonly BlockFilter[];
   readonly #metas: readonly string[];
   readonly #entries: readonly string[];
@@ -102,11 +113,11 @@ export class FilterSet {
       return [name, slotFilter(each, this.commitment)];
     });
     const ofTransactions = (named: SubscribeRequest["transactions"]) =>
-      entriesOf(named, limits.transactions.max).map(([name, each]) => {
-        return [name, transactionFilter(each, limits.transactions)] as const;
-      });
-    this.#transactions = ofTransactions(request.transactions);
-    this.#statuses = ofTransactions(request.transactions_status);
+      entriesOf(named, limits.transactions.max).map(
+        ([name, each]) => new TransactionFilter(name, each, limits.transactions),
+      );
+    this.transactions = ofTransactions(request.transactions);
+    this.statuses = ofTransactions(request.transactions_status);
     this.#blocks = entriesOf(request.blocks, limits.blocks.max).map((each) => blockFilter(each, limits.blocks));
     this.#metas = entriesOf(request.blocks_meta, limits.blocksMeta.max).map(([name]) => name);
     this.#entries = entriesOf(request.entry, limits.entries.max).map(([name]) => name);
@@ -114,42 +125,68 @@ export class FilterSet {
     this.#slices = request.accounts_data_slice.length > 0;
   }
 
+  /** Whether it asks for accounts or for entries, of their own or in blocks: blocks alone do not hold them. */
+  get needs(): { readonly accounts: boolean; readonly entries: boolean } {
+    return {
+      accounts: this.#accounts.length > 0 || this.#blocks.some(({ accounts }) => accounts),
+      entries: this.#entries.length > 0 || this.#blocks.some(({ entries }) => entries),
+    };
+  }
+
   /** The names of the filters that a slot's status matches. */
   slotNames(status: SlotStatus): readonly string[] {
     return namesOf(this.#slots, status);
   }
 
-  /** What a stream is told of a slot at its commitment, before the slot's status, in the order of a real server. */
-  *updates(record: SlotRecord): Generator<FilteredUpdate> {
-    for (const account of record.accounts) {
+  /** The transactions that match a filter, in their order. */
+  *matched(transactions: Iterable<FilteredTransaction>): Generator<MatchedTransaction> {
+    if (this.transactions.length === 0 && this.statuses.length === 0) return;
+    for (const transaction of transactions) {
+      const names = matchingNames(this.transactions, transaction);
+      const statusNames = matchingNames(this.statuses, transaction);
+      if (names.length > 0 || statusNames.length > 0) yield { transaction, names, statusNames };
+    }
+  }
+
+  /**
+   * What a stream is told of a slot at its commitment, before the slot's status, in the order of a real server.
+   *
+   * @param matched - what `matched` gives for all transactions of the slot, where it is known
+   */
+  *updates(content: SlotContent, matched = this.matched(content.transactions)): Generator<FilteredUpdate> {
+    for (const account of this.#accounts.length === 0 ? [] : content.accounts) {
       const names = namesOf(this.#accounts, account);
       if (names.length === 0) continue;
       yield [names, this.#slices ? packAccount(this.#slice(account.update)) : account.packed];
     }
-    for (const transaction of record.transactions) {
-      const names = namesOf(this.#transactions, transaction);
+    for (const { transaction, names, statusNames } of matched) {
       if (names.length > 0) yield [names, transaction.asTransaction];
-      const statusNames = namesOf(this.#statuses, transaction);
       if (statusNames.length > 0) yield [statusNames, transaction.asStatus];
     }
-    if (this.#entries.length > 0) for (const { packed } of record.entries) yield [this.#entries, packed];
-    for (const filter of this.#blocks) yield [[filter.name], this.#block(filter, record)];
-    if (this.#metas.length > 0) yield [this.#metas, record.packedMeta];
+    if (this.#entries.length > 0) for (const { packed } of content.entries) yield [this.#entries, packed];
+    if (content.block === null) return;
+    for (const filter of this.#blocks) yield [[filter.name], this.#block(filter, content, content.block)];
+    if (this.#metas.length > 0) yield [this.#metas, content.packedMeta];
   }
 
-  #block({ include, ...shown }: BlockFilter, record: SlotRecord): Uint8Array {
+  #block({ include, cuckoo, ...shown }: BlockFilter, content: SlotContent, block: ConfirmedBlock): Uint8Array {
     const isAsked = (keys: Iterable<string>): boolean =>
-      include.size === 0 || Iterator.from(keys).some((key) => include.has(key));
-    const transactions = shown.transactions ? record.transactions.filter(({ keys }) => isAsked(keys)) : [];
-    const accounts = shown.accounts ? record.accounts.filter(({ update }) => isAsked([update.address])) : [];
+      (include.size === 0 && cuckoo === null) ||
+      Iterator.from(keys).some((key) => include.has(key) || cuckoo?.(key) === true);
+    const transactions = shown.transactions ? content.transactions.filter(({ keys }) => isAsked(keys)) : [];
+    const accounts = shown.accounts ? content.accounts.filter(({ update }) => isAsked([update.address])) : [];
     return packBlockUpdate({
-      block: record.block,
+      block,
       transactions: transactions.map(({ packed }) => packed),
       accounts: accounts.map(({ update }) => this.#slice(update)),
-      entries: shown.entries ? record.entries.map(({ update }) => update) : [],
-      executedTransactionCount: record.transactions.length,
-      updatedAccountCount: record.accounts.length,
-      entriesCount: record.entries.length,
+      entries: shown.entries ? content.entries.map(({ update }) => update) : [],
+      executedTransactionCount: content.transactions.length,
+      updatedAccountCount: content.accounts.length,
+      entriesCount: content.entries.length,
     });
   }
+}
+
+function matchingNames(filters: readonly TransactionFilter[], transaction: FilteredTransaction): string[] {
+  return filters.filter((filter) => filter.matches(transaction)).map(({ name }) => name);
 }

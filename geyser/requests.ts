@@ -1,14 +1,26 @@
-/** The requests of geyser.proto as they are when loaded with `protoLoading`. 64-bit numbers are decimal text. */
+/**
+ * The requests of geyser.proto as they are when loaded with `protoLoading` of contract. 64-bit numbers are decimal text.
+ */
 
 /** An enumeration: its name, or the number where it has none. */
 type EnumValue = string | number;
+
+/** Data, the shape of its buckets, and the seed of its hashes. */
+export interface CuckooRequest {
+  readonly data: Uint8Array;
+  readonly bucket_count: number;
+  readonly entries_per_bucket: number;
+  readonly fingerprint_bits: number;
+  readonly hash_seed: string;
+  readonly hash_algorithm: EnumValue;
+}
 
 export interface AccountsRequest {
   readonly account: readonly string[];
   readonly owner: readonly string[];
   readonly filters: readonly AccountsFilterRequest[];
   readonly nonempty_txn_signature?: boolean;
-  readonly cuckoo_accounts_filter?: object | null;
+  readonly cuckoo_accounts_filter?: CuckooRequest | null;
 }
 
 /** One of its members is there, or none. */
@@ -36,7 +48,7 @@ export interface TransactionsRequest {
   readonly account_include: readonly string[];
   readonly account_exclude: readonly string[];
   readonly account_required: readonly string[];
-  readonly cuckoo_account_include?: object | null;
+  readonly cuckoo_account_include?: CuckooRequest | null;
   readonly token_accounts?: EnumValue;
 }
 
@@ -45,7 +57,7 @@ export interface BlocksRequest {
   readonly include_transactions?: boolean;
   readonly include_accounts?: boolean;
   readonly include_entries?: boolean;
-  readonly cuckoo_account_include?: object | null;
+  readonly cuckoo_account_include?: CuckooRequest | null;
 }
 
 export interface SliceRequest {

@@ -2,12 +2,10 @@ import { expect, test } from "bun:test";
 import { completeRequest } from "@sluice/encode/updates";
 import { MalformedBytes } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
-import { StreamFaults } from "./disturbance.ts";
 import { FilterFault } from "./filter-fault.ts";
 import { FilterSet } from "./filter-set.ts";
-import { defaultLimits, type FilterLimits } from "./limits.ts";
+import { defaultFilterLimits, type FilterLimits } from "./limits.ts";
 import type { AccountsRequest, BlocksRequest, SubscribeRequest, TransactionsRequest } from "./requests.ts";
-import { YellowstoneStream } from "./stream.ts";
 
 const nothing: SubscribeRequest = {
   accounts: {},
@@ -25,6 +23,15 @@ const transactions = (filter: Partial<TransactionsRequest> = {}) => ({
 });
 const blocks = (filter: Partial<BlocksRequest> = {}) => ({ b: { account_include: [], ...filter } });
 
+const cuckoo = {
+  data: new Uint8Array(16),
+  bucket_count: 2,
+  entries_per_bucket: 4,
+  fingerprint_bits: 16,
+  hash_seed: "1",
+  hash_algorithm: "SIP_HASH",
+};
+
 /** The limits of the plugin's sample configuration. */
 const sample: FilterLimits = {
   nameBytesMax: 128,
@@ -36,9 +43,18 @@ const sample: FilterLimits = {
     ownerMax: 1,
     ownerReject: [programs.system],
     dataSliceMax: 1,
+    cuckooBytesMax: 256,
   },
   slots: { max: 1 },
-  transactions: { max: 1, any: false, includeMax: 1, includeReject: [programs.token], excludeMax: 1, requiredMax: 1 },
+  transactions: {
+    max: 1,
+    any: false,
+    includeMax: 1,
+    includeReject: [programs.token],
+    excludeMax: 1,
+    requiredMax: 1,
+    cuckooBytesMax: 256,
+  },
   blocks: {
     max: 1,
     includeMax: 1,
@@ -47,6 +63,7 @@ const sample: FilterLimits = {
     includeTransactions: true,
     includeAccounts: false,
     includeEntries: false,
+    cuckooBytesMax: 256,
   },
   blocksMeta: { max: 1 },
   entries: { max: 1 },
@@ -114,42 +131,44 @@ test.each<[string, Partial<SubscribeRequest>, string]>([
   ],
   [
     "five filters",
-    { accounts: accounts({ filters: Array.from({ length: 5 }, () => ({ token_account_state: true })) }) },
+    {
+      accounts: accounts({ owner: [stake], filters: Array.from({ length: 5 }, () => ({ token_account_state: true })) }),
+    },
     "Too many filters provided; max 4",
   ],
   [
     "a memcmp without bytes",
-    { accounts: accounts({ filters: [{ memcmp: { offset: "0" } }] }) },
+    { accounts: accounts({ owner: [stake], filters: [{ memcmp: { offset: "0" } }] }) },
     "data for memcmp should be defined",
   ],
   [
     "a base58 that is none",
-    { accounts: accounts({ filters: [{ memcmp: { offset: "0", base58: "0" } }] }) },
+    { accounts: accounts({ owner: [stake], filters: [{ memcmp: { offset: "0", base58: "0" } }] }) },
     "invalid base58",
   ],
   [
     "a base64 that is none",
-    { accounts: accounts({ filters: [{ memcmp: { offset: "0", base64: "*" } }] }) },
+    { accounts: accounts({ owner: [stake], filters: [{ memcmp: { offset: "0", base64: "*" } }] }) },
     "invalid base64",
   ],
   [
     "too long a base58",
-    { accounts: accounts({ filters: [{ memcmp: { offset: "0", base58: "1".repeat(176) } }] }) },
+    { accounts: accounts({ owner: [stake], filters: [{ memcmp: { offset: "0", base58: "1".repeat(176) } }] }) },
     "data too large",
   ],
   [
     "too many bytes",
-    { accounts: accounts({ filters: [{ memcmp: { offset: "0", bytes: new Uint8Array(129) } }] }) },
+    { accounts: accounts({ owner: [stake], filters: [{ memcmp: { offset: "0", bytes: new Uint8Array(129) } }] }) },
     "data too large",
   ],
   [
     "a state that is false",
-    { accounts: accounts({ filters: [{ token_account_state: false }] }) },
+    { accounts: accounts({ owner: [stake], filters: [{ token_account_state: false }] }) },
     "token_account_state only allowed to be true",
   ],
   [
     "lamports without a comparison",
-    { accounts: accounts({ filters: [{ lamports: {} }] }) },
+    { accounts: accounts({ owner: [stake], filters: [{ lamports: {} }] }) },
     "cmp for lamports should be defined",
   ],
   [
@@ -160,10 +179,26 @@ test.each<[string, Partial<SubscribeRequest>, string]>([
   ["a commitment that is none", { commitment: 7 }, "failed to create CommitmentLevel from 7"],
   ["a signature that is none", { transactions: transactions({ signature: "x" }) }, "invalid signature"],
   [
-    "a list of cuckoos",
-    { transactions: transactions({ cuckoo_account_include: {} }) },
-    "cuckoo filters are not served here",
+    "too large a cuckoo filter",
+    { transactions: transactions({ cuckoo_account_include: { ...cuckoo, data: new Uint8Array(257) } }) },
+    "Max amount of filters/data_slices reached, only 256 allowed",
   ],
+  [
+    "a cuckoo filter of other fingerprints",
+    { accounts: accounts({ cuckoo_accounts_filter: { ...cuckoo, fingerprint_bits: 12 } }) },
+    "cuckoo filter must have 4 entries per bucket and fingerprints of 16 bits",
+  ],
+  [
+    "a cuckoo filter of another hash",
+    { blocks: blocks({ cuckoo_account_include: { ...cuckoo, hash_algorithm: 7 } }) },
+    "cuckoo filter with unknown hash algorithm 7",
+  ],
+  [
+    "a cuckoo filter that is cut",
+    { accounts: accounts({ cuckoo_accounts_filter: { ...cuckoo, data: new Uint8Array(8) } }) },
+    "cuckoo filter must have a power of two of buckets, and the bytes of all of them",
+  ],
+  ["a cuckoo filter in place of a list", { transactions: transactions({ cuckoo_account_include: cuckoo }) }, "taken"],
   ["what is within all limits", { accounts: accounts({ owner: [stake] }), slots: { s: {} } }, "taken"],
 ])("%s: the answer is that of a node with limits", (_, request, text) => {
   expect(refusal(request)).toBe(text);
@@ -174,11 +209,11 @@ test("slices out of order are refused, and none is needed", () => {
     { offset: "8", length: "1" },
     { offset: "2", length: "1" },
   ];
-  expect(refusal({ accounts_data_slice: slices }, defaultLimits.filters)).toBe(
+  expect(refusal({ accounts_data_slice: slices }, defaultFilterLimits)).toBe(
     // The plugin's own text begins twice in the same way.
     "failed to create filter: data slices out of order",
   );
-  expect(refusal({ accounts: accounts() }, defaultLimits.filters)).toBe("taken");
+  expect(refusal({ accounts: accounts() }, defaultFilterLimits)).toBe("taken");
 });
 
 test("a filter whose value is left away is an empty one, and a request that is cut is malformed", () => {
@@ -189,59 +224,4 @@ test("a filter whose value is left away is an empty one, and a request that is c
   expect(completeRequest(whole)).toBe(whole);
   expect(completeRequest(Uint8Array.of(...bare, ...whole))).toHaveLength(bare.length + whole.length);
   expect(() => completeRequest(bare.subarray(0, 4))).toThrow(MalformedBytes);
-});
-
-/** A stream whose client takes `takes` updates and no more. */
-function openStream(takes: number, held: { isShut: boolean; open: Promise<void> } | null = null) {
-  const written: Uint8Array[] = [];
-  const ends: string[] = [];
-  const sink = {
-    write: (update: Uint8Array) => written.push(update) < takes,
-    end: ({ status, details }: { status: string; details: string }) => ends.push(`${status} ${details}`),
-  };
-  const faults = new StreamFaults();
-  const stream = new YellowstoneStream({ ...defaultLimits, updatesMax: 3, replaySlots: 0 }, sink, {
-    faults,
-    kept: () => null,
-    pass: async () => held?.open,
-    isHeld: () => held?.isShut === true,
-    now: () => 0,
-  });
-  return { stream, written, ends, faults };
-}
-
-test("a client that does not read is told that it lags, after as many updates as may wait", () => {
-  const { stream, written, ends } = openStream(1);
-  for (let sent = 0; sent < 3; sent += 1) stream.ping();
-  expect(ends).toEqual([]);
-  stream.ping();
-  expect(ends).toEqual(["INTERNAL lagged to send an update"]);
-  stream.ping();
-  stream.drained();
-  expect(written).toHaveLength(1);
-});
-
-test("a frozen node sends nothing until it goes on, and then what it held", async () => {
-  const { promise: open, resolve } = Promise.withResolvers<void>();
-  const held = { isShut: true, open };
-  const { stream, written } = openStream(10, held);
-  stream.ping();
-  expect(written).toHaveLength(0);
-  held.isShut = false;
-  resolve();
-  await Bun.sleep(0);
-  expect(written).toHaveLength(2);
-});
-
-test("a node without replay says so", () => {
-  const { stream, ends } = openStream(10);
-  stream.request({ ...nothing, from_slot: "5" });
-  expect(ends).toEqual(["INTERNAL from_slot is not supported"]);
-});
-
-test("a refusing node ends every stream", () => {
-  const { ends, faults } = openStream(10);
-  expect(faults.closeAll()).toBe(1);
-  expect(ends).toEqual(["UNAVAILABLE server is shutting down try again later"]);
-  expect(faults.closeAll()).toBe(0);
 });

@@ -17,17 +17,15 @@ export function requireAny(isAny: boolean, isAllowed: boolean): void {
   throw new FilterFault("Subscribe on full stream with `any` is not allowed, at least one filter required");
 }
 
-/** No list here was made from an address table; a filter of that kind is refused in words of this server's own. */
-export function requireNoCuckoo(filter: object | null | undefined): void {
-  if (filter !== null && filter !== undefined) throw new FilterFault("cuckoo filters are not served here");
-}
-
 /** A list of addresses, within its bound and without those that may not be asked for. */
 export function addressList(list: readonly string[], max: number, rejected: readonly string[] = []): Set<string> {
   requireCount(list.length, max, "Pubkeys");
   for (const address of list) {
-    if (decodeAddress(address) === null) throw new FilterFault(`Invalid Base58 string: ${address}`);
+    if (decodeAddress(address) === null) throw new FilterFault(`Invalid Base58 string: ${address.slice(0, shownMax)}`);
     if (rejected.includes(address)) throw new FilterFault(`Pubkey ${address} in filters is not allowed`);
   }
   return new Set(list);
 }
+
+/** Characters of a client's text that are shown to it again. */
+const shownMax = 64;

@@ -1,7 +1,8 @@
 import type { AccountUpdate } from "@sluice/encode/updates";
+import { isTokenAccountAt } from "@sluice/wire/accounts/token";
 import { decodeBase58 } from "@sluice/wire/base58";
-import { isTokenAccountAt } from "../model/index.ts";
-import { addressList, FilterFault, requireAny, requireCount, requireNoCuckoo } from "./filter-fault.ts";
+import { cuckooFilter } from "./cuckoo-filter.ts";
+import { addressList, FilterFault, requireAny, requireCount } from "./filter-fault.ts";
 import type { FilterLimits } from "./limits.ts";
 import type { AccountsFilterRequest, AccountsRequest, SliceRequest } from "./requests.ts";
 
@@ -73,11 +74,15 @@ function testOf(request: AccountsFilterRequest): Test {
   throw new FilterFault("filter should be defined");
 }
 
-/** Whether an account matches: all that the filter names must hold, and one of each list. */
+/**
+ * Whether an account matches: all that the filter names must hold, and one of each list.
+ *
+ * @throws {FilterFault}
+ */
 export function accountFilter(request: AccountsRequest, limits: FilterLimits["accounts"]): Test {
-  requireNoCuckoo(request.cuckoo_accounts_filter);
+  const cuckoo = cuckooFilter(request.cuckoo_accounts_filter, limits.cuckooBytesMax);
   const { account: accounts, owner: owners, filters, nonempty_txn_signature: signed } = request;
-  requireAny(accounts.length === 0 && owners.length === 0 && filters.length === 0, limits.any);
+  requireAny(accounts.length === 0 && owners.length === 0 && cuckoo === null, limits.any);
   const addresses = addressList(accounts, limits.accountMax, limits.accountReject);
   const programs = addressList(owners, limits.ownerMax, limits.ownerReject);
   if (filters.length > filtersMax) throw new FilterFault(`Too many filters provided; max ${filtersMax}`);
@@ -85,8 +90,9 @@ export function accountFilter(request: AccountsRequest, limits: FilterLimits["ac
     throw new FilterFault("datasize used more than once");
   }
   const tests = filters.map(testOf);
+  const isAnyAddress = addresses.size === 0 && cuckoo === null;
   return (update) =>
-    (addresses.size === 0 || addresses.has(update.address)) &&
+    (isAnyAddress || addresses.has(update.address) || cuckoo?.(update.address) === true) &&
     (programs.size === 0 || programs.has(update.account.owner)) &&
     (signed === undefined || signed === (update.signature !== null)) &&
     tests.every((test) => test(update));

@@ -1,0 +1,44 @@
+import type { ConfirmedBlock, TokenBalance } from "@sluice/encode";
+import type { AccountUpdate, EntryUpdate } from "@sluice/encode/updates";
+
+type Balance = Pick<TokenBalance, "accountIndex" | "owner" | "amount">;
+
+/** A transaction of a slot: what filters ask of it, and the bytes that streams send. */
+export interface FilteredTransaction {
+  /** The first one, in base58. */
+  readonly signature: string;
+  readonly isVote: boolean;
+  readonly failed: boolean;
+  /** All keys in base58, loaded ones included. */
+  readonly keys: ReadonlySet<string>;
+  readonly preTokenBalances: readonly Balance[];
+  readonly postTokenBalances: readonly Balance[];
+  /** geyser.SubscribeUpdateTransactionInfo. */
+  readonly packed: Uint8Array;
+  /** As an update of `transactions`, and as one of `transactions_status`. */
+  readonly asTransaction: Uint8Array;
+  readonly asStatus: Uint8Array;
+}
+
+export interface FilteredAccount {
+  readonly update: AccountUpdate;
+  readonly packed: Uint8Array;
+}
+
+export interface FilteredEntry {
+  readonly update: EntryUpdate;
+  readonly packed: Uint8Array;
+}
+
+/** All that a stream may be told of a slot at its commitment, packed once whoever receives it. */
+export interface SlotContent {
+  /** In the order of their write versions; at confirmed and finalized one for each account. */
+  readonly accounts: readonly FilteredAccount[];
+  /** In the order of execution. */
+  readonly transactions: readonly FilteredTransaction[];
+  readonly entries: readonly FilteredEntry[];
+  /** Null where the block is not whole, which is then sent to nobody. */
+  readonly block: ConfirmedBlock | null;
+  /** The block without what lies in it, as an update of `blocks_meta`. */
+  readonly packedMeta: Uint8Array;
+}

@@ -1,0 +1,24 @@
+/**
+ * geyser: what a client of a Yellowstone stream may ask for, and which updates its filters take: the protocol's
+ * requests, limits, texts of refusal and semantics of filters. Fed the requests of clients and the contents of slots;
+ * feeds the development chain's stream and the server's. Pure. Source: yellowstone-grpc, geyser.proto and the plugin's
+ * filters.
+ */
+
+export type { Slicing } from "./account-filter.ts";
+export type {
+  FilteredAccount,
+  FilteredEntry,
+  FilteredTransaction,
+  SlotContent,
+} from "./content.ts";
+export { FilterFault } from "./filter-fault.ts";
+export { type Commitment, commitmentOf, type FilteredUpdate, FilterSet } from "./filter-set.ts";
+export { defaultFilterLimits, type FilterLimits } from "./limits.ts";
+export type {
+  AccountsRequest,
+  BlocksRequest,
+  SlotsRequest,
+  SubscribeRequest,
+  TransactionsRequest,
+} from "./requests.ts";
