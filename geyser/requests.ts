@@ -1,5 +1,6 @@
 /**
- * The requests of geyser.proto as they are when loaded with `protoLoading` of contract. 64-bit numbers are decimal text.
+ * The requests of geyser.proto as they are when loaded with `protoLoading` of contract. 64-bit numbers are decimal
+ * text.
  */
 
 /** An enumeration: its name, or the number where it has none. */
