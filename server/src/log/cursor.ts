@@ -56,6 +56,38 @@ export function encodeCursor(position: LogPosition, { network, chain }: CursorCh
   return Buffer.concat([content, sum]).toString("base64url");
 }
 
+/** Where the index stands: after version, stage, network, chain and block. */
+const indexAt = 3 + chainTagBytes + placeBytes;
+const toldGapAt = indexAt + 2 * 8;
+
+/** The cursor of a block of which the items up to `index` were handled; `cursor` is that of the whole block. */
+export function cursorWithin(cursor: string, index: number): string {
+  const bytes = Buffer.from(cursor, "base64url");
+  bytes.writeBigUInt64LE(BigInt(index) + 1n, indexAt);
+  const end = bytes.length - checksumBytes;
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, end)), end);
+  return bytes.toString("base64url");
+}
+
+/**
+ * Whether followers at two cursors of one log are told the same from now on. What was final when each was told its last
+ * block differs with the moment alone, and the order of told blocks says nothing once the last of them is whole.
+ */
+export function areLevel(one: string, other: string): boolean {
+  return one === other || (one.length === other.length && levelText(one) === levelText(other));
+}
+
+function levelText(cursor: string): string {
+  const bytes = Buffer.from(cursor, "base64url");
+  const told: string[] = [];
+  for (let at = toldGapAt + 8 + 1; at + placeBytes <= bytes.length; at += placeBytes) {
+    told.push(bytes.toString("latin1", at, at + placeBytes));
+  }
+  return (
+    bytes.toString("latin1", 0, indexAt + 8) + bytes.toString("latin1", toldGapAt, toldGapAt + 9) + told.sort().join("")
+  );
+}
+
 /** Null for text that is no cursor of this chain and network, whoever made it. */
 export function decodeCursor(text: string, of: CursorChain): LogPosition | null {
   if (text.length > cursorLengthMax || !/^[A-Za-z0-9_-]+$/.test(text)) return null;

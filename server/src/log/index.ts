@@ -5,6 +5,7 @@
  * again from the chain.
  */
 export { type ChainLogListener, ChainLogs } from "./chain-logs.ts";
+export { areLevel, cursorWithin } from "./cursor.ts";
 export { createLogEvents, logMetrics } from "./events.ts";
 export { type ChainLogDependencies, type ChainLogOptions, openChainLog } from "./open.ts";
 export {

@@ -1,0 +1,138 @@
+import { type ChainLog, cursorWithin, type Follower, type LogEvent, type Stage } from "../../log/index.ts";
+import type { StreamsEvents } from "../events.ts";
+import type { FlowBlocks } from "./flow-block.ts";
+import type { FlowEnd, FlowReceiver } from "./flow-receiver.ts";
+import { tellingOf } from "./telling.ts";
+
+export interface CatchUpOptions {
+  readonly stage: Stage;
+  readonly receiver: FlowReceiver;
+  /** At the place where the receiver begins. */
+  readonly follower: Follower;
+}
+
+export interface CatchUpDependencies {
+  readonly log: Pick<ChainLog, "network" | "follow">;
+  readonly blocks: FlowBlocks;
+  readonly events: StreamsEvents;
+  /** Makes the receiver live where it has been told what the live ones have been told; false where it has not. */
+  readonly joins: (one: CatchUp) => boolean;
+  /** It reads no more: it is live, has left, or has ended for a reason that its receiver is to be told. */
+  readonly over: (one: CatchUp, how: "live" | "left" | FlowEnd) => void;
+}
+
+/** Others get their turn between two blocks, however many there are to read. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/**
+ * One receiver behind the head, with a follower of its own. What a follower tells is a function of the log and of its
+ * position: where it has told the same as the live one, the receiver goes on with that, without gap or duplicate. What
+ * was read ahead for it by then is dropped, since it is told live.
+ */
+export class CatchUp {
+  readonly #options: CatchUpOptions;
+  readonly #dependencies: CatchUpDependencies;
+  #follower: Follower;
+  /** After what the receiver has handled. */
+  #cursor: string;
+  #state: "reading" | "waiting" | "live" | "over" = "waiting";
+
+  constructor(options: CatchUpOptions, dependencies: CatchUpDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#follower = options.follower;
+    this.#cursor = options.follower.cursor();
+  }
+
+  get cursor(): string {
+    return this.#cursor;
+  }
+
+  get isLive(): boolean {
+    return this.#state === "live";
+  }
+
+  /** Begins in a later step: whoever called knows its membership by then. */
+  begin(): void {
+    queueMicrotask(() => void this.#run());
+  }
+
+  /** Goes live where the receiver is ready and has been told as much as the live ones. */
+  tryJoin(): void {
+    if (this.#state !== "reading" || !this.#dependencies.joins(this)) return;
+    this.#state = "live";
+    void this.#follower.return();
+    this.#dependencies.over(this, "live");
+  }
+
+  end(reason: FlowEnd | "left"): void {
+    if (this.#hasLeft) return;
+    this.#state = "over";
+    void this.#follower.return();
+    this.#dependencies.over(this, reason);
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (await this.#readOn());
+    } catch (error) {
+      this.#dependencies.events.flowFailed(this.#dependencies.log.network, error);
+      this.end("failed");
+    }
+  }
+
+  get #hasLeft(): boolean {
+    return this.#state === "live" || this.#state === "over";
+  }
+
+  /** Tells what comes next and waits until the receiver takes more; false when it reads no more. */
+  async #readOn(): Promise<boolean> {
+    if (!(await this.#isReady())) return false;
+    const { done, value } = await this.#follower.next();
+    if (this.#hasLeft) return false;
+    if (done === true || value.type === "expired") {
+      this.end(done === true ? "closed" : "expired");
+      return false;
+    }
+    this.#state = "waiting";
+    if (!this.#tell(value)) {
+      // The rest of the block is read again once there is room for it, so that nobody holds it meanwhile.
+      void this.#follower.return();
+      if (!(await this.#isReady())) return false;
+      return this.#follow();
+    }
+    await nextTurn();
+    return !this.#hasLeft;
+  }
+
+  /** Waits until the receiver takes more, and goes live where it can; false when it has left. */
+  async #isReady(): Promise<boolean> {
+    const waits = this.#hasLeft ? null : this.#options.receiver.ready();
+    if (waits !== null) await waits;
+    if (this.#hasLeft) return false;
+    this.#state = "reading";
+    this.tryJoin();
+    return !this.#hasLeft;
+  }
+
+  /** Whether the receiver took all of it. */
+  #tell(event: Exclude<LogEvent, { type: "expired" }>): boolean {
+    const tell = tellingOf(event, { stage: this.#options.stage, ...this.#dependencies });
+    const last = tell === null ? null : tell(this.#options.receiver);
+    if (last === null) this.#cursor = event.cursor;
+    else if (last >= 0) this.#cursor = cursorWithin(event.cursor, last);
+    return last === null;
+  }
+
+  /** Goes on after what was handled; false where that is no longer held. */
+  #follow(): boolean {
+    const { log } = this.#dependencies;
+    const outcome = log.follow({ stage: this.#options.stage, from: { cursor: this.#cursor } });
+    if (!outcome.ok) {
+      this.end("expired");
+      return false;
+    }
+    this.#follower = outcome.follower;
+    return true;
+  }
+}

@@ -1,0 +1,67 @@
+import { type ConfirmedBlock, unpackOnce } from "@sluice/encode";
+import { MalformedBytes } from "@sluice/wire/bytes";
+import type { BlockHeader } from "../../log/index.ts";
+
+/** A block of the flow, with what has been made of it for clients: each form once, for all who ask for it. */
+export class FlowBlock {
+  readonly header: BlockHeader;
+  readonly block: ConfirmedBlock;
+  readonly #forms = new Map<unknown, unknown>();
+
+  constructor(header: BlockHeader, block: ConfirmedBlock) {
+    this.header = header;
+    this.block = block;
+  }
+
+  /** What `make` gives of the block. It is called once a block, so it is one function for all who share the form. */
+  form<Form>(make: (block: FlowBlock) => Form): Form {
+    const known = this.#forms.get(make);
+    // Only what `make` gave is stored under it.
+    if (known !== undefined) return known as Form;
+    const form = make(this);
+    this.#forms.set(make, form);
+    return form;
+  }
+}
+
+/** A decoded block takes several times the memory of its body: only the newest that were asked for are kept. */
+const keptMax = { blocks: 16, bodyBytes: 48 * 1024 * 1024 } as const;
+
+interface KeptBlock {
+  readonly block: FlowBlock;
+  readonly bodyBytes: number;
+}
+
+/** Decoded blocks by their hashes, shared by the stages of a network and by those who resume at the same place. */
+export class FlowBlocks {
+  readonly #kept = new Map<string, KeptBlock>();
+  #bodyBytes = 0;
+
+  /** @throws {MalformedBytes} when the body is not that of the block */
+  of(header: BlockHeader, body: Uint8Array): FlowBlock {
+    const known = this.#kept.get(header.blockhash);
+    if (known !== undefined) {
+      this.#kept.delete(header.blockhash);
+      this.#kept.set(header.blockhash, known);
+      return known.block;
+    }
+    const decoded = unpackOnce(body);
+    if (decoded.slot !== header.slot || decoded.blockhash !== header.blockhash) {
+      throw new MalformedBytes("the body is of another block");
+    }
+    const block = new FlowBlock(header, decoded);
+    this.#keep({ block, bodyBytes: body.length });
+    return block;
+  }
+
+  #keep(kept: KeptBlock): void {
+    this.#kept.set(kept.block.header.blockhash, kept);
+    this.#bodyBytes += kept.bodyBytes;
+    for (const [hash, { bodyBytes }] of this.#kept) {
+      const isWithin = this.#kept.size <= keptMax.blocks && this.#bodyBytes <= keptMax.bodyBytes;
+      if (isWithin || this.#kept.size === 1) return;
+      this.#kept.delete(hash);
+      this.#bodyBytes -= bodyBytes;
+    }
+  }
+}

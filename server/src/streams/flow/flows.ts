@@ -1,0 +1,93 @@
+import type { Network } from "@sluice/contract/tiers";
+import type { Slot } from "@sluice/wire/identifiers";
+import type { ChainIdentity, ChainLog, ChainLogs, Stage } from "../../log/index.ts";
+import type { StreamsEvents } from "../events.ts";
+import { FlowBlocks } from "./flow-block.ts";
+import type { FlowEnd, FlowFrom, FlowOutcome, FlowReceiver } from "./flow-receiver.ts";
+import { StageFlow } from "./stage-flow.ts";
+
+export interface FlowJoin {
+  readonly stage: Stage;
+  readonly from: FlowFrom;
+}
+
+/** The blocks of one network, as long as its log is open. */
+export class NetworkFlow {
+  readonly network: Network;
+  readonly chain: ChainIdentity;
+  readonly log: ChainLog;
+  readonly #stages: Readonly<Record<Stage, StageFlow>>;
+
+  constructor(
+    of: { readonly network: Network; readonly log: ChainLog; readonly chain: ChainIdentity },
+    events: StreamsEvents,
+  ) {
+    this.network = of.network;
+    this.chain = of.chain;
+    this.log = of.log;
+    const dependencies = { log: of.log, blocks: new FlowBlocks(), events };
+    this.#stages = {
+      processed: new StageFlow("processed", dependencies),
+      confirmed: new StageFlow("confirmed", dependencies),
+      finalized: new StageFlow("finalized", dependencies),
+    };
+  }
+
+  /**
+   * Tells the receiver the blocks of a stage from a place on. At `processed` a block is told when it is first obtained,
+   * whatever its parent, and a resume may tell it again.
+   */
+  join({ stage, from }: FlowJoin, receiver: FlowReceiver): FlowOutcome {
+    return this.#stages[stage].join(from, receiver);
+  }
+
+  /** The slot of the newest block of a stage; null while there is none. */
+  newest(stage: Stage): Slot | null {
+    return this.log.latest(stage)?.slot ?? null;
+  }
+
+  end(reason: FlowEnd): void {
+    for (const stage of Object.values(this.#stages)) stage.end(reason);
+  }
+}
+
+/**
+ * The flow of blocks of every network whose log this process has open. Receivers of a network are ended when its log
+ * closes; on the log of another chain they begin anew.
+ */
+export class Flows implements Disposable {
+  readonly #events: StreamsEvents;
+  readonly #flows = new Map<Network, NetworkFlow>();
+  #networks: readonly Network[] = [];
+  #following: Disposable | null = null;
+
+  constructor({ events }: { readonly events: StreamsEvents }) {
+    this.#events = events;
+  }
+
+  /** Follows which logs are open. */
+  async follow(chainLogs: Pick<ChainLogs, "follow" | "networks">): Promise<void> {
+    this.#networks = chainLogs.networks;
+    this.#following = await chainLogs.follow((network, log, chain) => {
+      this.#flows.get(network)?.end("closed");
+      this.#flows.delete(network);
+      if (log !== null) this.#flows.set(network, new NetworkFlow({ network, log, chain }, this.#events));
+    });
+  }
+
+  /** For each network of this process whether its log is open. */
+  get isOpen(): readonly boolean[] {
+    return this.#networks.map((network) => this.#flows.has(network));
+  }
+
+  /** Null while the network's log is not open here. */
+  network(network: Network): NetworkFlow | null {
+    return this.#flows.get(network) ?? null;
+  }
+
+  [Symbol.dispose](): void {
+    this.#following?.[Symbol.dispose]();
+    for (const flow of this.#flows.values()) flow.end("closed");
+    this.#flows.clear();
+  }
+}

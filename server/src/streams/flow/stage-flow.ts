@@ -1,0 +1,171 @@
+import { areLevel, type ChainLog, type Follower, type LogEvent, type Stage } from "../../log/index.ts";
+import type { StreamsEvents } from "../events.ts";
+import { CatchUp } from "./catch-up.ts";
+import type { FlowBlocks } from "./flow-block.ts";
+import type { FlowEnd, FlowFrom, FlowMembership, FlowOutcome, FlowReceiver } from "./flow-receiver.ts";
+import { tellingOf } from "./telling.ts";
+
+export interface StageFlowDependencies {
+  readonly log: Pick<ChainLog, "network" | "follow">;
+  readonly blocks: FlowBlocks;
+  readonly events: StreamsEvents;
+}
+
+/** The follower at the head, and the cursor of what was told last to those who are live. */
+interface Live {
+  readonly follower: Follower;
+  cursor: string;
+}
+
+/**
+ * The blocks of one network at one stage for all who want them: one follower at the head for those who are live, and
+ * one for each that has to catch up, until it has been told what they have been told.
+ */
+export class StageFlow {
+  readonly #stage: Stage;
+  readonly #dependencies: StageFlowDependencies;
+  readonly #receivers = new Set<FlowReceiver>();
+  readonly #catchingUp = new Set<CatchUp>();
+  #live: Live | null = null;
+
+  constructor(stage: Stage, dependencies: StageFlowDependencies) {
+    this.#stage = stage;
+    this.#dependencies = dependencies;
+  }
+
+  get counts(): { readonly live: number; readonly catchingUp: number } {
+    return { live: this.#receivers.size, catchingUp: this.#catchingUp.size };
+  }
+
+  /** @throws {LogError} when the log is closed */
+  join(from: FlowFrom, receiver: FlowReceiver): FlowOutcome {
+    if (from !== "live") return this.#catchUp(from, receiver);
+    const { cursor } = this.#beginLive();
+    return { ok: true, membership: this.#enter(receiver), cursor };
+  }
+
+  /** Ends all receivers. */
+  end(reason: FlowEnd): void {
+    const live = this.#live;
+    this.#live = null;
+    void live?.follower.return();
+    const receivers = [...this.#receivers];
+    this.#receivers.clear();
+    for (const receiver of receivers) this.#guarded(receiver, () => receiver.ended(reason));
+    for (const each of [...this.#catchingUp]) each.end(reason);
+  }
+
+  #enter(receiver: FlowReceiver): FlowMembership {
+    this.#receivers.add(receiver);
+    return { isLive: true, [Symbol.dispose]: () => this.#leave(receiver) };
+  }
+
+  #leave(receiver: FlowReceiver): void {
+    this.#receivers.delete(receiver);
+    this.#endIdle();
+  }
+
+  /** Nobody is told anything: the log is followed no longer. */
+  #endIdle(): void {
+    if (this.#receivers.size > 0 || this.#catchingUp.size > 0) return;
+    const live = this.#live;
+    this.#live = null;
+    void live?.follower.return();
+  }
+
+  #catchUp(from: Exclude<FlowFrom, "live">, receiver: FlowReceiver): FlowOutcome {
+    const { log, blocks, events } = this.#dependencies;
+    const outcome = log.follow({ stage: this.#stage, from });
+    if (!outcome.ok) return outcome;
+    this.#beginLive();
+    const cursor = outcome.follower.cursor();
+    const catchUp = new CatchUp(
+      { stage: this.#stage, receiver, follower: outcome.follower },
+      {
+        log,
+        blocks,
+        events,
+        joins: (one) => this.#joins(one, receiver),
+        over: (one, how) => {
+          this.#catchingUp.delete(one);
+          if (how === "live") this.#guarded(receiver, () => receiver.caughtUp());
+          else if (how !== "left") this.#guarded(receiver, () => receiver.ended(how));
+          this.#endIdle();
+        },
+      },
+    );
+    this.#catchingUp.add(catchUp);
+    catchUp.begin();
+    const membership = {
+      get isLive(): boolean {
+        return catchUp.isLive;
+      },
+      [Symbol.dispose]: (): void => {
+        catchUp.end("left");
+        this.#leave(receiver);
+      },
+    };
+    return { ok: true, membership, cursor };
+  }
+
+  /** Makes it live where it has been told all that the live ones have been told, and nothing more. */
+  #joins({ cursor }: CatchUp, receiver: FlowReceiver): boolean {
+    if (this.#live === null || !areLevel(cursor, this.#live.cursor)) return false;
+    this.#receivers.add(receiver);
+    return true;
+  }
+
+  #beginLive(): Live {
+    if (this.#live !== null) return this.#live;
+    const outcome = this.#dependencies.log.follow({ stage: this.#stage, from: "latest" });
+    // The head is always held; a log that says otherwise cannot be followed.
+    if (!outcome.ok) throw new TypeError(`the head of the log cannot be followed: ${outcome.code}`);
+    const live: Live = { follower: outcome.follower, cursor: outcome.follower.cursor() };
+    this.#live = live;
+    void this.#follow(live);
+    return live;
+  }
+
+  async #follow(live: Live): Promise<void> {
+    let end: FlowEnd = "closed";
+    try {
+      for await (const event of live.follower) {
+        if (this.#live !== live) return;
+        if (event.type === "expired") {
+          end = "expired";
+          break;
+        }
+        this.#tell(live, event);
+      }
+    } catch (error) {
+      end = "failed";
+      this.#dependencies.events.flowFailed(this.#dependencies.log.network, error);
+    }
+    if (this.#live === live) this.end(end);
+  }
+
+  #tell(live: Live, event: Exclude<LogEvent, { type: "expired" }>): void {
+    live.cursor = event.cursor;
+    // Who joins while this runs has been told the event already, or begins after it.
+    const receivers = [...this.#receivers];
+    const tell = tellingOf(event, { stage: this.#stage, ...this.#dependencies });
+    if (tell !== null) {
+      for (const receiver of receivers) {
+        if (this.#receivers.has(receiver)) this.#guarded(receiver, () => tell(receiver));
+      }
+    }
+    for (const each of [...this.#catchingUp]) each.tryJoin();
+  }
+
+  /** What fails in one receiver ends it alone. */
+  #guarded(receiver: FlowReceiver, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#dependencies.events.flowFailed(this.#dependencies.log.network, error);
+      if (!this.#receivers.delete(receiver)) return;
+      this.#guarded(receiver, () => receiver.ended("failed"));
+      this.#endIdle();
+    }
+  }
+}
