@@ -30,6 +30,7 @@ import { requireReadableSecrets, vaultOf } from "./compose/secrets.ts";
 import { runSteps, stepsOf } from "./compose/steps.ts";
 import { watchStoreFigures } from "./compose/store-figures.ts";
 import { StoreWatch } from "./compose/store-watch.ts";
+import { openFlows } from "./compose/streams.ts";
 import { managementSocketPath, openStores, type Stores } from "./compose/stores.ts";
 import { Certificates, type OpenPort, trustedHeadersOf } from "./compose/tls.ts";
 import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
@@ -51,6 +52,7 @@ import {
 import type { Oracle } from "./oracle/index.ts";
 import { type SentQuery, subscribeToSent } from "./rpc/index.ts";
 import { createStateEvents, type State } from "./state/index.ts";
+import type { Flows } from "./streams/index.ts";
 import { UpstreamAdmin } from "./upstreams/index.ts";
 import type { Seat } from "./workers/index.ts";
 
@@ -109,7 +111,9 @@ interface Parts {
   readonly chainLogs: ChainLogs;
   /** Null where this process does not ingest. */
   readonly ingest: IngestReport | null;
-  /** Null, as the one before. */
+  /** Null where this process does not tell streams. */
+  readonly flows: Flows | null;
+  /** Null where this process does not ingest. */
   readonly history: Backfills | null;
   readonly names: Names | null;
   readonly oracle: Oracle | null;
@@ -212,6 +216,7 @@ export const startSteps = [
   step("ingest", ["gateway", "chainLogs"], ({ gateway: { upstreams }, chainLogs }, shared) =>
     openIngest(shared.config, { ...shared, upstreams, chainLogs }),
   ),
+  step("flows", ["chainLogs"], ({ chainLogs }, shared) => openFlows(shared.config, { ...shared, chainLogs })),
   step("history", ["stores", "gateway", "chainLogs"], ({ gateway: { upstreams }, ...parts }, shared) =>
     openLedgerWriters(shared.config, { ...shared, ...parts, upstreams }),
   ),

@@ -43,6 +43,10 @@ export const opensEngine = (config: Config): boolean =>
 export const opensIngest = (config: Config): boolean =>
   config.roles.includes("ingest") && networks.some((network) => config.upstreams[network].length > 0);
 
+/** Whether this process tells clients the blocks of some network. */
+export const opensStreams = (config: Config): boolean =>
+  config.roles.includes("streams") && networks.some((network) => config.upstreams[network].length > 0);
+
 /** The roles that this process runs: of which it opens an endpoint, or reads blocks. */
 export const openedRoles = (config: Config): readonly Role[] => {
   const opened = {
@@ -51,6 +55,7 @@ export const openedRoles = (config: Config): readonly Role[] => {
     oracle: opensOracle,
     engine: opensEngine,
     ingest: opensIngest,
+    streams: opensStreams,
   };
   return config.roles.filter((role) => opened[role](config));
 };
@@ -169,9 +174,10 @@ const engineEndpoints = (config: Config): Endpoint[] => [
 
 /** Of which groups of processes that share rates a process is, by its roles. */
 export function replicaGroupsOf(config: Config): ReplicaGroup[] {
-  const ofGateway: ReplicaGroup[] = opensGateway(config) ? ["gateways"] : [];
+  // Streams take from the buckets of requests and of messages, as gateways do.
+  const ofGateway: ReplicaGroup[] = opensGateway(config) || opensStreams(config) ? ["gateways"] : [];
   const ofEngine: ReplicaGroup[] = opensEngine(config) ? ["engines"] : [];
-  const ofSenders: ReplicaGroup[] = ofGateway.length + ofEngine.length > 0 ? ["senders"] : [];
+  const ofSenders: ReplicaGroup[] = opensGateway(config) || ofEngine.length > 0 ? ["senders"] : [];
   return [...ofGateway, ...ofSenders, ...ofEngine, ...(opensOracle(config) ? (["oracles"] as const) : [])];
 }
 

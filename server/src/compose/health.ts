@@ -7,6 +7,7 @@ import type { ProbeSource } from "../http/index.ts";
 import type { Names } from "../names/index.ts";
 import type { ServerEvents } from "../observe/index.ts";
 import type { Oracle, OracleHealth } from "../oracle/index.ts";
+import type { Flows } from "../streams/index.ts";
 import type { UpstreamHealth } from "../upstreams/index.ts";
 import { version } from "./dependencies.ts";
 import { endpointsOf, openedRoles } from "./endpoints.ts";
@@ -83,6 +84,7 @@ interface ObservedParts {
   readonly oracle?: Pick<Oracle, "health"> | null;
   readonly names?: Pick<Names, "isAnswering"> | null;
   readonly ingest?: Pick<IngestReport, "status"> | null;
+  readonly flows?: Pick<Flows, "isOpen"> | null;
 }
 
 type PartState = HealthRecord["parts"][string];
@@ -157,7 +159,7 @@ export class Health implements ProbeSource, Disposable {
   }
 
   #parts(): HealthRecord["parts"] {
-    const { gateway, registration, storeWatch, engine, oracle, names, ingest } = this.#observed;
+    const { gateway, registration, storeWatch, engine, oracle, names, ingest, flows } = this.#observed;
     const stores = (storeWatch?.conditions ?? []).map(({ store, isUp }): [string, PartState] => [
       store,
       isUp ? "ok" : "down",
@@ -174,6 +176,7 @@ export class Health implements ProbeSource, Disposable {
       ...(oracle ? { oracle: oracleStatus(oracle.health()) } : {}),
       ...(names ? { resolver: names.isAnswering ? "ok" : "down" } : {}),
       ...(ingest ? { ingest: ingestStatus(ingest.status()) } : {}),
+      ...(flows ? { streams: flowsStatus(flows.isOpen) } : {}),
     };
   }
 
@@ -196,10 +199,11 @@ export class Health implements ProbeSource, Disposable {
       ...(role === "gateway"
         ? [["nodes", `no node of ${networkDefault} may be called or can be reached`] as const]
         : []),
-      ...(role === "gateway" ? [["credits", "the state store leases no credits"] as const] : []),
+      ...(role === "gateway" || role === "streams" ? [["credits", "the state store leases no credits"] as const] : []),
       ...(role === "oracle" ? [["oracle", "no symbol has a price"] as const] : []),
       ...(role === "resolver" ? [["resolver", "the node that names are read from does not answer"] as const] : []),
       ...(role === "ingest" ? [["ingest", "no block of some network reaches the log of its chain"] as const] : []),
+      ...(role === "streams" ? [["streams", "the log of no network is open"] as const] : []),
       ...(role === "engine" ? [["engine", engineTexts[parts["engine"] ?? "down"] ?? ""] as const] : []),
     ];
     return texts.flatMap(([part, message]) => {
@@ -268,6 +272,12 @@ function ingestStatus(records: readonly IngestRecord[]): "ok" | "degraded" | "do
     fault !== null || state === "paused" || state === "starting";
   if (records.some(isDown)) return "down";
   return records.every(({ state, unavailable_slots: slots }) => state === "live" && slots === 0) ? "ok" : "degraded";
+}
+
+/** Streams of a network whose log is not open are not served; others are. */
+function flowsStatus(isOpen: readonly boolean[]): "ok" | "degraded" | "down" {
+  if (isOpen.every((each) => each)) return "ok";
+  return isOpen.some((each) => each) ? "degraded" : "down";
 }
 
 function nodesStatus(nodes: readonly UpstreamHealth[]): "ok" | "degraded" | "down" {

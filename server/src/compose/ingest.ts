@@ -21,7 +21,7 @@ import { type ChainIdentity, ChainLogs, createLogEvents, openChainLog } from "..
 import { FileLock } from "../state/index.ts";
 import { answerText, type UpstreamOutcome, type UpstreamPool, type Upstreams } from "../upstreams/index.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { opensEngine, opensIngest } from "./endpoints.ts";
+import { opensEngine, opensIngest, opensStreams } from "./endpoints.ts";
 
 export type Pools = Pick<Upstreams, "pool">;
 type UpstreamNode = UpstreamPool["nodeSet"]["nodes"][number];
@@ -31,9 +31,10 @@ const bringingMax = 3;
 /** Nodes of a network that take part at all. */
 const nodesMax = 8;
 
-/** Networks whose blocks this process has: all that it reads, or the block engine's where others read it. */
+/** Networks whose blocks this process has: all that it reads or tells, or the block engine's where others read it. */
 function openedNetworks(config: Config): readonly Network[] {
-  if (opensIngest(config)) return networks.filter((network) => config.upstreams[network].length > 0);
+  if (opensIngest(config) || opensStreams(config))
+    return networks.filter((network) => config.upstreams[network].length > 0);
   return opensEngine(config) && config.stores.log.url !== null ? [config.networkDefault] : [];
 }
 

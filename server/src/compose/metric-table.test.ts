@@ -28,6 +28,7 @@ import {
 import { createOracleEvents, oracleMetrics } from "../oracle/index.ts";
 import { createRpcEvents, rpcMetrics } from "../rpc/index.ts";
 import { createStateEvents, stateMetrics } from "../state/index.ts";
+import { createStreamsEvents, streamsMetrics } from "../streams/index.ts";
 import { createUpstreamEvents, upstreamMetrics } from "../upstreams/index.ts";
 import { createWorkersEvents, workersMetrics } from "../workers/index.ts";
 import { metricTable } from "./metric-table.ts";
@@ -55,6 +56,7 @@ const rooms: Record<string, { readonly metrics: object; readonly create: (observ
   history: { metrics: historyMetrics, create: createHistoryEvents },
   analytics: { metrics: analyticsMetrics, create: createAnalyticsEvents },
   "history/archive": { metrics: archiveMetrics, create: createArchiveEvents },
+  streams: { metrics: streamsMetrics, create: createStreamsEvents },
   names: { metrics: namesMetrics, create: createNamesEvents },
   oracle: {
     metrics: oracleMetrics,
@@ -87,6 +89,7 @@ function observed() {
     ...createIngestEvents(observe, { network: "devnet" }),
     ...createHistoryEvents(observe),
     ...createArchiveEvents(observe),
+    ...createStreamsEvents(observe),
     ...createNamesEvents(observe),
     ...createAnalyticsEvents(observe),
     ...createEngineEvents(observe),

@@ -16,6 +16,7 @@ import { baseMetrics, type MetricDefinition, requestMetrics, serverMetrics } fro
 import { oracleMetrics } from "../oracle/index.ts";
 import { rpcMetrics } from "../rpc/index.ts";
 import { stateMetrics } from "../state/index.ts";
+import { streamsMetrics } from "../streams/index.ts";
 import { upstreamMetrics } from "../upstreams/index.ts";
 import { workersMetrics } from "../workers/index.ts";
 
@@ -49,6 +50,7 @@ export const metricGroups: readonly MetricGroup[] = [
   group("Ingest", ingestMetrics),
   group("SQL", analyticsMetrics),
   group("History", { ...historyMetrics, ...archiveMetrics }),
+  group("Streams", streamsMetrics),
   group("Names", namesMetrics),
   group("Oracle", oracleMetrics),
   group("Block engine", engineMetrics),

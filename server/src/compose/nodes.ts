@@ -1,6 +1,6 @@
 import type { Config } from "../config/index.ts";
 import type { UpstreamsOptions } from "../upstreams/index.ts";
-import { opensEngine, opensGateway, opensIngest, opensResolver, resolvesFromPool } from "./endpoints.ts";
+import { opensEngine, opensGateway, opensIngest, opensResolver, opensStreams, resolvesFromPool } from "./endpoints.ts";
 
 /** How the nodes of all networks are called. */
 export const upstreamsOptions = (config: Config): UpstreamsOptions => ({
@@ -20,4 +20,5 @@ export const followsNodes = (config: Config): boolean =>
   opensGateway(config) ||
   opensEngine(config) ||
   opensIngest(config) ||
+  opensStreams(config) ||
   (opensResolver(config) && resolvesFromPool(config));

@@ -4,7 +4,7 @@ import type { Hot } from "../hot/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { NewProcess, ProcessRecord, ProcessStore } from "../state/index.ts";
 import { type Dependencies, version } from "./dependencies.ts";
-import { opensEngine, opensGateway, opensOracle } from "./endpoints.ts";
+import { opensEngine, opensGateway, opensOracle, opensStreams } from "./endpoints.ts";
 import { StartRefusedError } from "./start-refused.ts";
 import type { Stores } from "./stores.ts";
 
@@ -23,7 +23,7 @@ const processOf = (config: Config, known: Omit<NewProcess, keyof ReturnType<type
 const ofConfig = (config: Config) => ({
   roles: config.roles,
   masterKeys: [...(config.masterKey === null ? [] : [config.masterKey]), ...config.masterKeysPrevious].map(masterKeyId),
-  meters: opensGateway(config) || opensOracle(config) || opensEngine(config),
+  meters: opensGateway(config) || opensStreams(config) || opensOracle(config) || opensEngine(config),
   sharesLedger: config.stores.clickhouseUrl !== null,
   sharesHot: config.stores.redisUrl !== null,
 });

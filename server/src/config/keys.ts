@@ -31,7 +31,7 @@ import { tlsKeys } from "./tls-keys.ts";
 import { upstreamList } from "./upstreams.ts";
 import { workerKeys } from "./worker-keys.ts";
 
-export const roles = ["gateway", "resolver", "oracle", "engine", "ingest"] as const;
+export const roles = ["gateway", "resolver", "oracle", "engine", "ingest", "streams"] as const;
 /** A part of the server that can run alone, on a separate host. */
 export type Role = (typeof roles)[number];
 
@@ -54,7 +54,7 @@ export const keys = {
     "server.roles",
     { dev: "all", serve: "gateway,oracle,engine" },
     someOf(roles),
-    "The parts that this process runs; `all` is every one of them. `gateway` is JSON-RPC, PubSub, administration and the console; `ingest` reads the blocks of every network that has nodes into the log of the chain. A part that is not named opens no port.",
+    "The parts that this process runs; `all` is every one of them. `gateway` is JSON-RPC, PubSub, administration and the console; `ingest` reads the blocks of every network that has nodes into the log of the chain; `streams` tells clients what happens on the chains as it happens, and needs `ingest` beside it or `LOG_URL`. A part that is not named opens no port.",
   ),
   BIND: always(
     "Server",

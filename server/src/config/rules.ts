@@ -12,6 +12,7 @@ export function checkRules(mode: Mode, values: Partial<KeyValues>): ConfigFault[
     ...checkOracle(mode, values),
     ...checkTls(values),
     ...checkWorkers(mode, values),
+    ...checkStreams(values),
     ...checkLease(values),
     ...checkProxyProtocol(values),
     ...checkPorts(values),
@@ -55,7 +56,10 @@ function checkRoles(values: Partial<KeyValues>): ConfigFault[] {
   if (chosen.includes("ingest") && Object.values(nodes).every((list) => list === null)) {
     return [missing("UPSTREAMS_MAINNET", "ingest reads blocks from nodes, and no network has any")];
   }
-  if (chosen.some((role) => role === "gateway" || role === "resolver" || role === "ingest")) return [];
+  if (chosen.includes("streams") && Object.values(nodes).every((list) => list === null)) {
+    return [missing("UPSTREAMS_MAINNET", "streams are of the networks that have nodes, and none has any")];
+  }
+  if (chosen.some((role) => role !== "engine" && role !== "oracle")) return [];
   if (chosen.includes("engine") && ENGINE_BUILDER !== null) return [];
   if (chosen.includes("oracle") && ORACLE !== "off") return [];
   const opensNothing = "these roles open no endpoint otherwise";
@@ -113,10 +117,21 @@ function checkWorkers(mode: Mode, values: Partial<KeyValues>): ConfigFault[] {
     const expected = "1, since workers serve the gateway, and ROLES has none";
     return [{ key: "WORKERS", source: "rule", given: String(workers), expected, suggestion: null }];
   }
+  if (chosen?.includes("streams") === true) {
+    const expected =
+      "1, since workers share the ports of which streams take their part: run streams as a process alone";
+    return [{ key: "WORKERS", source: "rule", given: String(workers), expected, suggestion: null }];
+  }
   const shared = ["DATABASE_URL", "CLICKHOUSE_URL", "REDIS_URL"] as const;
   return shared
     .filter((key) => values[key] === null)
     .map((key) => missing(key, `WORKERS is ${workers}, and each of them would count calls apart from the others`));
+}
+
+/** Streams tell what is in the log, which is in the files of the process that ingests unless processes share it. */
+function checkStreams({ ROLES: chosen, LOG_URL: log }: Partial<KeyValues>): ConfigFault[] {
+  if (chosen?.includes("streams") !== true || chosen.includes("ingest") || log !== null) return [];
+  return [missing("LOG_URL", "streams tell the blocks of a log, and this process has none without the role ingest")];
 }
 
 /** Without proxies to believe nobody would send a header, and every client would count by the proxy's address. */

@@ -54,6 +54,7 @@ export const layered: readonly Layered[] = [
       ["keys", "leases", "limits", "credits", "cache", "upstreams", "backup"],
       ["access", "ingest"],
       ["rpc", "names", "oracle", "engine", "history", "analytics"],
+      ["streams"],
       ["gateway", "admin"],
       ["compose"],
       ["command"],
@@ -216,6 +217,11 @@ export const layered: readonly Layered[] = [
       ["wiring"],
       ["."],
     ],
+  },
+  {
+    folder: "server/src/streams",
+    rooms: false,
+    layers: [["delivery", "events"], ["flow"], ["index"]],
   },
   {
     folder: "server/src/gateway",

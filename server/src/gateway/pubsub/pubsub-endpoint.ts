@@ -6,13 +6,12 @@ import { jsonRpcFailureBody, pathOf, presentedKey, targetOf } from "../../http/i
 import type { Grant, KeyRefusal } from "../../keys/index.ts";
 import type { LimitDecision } from "../../limits/index.ts";
 import { RefusedSession, type SocketMount, type SocketPeer, type SocketSession } from "../../net/index.ts";
+import { ConnectionCounts, MessagePacer } from "../../streams/index.ts";
 import { isRpcPath, RequestContext, type RequestHead } from "../request-context.ts";
-import { MessagePacer } from "./message-pacer.ts";
 import type { PubSubTarget } from "./node-link.ts";
 import { PubSubSession } from "./pubsub-session.ts";
 import {
   type CheckedSession,
-  ConnectionCounts,
   type PubSubDependencies,
   readPermission,
   type SessionDependencies,

@@ -5,12 +5,10 @@ import { type Network, platformTierLimits } from "@sluice/contract/tiers";
 import { jsonRpcFailureBody } from "../../http/index.ts";
 import type { Grant, RestrictedRequest } from "../../keys/index.ts";
 import { ClientSession, InboundBounds } from "../../net/index.ts";
+import { ConnectionMeter, Outbox, type PacedConnection } from "../../streams/index.ts";
 import { checkMessage } from "./client-messages.ts";
-import { ConnectionMeter } from "./connection-meter.ts";
-import type { PacedConnection } from "./message-pacer.ts";
 import type { PubSubTarget } from "./node-link.ts";
 import { NodeLink } from "./node-link.ts";
-import { Outbox } from "./outbox.ts";
 import { readPermission, type SessionDependencies } from "./session-dependencies.ts";
 
 const inbound = { messageBytesMax: limits.pubsubMessageBytes, messagesPerSecond: 50 } as const;
@@ -48,7 +46,7 @@ export class PubSubSession extends ClientSession implements PacedConnection {
     const { requestId, startedMs, request } = client;
     const { accountId, keyId } = grant;
     this.#meter = new ConnectionMeter(
-      { requestId, startedMs, accountId, keyId, network: request.network },
+      { requestId, startedMs, accountId, keyId, network: request.network, door: "pubsub" },
       dependencies,
     );
   }

@@ -2,8 +2,8 @@ import type { Network, Permission } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { Access } from "../../access/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
+import type { ConnectionPlaces, MessagePacer } from "../../streams/index.ts";
 import type { GatewayEvents } from "../events.ts";
-import type { MessagePacer } from "./message-pacer.ts";
 import type { PubSubTarget } from "./node-link.ts";
 
 /** The permission that a connection needs. */
@@ -38,41 +38,4 @@ export interface SessionDependencies extends PubSubDependencies {
   readonly reportEveryMs: number;
   /** The connection is gone. */
   readonly left: (session: CheckedSession) => void;
-}
-
-/**
- * The places of accounts for connections, so that a tier's limit can be kept. An answer is a promise where other
- * processes share the places.
- */
-export interface ConnectionPlaces {
-  /** Takes a place; false, and none taken, when the account holds `max` already. */
-  enter(accountId: string, max: number): boolean | Promise<boolean>;
-  /** Gives a place back that `enter` gave. */
-  leave(accountId: string): void;
-  /** Gives one place back where the account holds more than `max`: true, and its connection must end. */
-  leaveBeyond(accountId: string, max: number): boolean | Promise<boolean>;
-}
-
-/** The places of one process. Accounts without any take no memory. */
-export class ConnectionCounts implements ConnectionPlaces {
-  readonly #counts = new Map<string, number>();
-
-  enter(accountId: string, max: number): boolean {
-    const count = this.#counts.get(accountId) ?? 0;
-    if (count >= max) return false;
-    this.#counts.set(accountId, count + 1);
-    return true;
-  }
-
-  leave(accountId: string): void {
-    const count = (this.#counts.get(accountId) ?? 0) - 1;
-    if (count > 0) this.#counts.set(accountId, count);
-    else this.#counts.delete(accountId);
-  }
-
-  leaveBeyond(accountId: string, max: number): boolean {
-    if ((this.#counts.get(accountId) ?? 0) <= max) return false;
-    this.leave(accountId);
-    return true;
-  }
 }

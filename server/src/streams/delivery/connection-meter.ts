@@ -1,7 +1,8 @@
 import type { ErrorCode } from "@sluice/contract/errors";
 import type { Network } from "@sluice/contract/tiers";
-import { statusStillOpen } from "../../ledger/index.ts";
-import type { SessionDependencies } from "./session-dependencies.ts";
+import type { Clock } from "@sluice/lib";
+import type { Access } from "../../access/index.ts";
+import { type RequestFact, statusStillOpen } from "../../ledger/index.ts";
 
 /** A stream costs one credit for each started 0.1 MB sent. */
 const bytesPerCredit = 100_000;
@@ -11,8 +12,17 @@ interface Metered {
   readonly accountId: string;
   readonly keyId: string;
   readonly network: Network;
+  readonly door: "ws" | "pubsub";
   /** Monotonic. */
   readonly startedMs: number;
+}
+
+export interface ConnectionMeterDependencies {
+  readonly clock: Pick<Clock, "now" | "monotonic">;
+  readonly access: Pick<Access, "charge">;
+  readonly served: (fact: RequestFact) => void;
+  /** Between two facts of a connection that lasts, to the next tick. */
+  readonly reportEveryMs: number;
 }
 
 /** Why what was sent could not be paid: nothing is left, or no store can tell now. */
@@ -32,7 +42,7 @@ const nothing = (): Passed => ({ bytesIn: 0, bytesOut: 0, credits: 0 });
  */
 export class ConnectionMeter {
   readonly #metered: Metered;
-  readonly #dependencies: SessionDependencies;
+  readonly #dependencies: ConnectionMeterDependencies;
   /** Since the last fact. */
   #passed: Passed = nothing();
   #bytesOut = 0;
@@ -41,7 +51,7 @@ export class ConnectionMeter {
   /** Credits that are being fetched; the last fact waits for them. */
   readonly #paying = new Set<Promise<void>>();
 
-  constructor(metered: Metered, dependencies: SessionDependencies) {
+  constructor(metered: Metered, dependencies: ConnectionMeterDependencies) {
     this.#metered = metered;
     this.#dependencies = dependencies;
     this.#reportedMs = metered.startedMs;
@@ -99,8 +109,7 @@ export class ConnectionMeter {
     served({
       ...metered,
       at: clock.now(),
-      door: "pubsub",
-      method: "pubsub",
+      method: metered.door,
       status,
       rpcCode: null,
       latencyMs: clock.monotonic() - startedMs,
