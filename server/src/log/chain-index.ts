@@ -68,6 +68,14 @@ function rulesOut({ root, finalized }: Tree, { slot, blockhash }: BlockPlace): b
   return above.header.parentSlot < slot && above.header.parentBlockhash !== blockhash;
 }
 
+/** The last block of a tree's chain below a slot: not its tip where a fork after the same blocks reaches further. */
+function lastBelow({ root, tip }: Tree, slot: Slot): Block | null {
+  if (root.slot >= slot) return null;
+  let block = tip;
+  while (block.slot >= slot && block.parent !== null) block = block.parent;
+  return block;
+}
+
 /** Higher slots win; of two blocks of one slot the lower hash, so that every process chooses alike. */
 function isBetter(one: BlockPlace, other: BlockPlace): boolean {
   return one.slot > other.slot || (one.slot === other.slot && one.blockhash < other.blockhash);
@@ -256,8 +264,9 @@ export class ChainIndex {
     return living.slice(1).map(({ root }): Hole => {
       const { parentSlot: slot, parentBlockhash: blockhash } = root.header;
       let below: Block | null = null;
-      for (const { tip } of living) {
-        if (tip.slot < slot && (below === null || isBetter(tip.header, below.header))) below = tip;
+      for (const tree of living) {
+        const last = lastBelow(tree, slot);
+        if (last !== null && (below === null || isBetter(last.header, below.header))) below = last;
       }
       return {
         below: below === null ? null : placeOf(below.header),
@@ -408,32 +417,33 @@ export class ChainIndex {
     this.#latest = null;
   }
 
-  /** Links each tree whose beginning a gap explains to the tree that ends right before the gap. */
+  /** Links each tree whose beginning a gap explains to the block right before the gap. */
   #bridgeRoots(): void {
     for (let isDone = false; !isDone; ) {
       isDone = true;
       for (const { root } of this.#trees) {
-        const before = this.#treeBefore(root);
+        const before = this.#blockBefore(root);
         if (before === null) continue;
         const siblings = this.#rootsByParent.get(root.header.parentBlockhash) ?? [];
         const others = siblings.filter((each) => each !== root);
         if (others.length === 0) this.#rootsByParent.delete(root.header.parentBlockhash);
         else this.#rootsByParent.set(root.header.parentBlockhash, others);
         root.isAfterGap = true;
-        this.#merge(root, before.tip);
-        this.#chooseTip(before);
+        this.#merge(root, before);
+        this.#chooseTip(this.treeOf(before));
         isDone = false;
         break;
       }
     }
   }
 
-  #treeBefore(root: Block): Tree | null {
-    let best: Tree | null = null;
+  #blockBefore(root: Block): Block | null {
+    const { parentSlot } = root.header;
+    let best: Block | null = null;
     for (const tree of this.#trees) {
-      const isBefore = tree.root !== root && tree.tip.slot < root.header.parentSlot;
-      if (!isBefore || !this.#isGap((tree.tip.slot + 1n) as Slot, root.header.parentSlot)) continue;
-      if (best === null || isBetter(tree.tip.header, best.tip.header)) best = tree;
+      const last = tree.root === root ? null : lastBelow(tree, parentSlot);
+      if (last === null || !this.#isGap((last.slot + 1n) as Slot, parentSlot)) continue;
+      if (best === null || isBetter(last.header, best.header)) best = last;
     }
     return best;
   }

@@ -117,7 +117,7 @@ export interface HeldBlock {
 
 /** A place where followers wait, since the parent of a block is not held and no gap explains that. */
 export interface Hole {
-  /** The newest block of a chain that ends before it; null where the block branches off what is held. */
+  /** The last block of a chain before it, which goes on where the hole is of a fork; null where none is held. */
   readonly below: BlockPlace | null;
   /** The parent that is not held. */
   readonly missing: BlockPlace;

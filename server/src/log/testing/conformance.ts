@@ -203,6 +203,40 @@ function gapConformance({ log, harness }: LogSubject): void {
       }
     });
 
+    test("two forks after one block that nobody has both follow the gap, and the one that died is undone", async () => {
+      await appendBlocks(log(), 100, 102);
+      await log().append(stageOf(headerOf(102), "finalized"));
+      const dead = headerOf(111, headerOf(110), "fork");
+      await log().append(blockOf(dead));
+      await log().append(blockOf(headerOf(112, 110)));
+      expect(log().holes()).toMatchObject([
+        { below: { slot: 102n }, missing: { slot: 110n }, above: { slot: 111n } },
+        { below: { slot: 102n }, missing: { slot: 110n }, above: { slot: 112n } },
+      ]);
+      await log().append({ kind: "gap", from: slotOf(103), to: slotOf(110), reason: "unavailable" });
+      expect(log().holes()).toEqual([]);
+      const told = await takeUntil(follow(log(), "confirmed", "earliest"), headerOf(112, 110));
+      expect(told.blocks.map(({ slot }) => Number(slot))).toEqual([100, 101, 102, 112]);
+      await log().append(stageOf(headerOf(112, 110), "finalized"));
+      expect(log().reached("finalized")).toMatchObject({ slot: 112n });
+    });
+
+    test("a fork that skipped slots of which nobody has the block is left for the chain that has them", async () => {
+      await appendBlocks(log(), 100, 102);
+      const follower = follow(log(), "confirmed", "earliest");
+      const told = await takeUntil(follower, headerOf(102));
+      const dead = headerOf(104, headerOf(102), "fork");
+      await log().append(blockOf(dead));
+      await takeUntil(follower, dead, told);
+      await log().append(blockOf(headerOf(105, 103)));
+      await log().append(stageOf(headerOf(102), "finalized"));
+      expect(log().holes()).toMatchObject([{ below: { slot: 102n }, missing: { slot: 103n } }]);
+      await log().append({ kind: "gap", from: slotOf(103), to: slotOf(103), reason: "unavailable" });
+      await takeUntil(follower, headerOf(105, 103), told);
+      expect(told).toMatchObject({ undone: 1, gaps: [[103n, 103n]] });
+      expect(told.blocks.map(({ slot }) => Number(slot))).toEqual([100, 101, 102, 105]);
+    });
+
     test("gaps of two ingesters count together, and a block that comes after all takes its place", async () => {
       await appendBlocks(log(), 100, 102);
       await log().append(blockOf(headerOf(110)));
@@ -309,7 +343,7 @@ function keepingConformance({ log, harness }: LogSubject): void {
       await again.append(blockOf(headerOf(102, headerOf(101, 100, "dead"), "dead")));
       expect(again.holes()).toEqual([]);
       await again.append(blockOf(headerOf(111, headerOf(110, 109, "fork"), "fork")));
-      expect(again.holes()).toMatchObject([{ below: null, missing: { slot: slotOf(110) }, above: { slot: 111n } }]);
+      expect(again.holes()).toMatchObject([{ below: place(109), missing: { slot: 110n }, above: { slot: 111n } }]);
       expect(again.latest("finalized")).toEqual(place(102));
     });
 
