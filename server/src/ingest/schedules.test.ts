@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { seededRandom } from "@sluice/lib";
 import { run } from "./ingest.campaign.ts";
-import { drawPlan, World } from "./testing/schedule.ts";
+import { drawPlan } from "./testing/plan.ts";
+import { World } from "./testing/schedule.ts";
 
 test("followers are told the chain in schedules of faults", async () => {
   expect(await run({ n: 40, seed: 3 })).toMatchObject({ passed: true });

@@ -1,20 +1,23 @@
 import { createHash } from "node:crypto";
 import { ManualClock, type Random, seededRandom } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { BlockHeader, ChainLog } from "../../log/index.ts";
+import type { BlockHeader, ChainLog, LogRecord } from "../../log/index.ts";
 import { ToldChain } from "../../log/testing/chain-model.ts";
 import { SharedMemory } from "../../log/testing/shared-memory.ts";
 import type { IngestEvents } from "../events.ts";
 import { Pipeline } from "../pipeline.ts";
+import type { Plan } from "./plan.ts";
+import { ResultReads } from "./result-reads.ts";
 import {
   type ChainBlock,
   firstSlot,
+  isAlteredBody,
   SimulatedChain,
   signatureHashOfBody,
   simulatedIdentity,
   sourceBlockOf,
 } from "./simulated-chain.ts";
-import { type NodeFaults, SimulatedNode, SimulatedSource, wellNode } from "./simulated-node.ts";
+import { SimulatedNode, SimulatedSource } from "./simulated-node.ts";
 
 /** What becomes of one schedule. */
 interface ScheduleReport {
@@ -24,22 +27,12 @@ interface ScheduleReport {
   readonly undone: number;
   readonly gaps: number;
   readonly lies: number;
+  /** Second readings that found altered results. */
+  readonly alterations: number;
+  /** Holes that only an operator could end. */
+  readonly skips: number;
   /** SHA-256 over all that was stored, told and asked, with its time: the same for each run of a schedule. */
   readonly trace: string;
-}
-
-/** Where the ingesters write: one alone, two that share a log, two with logs of their own. */
-type Form = "alone" | "shared" | "apart";
-
-interface Plan {
-  readonly form: Form;
-  readonly slots: number;
-  readonly nodes: readonly NodeFaults[];
-  readonly unavailable: readonly number[];
-  readonly forks: boolean;
-  readonly kills: number;
-  readonly stalls: number;
-  readonly outages: number;
 }
 
 const gapAfterMs = 40_000;
@@ -66,62 +59,27 @@ const quiet: IngestEvents = {
   recordRefused: () => undefined,
 };
 
-export function drawPlan(random: Random): Plan {
-  const pick = <T>(...of: readonly T[]): T => of[Math.floor(random.next() * of.length)] as T;
-  const hasLiar = random.next() < 0.35;
-  const count = hasLiar ? 3 : pick(1, 2, 2, 3);
-  const nodes = Array.from({ length: count }, (_, index): NodeFaults => {
-    const isLiar = hasLiar && index === 0;
-    return {
-      ...wellNode,
-      lag: isLiar ? 0 : pick(0, 0, 1, 4),
-      lost: pick(0, 0.1, 0.5),
-      doubled: pick(0, 0.2),
-      late: pick(0, 0.3),
-      brings: random.next() < 0.6,
-      lies: isLiar ? pick(0.1, 0.5, 1) : 0,
-      // Somebody has to have the blocks.
-      keeps: !hasLiar && index > 0 ? pick(100_000, 30) : 100_000,
-      lists: index === count - 1 || random.next() < 0.8,
-      failures: pick(0, 0.1),
-    };
-  });
-  const slots = pick(30, 50, 70);
-  const isUnavailable = random.next() < 0.2;
-  const from = 110 + Math.floor(random.next() * (slots - 25));
-  const unavailable = isUnavailable ? Array.from({ length: pick(1, 1, 3) }, (_, index) => from + index) : [];
-  return {
-    form: pick("alone", "shared", "apart"),
-    slots,
-    nodes,
-    unavailable,
-    // What was told before a gap has to be final, so a fork that dies beside one is an operator's matter (record 0058).
-    forks: !isUnavailable && random.next() < 0.6,
-    kills: random.next() < 0.4 ? pick(1, 2) : 0,
-    stalls: random.next() < 0.25 ? 1 : 0,
-    outages: random.next() < 0.4 ? pick(1, 2) : 0,
-  };
-}
-
 /** One process that ingests. */
 class Process {
   readonly #world: World;
-  readonly #memory: SharedMemory;
+  readonly memory: SharedMemory;
   pipeline: Pipeline | null = null;
   log: ChainLog | null = null;
   #kill: () => void = () => undefined;
   #sources: SimulatedSource[] = [];
   appending = 0;
+  #starts = 0;
 
   constructor(world: World, memory: SharedMemory) {
     this.#world = world;
-    this.#memory = memory;
+    this.memory = memory;
   }
 
   async start(): Promise<void> {
-    const { log, kill } = await this.#memory.open(simulatedIdentity);
+    const { log, kill } = await this.memory.open(simulatedIdentity);
     this.#kill = kill;
     this.log = log;
+    this.#starts += 1;
     const { clock, random, nodes } = this.#world;
     const counted: ChainLog = Object.create(log, {
       append: {
@@ -130,10 +88,12 @@ class Process {
           const { kind } = record;
           const text = kind === "gap" ? `gap ${record.from}` : `${kind} ${record.stage} ${record.header.blockhash}`;
           this.#world.trace(text);
-          return await log.append(record).finally(() => {
+          const outcome = await log.append(record).finally(() => {
             this.appending -= 1;
             this.#world.trace(`${text} ends`);
           });
+          if (record.kind === "block" && outcome === "stored") this.#world.stored(this.memory, record);
+          return outcome;
         },
       },
       find: { value: log.find.bind(log) },
@@ -150,9 +110,13 @@ class Process {
         random,
         log: counted,
         nodes: { head: (commitment) => this.#world.head(commitment), isWell: (label) => this.#world.isWell(label) },
-        events: { ...quiet, lied: (node) => this.#world.lied(node) },
+        events: {
+          ...quiet,
+          lied: (node) => this.#world.lied(node),
+          readAgain: (outcome, slot) => this.#readAgain(outcome, slot),
+        },
         digestOfBody: (body) => this.#world.digestOfBody(body),
-        isSameContent: () => true,
+        isSameContent: (one, other) => Buffer.from(one).equals(other),
       },
     );
     this.#sources = nodes.map((node) => new SimulatedSource(node, { clock }));
@@ -162,6 +126,15 @@ class Process {
 
   look(): void {
     for (const source of this.#sources) source.look();
+  }
+
+  #readAgain(outcome: "equal" | "differs" | "unread", slot: bigint): void {
+    this.#world.resultReads.check({
+      slot: Number(slot),
+      outcome,
+      isKeptAltered: this.#world.isKeptAltered(this.memory, Number(slot)),
+      isGiverKnown: this.#starts === 1 && this.#world.isWrittenByOne,
+    });
   }
 
   /** The process ends at once: what it has not stored is lost. */
@@ -188,6 +161,10 @@ export class World {
   readonly #told: ToldChain[] = [];
   readonly #faults: string[] = [];
   readonly #liars = new Set<string>();
+  readonly resultReads = new ResultReads(() => this.nodes);
+  /** By memory, the kept blocks' hashes with whether their results are altered. */
+  readonly #altered = new Map<SharedMemory, Map<string, boolean>>();
+  #skips = 0;
   readonly #trace = createHash("sha256");
   #kills = 0;
   #nowMs = 0;
@@ -233,6 +210,20 @@ export class World {
     this.#liars.add(node);
   }
 
+  get isWrittenByOne(): boolean {
+    return this.#plan.form !== "shared";
+  }
+
+  stored(memory: SharedMemory, { header, body }: Extract<LogRecord, { kind: "block" }>): void {
+    const altered = this.#altered.get(memory) ?? new Map<string, boolean>();
+    this.#altered.set(memory, altered);
+    altered.set(header.blockhash, isAlteredBody(body));
+  }
+
+  isKeptAltered(memory: SharedMemory, slot: number): boolean | null {
+    return this.#altered.get(memory)?.get(this.chain.canonical.get(slot)?.blockhash ?? "") ?? null;
+  }
+
   trace(text: string): void {
     if (!this.#isOver) this.#trace.update(`${this.clock.monotonic()} ${text}\n`);
   }
@@ -270,24 +261,52 @@ export class World {
     }
     for (const memory of this.#memories) memory.fault = null;
     for (const process of this.#processes) if (process.pipeline === null) await process.start();
-    for (let waited = 0; waited < settleMsMax && !this.#isDone(); waited += tickMs) await this.#tick();
+    await this.#settle();
+    if (!this.#isDone() && this.#plan.forks && this.#plan.unavailable.length > 0) {
+      this.#operate();
+      await this.#settle();
+    }
     this.#verify();
     for (const process of this.#processes) await process.kill();
     await this.#idle();
     this.#isOver = true;
     void followers;
     return {
-      faults: this.#faults,
+      faults: [...this.#faults, ...this.resultReads.faults],
       slots: this.chain.lastSlot - 100,
       kills: this.#kills,
       undone: this.#told.reduce((sum, { undone }) => sum + undone, 0),
       gaps: this.#told.reduce((sum, { gaps }) => sum + gaps.length, 0),
       lies: this.#liars.size,
+      alterations: this.resultReads.found,
+      skips: this.#skips,
       trace: this.#trace.digest("hex"),
     };
   }
 
   #isOver = false;
+
+  async #settle(): Promise<void> {
+    for (let waited = 0; waited < settleMsMax && !this.#isDone(); waited += tickMs) await this.#tick();
+  }
+
+  /**
+   * What an operator does about a hole below which a dead fork stands (record 0058): says that nobody has the slots.
+   * Below every other hole all is final, and ingest has to have ended it by itself.
+   */
+  #operate(): void {
+    for (const [index, memory] of this.#memories.entries()) {
+      const { log, pipeline } = this.#processes.find((each) => each.memory === memory) ?? {};
+      const hole = log?.holes()[0];
+      if (hole === undefined) continue;
+      const { below, missing } = hole;
+      const isFinal = below !== null && log?.reached("finalized")?.blockhash === below.blockhash;
+      if (below === null || isFinal)
+        this.#faults.push(`log ${index}: the hole at ${missing.slot} has not become a gap`);
+      else pipeline?.skip((below.slot + 1n) as Slot, missing.slot);
+      this.#skips += 1;
+    }
+  }
 
   async #tick(): Promise<void> {
     const newest = Math.min(100 + Math.floor(this.#nowMs / slotMs) + 4, this.chain.lastSlot + 20);
@@ -409,6 +428,22 @@ export class World {
     });
   }
 
+  /** Without blocks of a dead fork that stand right before a gap, which an operator has accepted. */
+  #standing(blocks: readonly BlockHeader[], gaps: readonly (readonly [bigint, bigint])[]): readonly BlockHeader[] {
+    if (this.#skips === 0) return blocks;
+    const isDead = ({ slot, blockhash }: BlockHeader): boolean =>
+      this.chain.canonical.get(Number(slot))?.blockhash !== blockhash;
+    const standing = [...blocks];
+    for (const [from] of gaps) {
+      let last = standing.findLastIndex(({ slot }) => slot < from);
+      for (let dead = standing[last]; dead !== undefined && isDead(dead); dead = standing[last]) {
+        standing.splice(last, 1);
+        last -= 1;
+      }
+    }
+    return standing;
+  }
+
   /** Nothing missing, nothing twice, no dead fork: what was told is the chain, but for what no node had. */
   #verify(): void {
     const { unavailable } = this.#plan;
@@ -417,7 +452,7 @@ export class World {
       .map(({ blockhash }) => blockhash);
     const missing = this.chain.blocks.filter(({ slot }) => unavailable.includes(slot));
     for (const [index, { blocks, gaps }] of this.#told.entries()) {
-      const told = blocks.map(({ blockhash }: BlockHeader) => blockhash);
+      const told = this.#standing(blocks, gaps).map(({ blockhash }) => blockhash);
       if (told.join() !== expected.join()) {
         const at = expected.findIndex((hash, place) => told[place] !== hash);
         this.#faults.push(`log ${index}: ${told.length} of ${expected.length} blocks are told; they differ at ${at}`);

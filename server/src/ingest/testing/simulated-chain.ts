@@ -80,11 +80,18 @@ export class SimulatedChain {
 /** What a lying node changes. */
 export type Lie = "signatures" | "parent" | "hash" | "invented";
 
-/** A block as a source gives it, with the text that tests of followers expect in front. */
-export function sourceBlockOf(block: ChainBlock, lie: Lie | null = null): SourceBlock {
+const alteredResults = "altered results";
+/** Between what the signatures cover and what they do not. */
+const resultsMark = " | ";
+
+/**
+ * A block as a source gives it, with the text that tests of followers expect in front. Altered results leave all as it
+ * is that a second node's word covers.
+ */
+export function sourceBlockOf(block: ChainBlock, lie: Lie | null = null, isAltered = false): SourceBlock {
   const blockhash = lie === "hash" || lie === "invented" ? hashOf(`lie ${block.blockhash}`) : block.blockhash;
   const signatures = `signatures of ${blockhash}${lie === "signatures" ? " altered" : ""}`;
-  const text = `${block.slot} ${blockhash} ${signatures}`;
+  const text = `${block.slot} ${blockhash} ${signatures}${resultsMark}${isAltered ? alteredResults : "results"}`;
   return {
     header: {
       slot: slotOf(block.slot),
@@ -106,5 +113,9 @@ export function digestOf(block: ChainBlock, lie: Lie | null = null): BlockDigest
 }
 
 /** Reads what `sourceBlockOf` wrote; the header's other members are not in it. */
-export const signatureHashOfBody = (body: Uint8Array): Uint8Array =>
-  sha(new TextDecoder().decode(body).split(" ").slice(2).join(" "));
+export function signatureHashOfBody(body: Uint8Array): Uint8Array {
+  const [signed = ""] = new TextDecoder().decode(body).split(resultsMark);
+  return sha(signed.split(" ").slice(2).join(" "));
+}
+
+export const isAlteredBody = (body: Uint8Array): boolean => new TextDecoder().decode(body).endsWith(alteredResults);

@@ -22,6 +22,8 @@ export interface NodeFaults {
   readonly brings: boolean;
   /** The share of slots about which it lies, always in the same way. */
   readonly lies: number;
+  /** The share of slots whose signatures it gives as they are, with other results. */
+  readonly alters: number;
   /** Blocks so far below its head are gone. */
   readonly keeps: number;
   /** Whether it lists slots at all. */
@@ -37,6 +39,7 @@ export const wellNode: NodeFaults = {
   late: 0,
   brings: false,
   lies: 0,
+  alters: 0,
   keeps: 100_000,
   lists: true,
   failures: 0,
@@ -51,6 +54,7 @@ export class SimulatedNode {
   readonly #chain: SimulatedChain;
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #alteredSlots = new Map<number, boolean>();
   readonly #liesBySlot = new Map<number, Lie | null>();
   /** Slots of which no node has the block. */
   readonly #unavailable: ReadonlySet<number>;
@@ -113,6 +117,16 @@ export class SimulatedNode {
     return lie;
   }
 
+  /** Whether it gives the slot's block with other results, always the same. */
+  altersAt(slot: number): boolean {
+    if (this.faults.alters === 0) return false;
+    const known = this.#alteredSlots.get(slot);
+    if (known !== undefined) return known;
+    const isAltered = this.#random.next() < this.faults.alters;
+    this.#alteredSlots.set(slot, isAltered);
+    return isAltered;
+  }
+
   /** What it says is in a slot: a block with the lie about it, or nothing. */
   shown(slot: number): { readonly block: ChainBlock; readonly lie: Lie | null } | null {
     const block = this.#chain.blockAt(slot, this.confirmed);
@@ -129,7 +143,7 @@ export class SimulatedNode {
   async fetchBlock(slot: Slot): Promise<FetchedBlock> {
     const answer = await this.#answer(Number(slot), this.confirmed);
     if (!("block" in answer)) return answer;
-    return { kind: "present", block: sourceBlockOf(answer.block, answer.lie) };
+    return { kind: "present", block: sourceBlockOf(answer.block, answer.lie, this.altersAt(Number(slot))) };
   }
 
   async fetchDigest(slot: Slot, commitment: "confirmed" | "finalized"): Promise<FetchedDigest> {
@@ -235,7 +249,7 @@ export class SimulatedSource implements BlockSource {
         this.#later(() => this.#sink?.slot(this, { slot: BigInt(slot) as Slot, parent: null, stage: "confirmed" }));
       }
       if (this.bringsBlocks && !node.draws(node.faults.lost)) {
-        const block = sourceBlockOf(shown.block, shown.lie);
+        const block = sourceBlockOf(shown.block, shown.lie, node.altersAt(slot));
         this.#later(() => this.#sink?.block(this, block, "confirmed"));
       }
     }
