@@ -53,6 +53,8 @@ export { CertificateFault, CertificateFiles } from "./tls/certificate-files.ts";
 export { devTls } from "./tls/dev-authority.ts";
 export { TlsFront } from "./tls/tls-front.ts";
 export { WebSocketClient } from "./websocket/client.ts";
+export { FanOut, type FrameGroup } from "./websocket/fan-out.ts";
+export type { FrameBatch } from "./websocket/frame-batch.ts";
 export { WebSocketServer } from "./websocket/server.ts";
 export {
   ClientSession,

@@ -1,6 +1,7 @@
 import { closeCodes } from "@sluice/contract/close-codes";
 import type { Upgraded } from "../http1/server/connection.ts";
 import type { ClientSocket } from "../http1/server/response-writer.ts";
+import type { FrameBatch } from "./frame-batch.ts";
 import { encodeFrame, FrameReader, opcodes, reasonBytesMax } from "./frames.ts";
 import { closedAbnormally, type Socket, type SocketSession } from "./session.ts";
 
@@ -23,8 +24,10 @@ export interface WebSocketDependencies {
 /** What a client that sends no code closes with, and what it counts as (RFC 6455, section 7.1.5). */
 const noCode = 1005;
 const normalClosure = 1000;
-/** Frames that wait are put together to writes of this size. */
+/** Frames that wait are put together to writes of this size; what is longer by itself is not copied. */
 const joinedBytesMax = 64 * 1024;
+
+const nothing = Buffer.alloc(0);
 
 /** The last text and its frame: a text that goes to many clients is encoded once. */
 const shared = { text: "", frame: encodeFrame(opcodes.text, "") };
@@ -35,7 +38,7 @@ export class WebSocketConnection implements Socket, Upgraded {
   readonly #unsentBytesMax: number;
   readonly #dependencies: WebSocketDependencies;
   readonly #reader: FrameReader;
-  /** What the socket has not taken, oldest first, and its bytes. */
+  /** What the socket has not taken, oldest first, and its bytes. Parts of what other connections send as well. */
   #unsent: Buffer[] = [];
   #unsentBytes = 0;
   /** Frames that go out together; null outside `cork`. */
@@ -70,6 +73,16 @@ export class WebSocketConnection implements Socket, Upgraded {
       shared.frame = encodeFrame(opcodes.text, data);
     }
     return this.#write(shared.frame);
+  }
+
+  /** As `send`, of all that is in the batch. */
+  sendBatch({ pieces }: FrameBatch): number {
+    let bytes = 0;
+    for (const piece of pieces) {
+      const sent = this.#state === "open" ? this.#write(piece) : 0;
+      bytes = sent < 0 || bytes < 0 ? -1 : bytes + sent;
+    }
+    return bytes;
   }
 
   ping(): number {
@@ -127,12 +140,10 @@ export class WebSocketConnection implements Socket, Upgraded {
 
   clientDrained(): void {
     while (this.#unsentBytes > 0) {
-      const joined = this.#nextUnsent();
-      const written = Math.max(0, this.#dependencies.socket.write(joined));
-      if (written === joined.length) continue;
-      this.#unsent.unshift(joined.subarray(written));
-      this.#unsentBytes += joined.length - written;
-      return;
+      const next = this.#nextUnsent();
+      const written = Math.max(0, this.#dependencies.socket.write(next));
+      this.#taken(written);
+      if (written < next.length) return;
     }
     if (this.#state === "closing") this.#endClosing();
     else this.session.writable?.();
@@ -143,8 +154,9 @@ export class WebSocketConnection implements Socket, Upgraded {
     if (this.#state === "closing" && this.#unsentBytes === 0) this.#finish(true);
   }
 
-  /** Takes from what waits as much as one write is to have. */
+  /** Of what waits as much as one write is to have. */
   #nextUnsent(): Buffer {
+    const [first = nothing] = this.#unsent;
     let count = 0;
     let bytes = 0;
     for (const frame of this.#unsent) {
@@ -152,9 +164,23 @@ export class WebSocketConnection implements Socket, Upgraded {
       count += 1;
       bytes += frame.length;
     }
-    this.#unsentBytes -= bytes;
-    const frames = this.#unsent.splice(0, count);
-    return frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames, bytes);
+    return count <= 1 ? first : Buffer.concat(this.#unsent.slice(0, count), bytes);
+  }
+
+  /** The socket took so much of what waits. What is left is still a part of the frames, not of a copy. */
+  #taken(written: number): void {
+    this.#unsentBytes -= written;
+    let count = 0;
+    let left = written;
+    for (const frame of this.#unsent) {
+      if (frame.length > left) {
+        if (left > 0) this.#unsent[count] = frame.subarray(left);
+        break;
+      }
+      left -= frame.length;
+      count += 1;
+    }
+    this.#unsent.splice(0, count);
   }
 
   clientGone(): void {

@@ -1,5 +1,7 @@
 import { closeCodes } from "@sluice/contract/close-codes";
 import type { Clock } from "@sluice/lib";
+import { type FrameGroup, FrameMember } from "./fan-out.ts";
+import type { FrameBatch } from "./frame-batch.ts";
 
 /** A connected WebSocket as a session sees it. */
 export interface Socket {
@@ -12,6 +14,8 @@ export interface Socket {
   getBufferedAmount(): number;
   /** Runs the work and sends what it sent in one piece. */
   cork?(work: () => void): unknown;
+  /** Sends what many clients get alike, in one write; absent where frames are the runtime's. */
+  sendBatch?(batch: FrameBatch): unknown;
 }
 
 /** One client's life on a WebSocket, from the upgrade on; called by the listener that has the socket. */
@@ -97,6 +101,8 @@ export abstract class ClientSession implements SocketSession {
   /** Null where the service ignores what clients say. */
   readonly #inbound: InboundBounds | null;
   #socket: Socket | null = null;
+  /** What groups have of it, from the first that it joins. */
+  #member: FrameMember | null = null;
   #missedPongs = 0;
   #ending: Ending | null = null;
   #isClosed = false;
@@ -121,6 +127,14 @@ export abstract class ClientSession implements SocketSession {
 
   protected onWritable(): void {}
 
+  /**
+   * Whether what groups published goes out to this client. A session that says no has taken it over: it keeps of it
+   * what it will send itself, or ends. Called once a turn of the event loop, before the write.
+   */
+  protected takes(_batch: FrameBatch): boolean {
+    return true;
+  }
+
   /** Every 30 seconds, while the client is alive. */
   protected onTick(): void {}
 
@@ -137,14 +151,29 @@ export abstract class ClientSession implements SocketSession {
 
   /** Bytes that the client has not taken. */
   protected get unsentBytes(): number {
-    return this.#socket?.getBufferedAmount() ?? 0;
+    return (this.#socket?.getBufferedAmount() ?? 0) + (this.#member?.ownBytes ?? 0);
   }
 
-  /** Sends where the session is open and not ending; false otherwise. */
+  /**
+   * Sends where the session is open and not ending; false otherwise. Behind what its groups published before, and ahead
+   * of what they publish after.
+   */
   protected send(data: string | Uint8Array): boolean {
     if (this.#socket === null || !this.isLive) return false;
-    this.#socket.send(data);
+    if (this.#member?.defer(data) !== true) this.#socket.send(data);
     return true;
+  }
+
+  /** The client gets what the group publishes from now on, for as long as the session is live. */
+  protected join(group: FrameGroup): void {
+    if (!this.isLive) return;
+    this.#member ??= new FrameMember(group.fanOut, (batch) => this.#deliver(batch));
+    group.add(this.#member);
+  }
+
+  /** The client gets what the group published until now. */
+  protected leave(group: FrameGroup): void {
+    if (this.#member !== null) group.delete(this.#member);
   }
 
   /** Runs the work and sends what it sent in one piece. */
@@ -155,6 +184,9 @@ export abstract class ClientSession implements SocketSession {
 
   /** Ends the session, once; one that is still being upgraded is closed when it is open. */
   end(ending: Ending): void {
+    if (!this.isLive) return;
+    // What was published to it before goes ahead of the end; to give that out may already end the session.
+    this.#member?.finish();
     if (!this.isLive) return;
     this.#ending = ending;
     this.onEnding();
@@ -203,8 +235,29 @@ export abstract class ClientSession implements SocketSession {
   closed(code = closedAbnormally): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#member?.drop();
     // The runtime may report another code after a close by the server.
     this.onClosed(this.#ending?.code ?? code, this.#socket !== null);
+  }
+
+  #deliver(batch: FrameBatch): void {
+    const socket = this.#socket;
+    if (socket === null || !this.isLive) return;
+    try {
+      if (!this.takes(batch)) return;
+    } catch (error) {
+      this.end({ code: closeCodes.internalError });
+      throw error;
+    }
+    if (socket.sendBatch !== undefined) {
+      socket.sendBatch(batch);
+      return;
+    }
+    const send = (): void => {
+      for (const { data } of batch.frames) socket.send(data);
+    };
+    if (batch.frames.length > 1 && socket.cork !== undefined) socket.cork(send);
+    else send();
   }
 
   #close(socket: Socket, { code, reason, message }: Ending): void {
