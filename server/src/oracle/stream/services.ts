@@ -2,6 +2,7 @@ import type { OracleErrorCode, OracleSymbol } from "@sluice/contract/oracle";
 import type { Clock } from "@sluice/lib";
 import type { Caller } from "../../access/index.ts";
 import type { Grant } from "../../keys/index.ts";
+import type { FrameGroup } from "../../net/index.ts";
 import type { Quotation } from "../model/quotation.ts";
 
 /** Whose key a client sent. */
@@ -32,10 +33,6 @@ export interface EndedConnection {
 /** A connected client as the stream knows it. */
 export interface StreamClient {
   readonly member: Member | null;
-  readonly symbols: ReadonlySet<string>;
-  offer(symbol: string, text: string): void;
-  /** Several symbols at once, which cost one system call instead of one each. */
-  offerTogether(prices: readonly (readonly [symbol: string, text: string])[]): void;
   recheck(): Promise<void>;
 }
 
@@ -49,8 +46,8 @@ export interface StreamServices {
   /** Gives back what `admit` took, for a client that went away meanwhile. */
   leave(accountId: string): void;
   recheck(apiKey: string, caller: Caller): Promise<StreamRefusal | null>;
-  follow(client: StreamClient, symbol: OracleSymbol): void;
-  unfollow(client: StreamClient, symbol: OracleSymbol): void;
+  /** Those who follow the symbol; named after it. */
+  followers(symbol: OracleSymbol): FrameGroup;
   present(symbol: OracleSymbol): Quotation | null;
   /** A connection ends by this refusal. */
   refused(connection: EndedConnection, refusal: StreamRefusal): void;

@@ -1,7 +1,7 @@
 import { closeCodes } from "@sluice/contract/close-codes";
 import { type OracleSymbol, oracleBounds, oracleErrorTable } from "@sluice/contract/oracle";
 import type { Timer } from "@sluice/lib";
-import { ClientSession, InboundBounds } from "../../net/index.ts";
+import { ClientSession, type FrameBatch, InboundBounds } from "../../net/index.ts";
 import { jsonText } from "../model/json.ts";
 import type { Quotation } from "../model/quotation.ts";
 import { channel, errorText, faultText, isFault, readMessage } from "./messages.ts";
@@ -26,7 +26,7 @@ export class StreamSession extends ClientSession implements StreamClient {
   readonly #sinceMs: number;
   #member: Member | null = null;
   #isEntering = false;
-  readonly #symbols = new Set<OracleSymbol>();
+  readonly #symbols = new Set<string>();
   /** Prices that came while the client was not reading, at most one a symbol. */
   readonly #waiting = new Map<string, string>();
   #deadline: Timer | null = null;
@@ -43,10 +43,6 @@ export class StreamSession extends ClientSession implements StreamClient {
 
   get member(): Member | null {
     return this.#member;
-  }
-
-  get symbols(): ReadonlySet<string> {
-    return this.#symbols;
   }
 
   protected override onOpened(): void {
@@ -73,23 +69,28 @@ export class StreamSession extends ClientSession implements StreamClient {
     else this.end({ code: closeCode });
   }
 
-  /** A newly agreed price of a symbol that this client follows. */
-  offer(symbol: string, text: string): void {
-    if (!this.isLive) return;
-    if (this.#waiting.size === 0 && this.unsentBytes < unsentBytesMax) {
-      if (this.send(text)) this.#services.sent(1);
-      return;
+  /** Newly agreed prices of symbols that this client follows, and what it is answered meanwhile. */
+  protected override takes({ frames }: FrameBatch): boolean {
+    const isReading = this.#isReading;
+    let prices = 0;
+    for (const { group, data } of frames) {
+      if (group !== null) prices += 1;
+      if (isReading) continue;
+      if (group === null) this.send(data);
+      else if (this.#symbols.has(group)) this.#keep(group, String(data));
     }
-    if (this.#waiting.has(symbol)) this.#services.conflated(1);
-    this.#waiting.set(symbol, text);
+    if (isReading) this.#services.sent(prices);
+    return isReading;
   }
 
-  offerTogether(prices: readonly (readonly [symbol: string, text: string])[]): void {
-    const offer = (): void => {
-      for (const [symbol, text] of prices) this.offer(symbol, text);
-    };
-    if (prices.length > 1) this.cork(offer);
-    else offer();
+  /** Whether the client has taken nearly all that it was sent. */
+  get #isReading(): boolean {
+    return this.#waiting.size === 0 && this.unsentBytes < unsentBytesMax;
+  }
+
+  #keep(symbol: string, text: string): void {
+    if (this.#waiting.has(symbol)) this.#services.conflated(1);
+    this.#waiting.set(symbol, text);
   }
 
   /** The client reads again: it gets what waits, the newest of each symbol. */
@@ -160,12 +161,14 @@ export class StreamSession extends ClientSession implements StreamClient {
   #subscribe(symbols: readonly OracleSymbol[]): void {
     for (const symbol of symbols) {
       this.#symbols.add(symbol);
-      this.#services.follow(this, symbol);
+      this.join(this.#services.followers(symbol));
     }
     this.send(jsonText({ type: "subscribed", channel, symbols }));
     for (const symbol of symbols) {
       const quotation: Quotation | null = this.#services.present(symbol);
-      if (quotation !== null) this.offer(symbol, quotation.update);
+      if (quotation === null) continue;
+      if (!this.#isReading) this.#keep(symbol, quotation.update);
+      else if (this.send(quotation.update)) this.#services.sent(1);
     }
   }
 
@@ -173,7 +176,7 @@ export class StreamSession extends ClientSession implements StreamClient {
     for (const symbol of symbols) {
       this.#symbols.delete(symbol);
       this.#waiting.delete(symbol);
-      this.#services.unfollow(this, symbol);
+      this.leave(this.#services.followers(symbol));
     }
     this.send(jsonText({ type: "unsubscribed", channel, symbols }));
   }

@@ -1,338 +1,15 @@
-import { afterEach, describe, expect, test } from "bun:test";
-import { oracleBounds, oracleSymbols, oracleTierTerms } from "@sluice/contract/oracle";
-import { oracleTiers } from "@sluice/contract/tiers";
+import { describe, expect, test } from "bun:test";
+import { oracleSymbols } from "@sluice/contract/oracle";
 import { systemClock } from "@sluice/lib";
 import { until } from "@sluice/lib/testing";
-import { grantOfTests } from "../../access/testing/grants.ts";
 import { AppListener } from "../../net/index.ts";
 import { decimal } from "../model/decimal.ts";
 import { Quotation } from "../model/quotation.ts";
-import { bootOracle } from "../testing/booted-oracle.ts";
 import { priced, tick } from "../testing/rounds.ts";
-import type { StreamSession } from "./session.ts";
 import { pushEveryMs } from "./stream.ts";
+import { enter, settled, streamBoots } from "./testing/stream-clients.ts";
 
-/** A client whose reading is played: while `isFull` nothing leaves, as with a peer that does not read. */
-class PlayedSocket {
-  // biome-ignore lint/suspicious/noExplicitAny: messages are asserted on, member by member.
-  readonly got: any[] = [];
-  readonly texts: string[] = [];
-  closed: number | null = null;
-  terminated = false;
-  pings = 0;
-  isFull = false;
-  readonly #gone = Promise.withResolvers<number>();
-  readonly gone = this.#gone.promise;
-
-  send(data: string): number {
-    this.texts.push(data);
-    this.got.push(JSON.parse(data));
-    return data.length;
-  }
-  close(code = 1000): void {
-    this.closed ??= code;
-    this.#gone.resolve(code);
-  }
-  terminate(): void {
-    this.terminated = true;
-  }
-  ping(): number {
-    this.pings += 1;
-    return 1;
-  }
-  getBufferedAmount(): number {
-    return this.isFull ? 1_000_000 : 0;
-  }
-  types(): string[] {
-    return this.got.map((message) => message.type);
-  }
-  prices(): [string, number][] {
-    return this.got.filter(({ type }) => type === "price_update").map(({ symbol, price }) => [symbol, price]);
-  }
-}
-
-type Booted = Awaited<ReturnType<typeof bootOracle>>;
-let booted: Booted | null = null;
-const boot = async (options: Parameters<typeof bootOracle>[0] = {}): Promise<Booted> => {
-  booted = await bootOracle(options);
-  return booted;
-};
-afterEach(async () => {
-  await booted?.dispose();
-  booted = null;
-});
-
-const settled = async (): Promise<void> => {
-  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-};
-
-function connect({ oracle }: Booted): {
-  session: StreamSession;
-  socket: PlayedSocket;
-  say: (message: unknown) => void;
-} {
-  const request = new Request("http://oracle.test/api/v1/ws");
-  const session = oracle.stream.begin(request, { requestIP: () => ({ address: "127.0.0.1" }) });
-  const socket = new PlayedSocket();
-  session.opened(socket);
-  return { session, socket, say: (message) => session.received(JSON.stringify(message)) };
-}
-
-async function enter(server: Booted, key: string): Promise<ReturnType<typeof connect>> {
-  const client = connect(server);
-  client.say({ type: "auth", api_key: key });
-  await settled();
-  return client;
-}
-
-describe("who may follow prices", () => {
-  test("the tiers that the table says, with their tier; every other is closed with 4403", async () => {
-    const server = await boot();
-    for (const tier of oracleTiers) {
-      const { socket } = await enter(server, server.addKey({ oracle: tier }));
-      if (oracleTierTerms[tier].webSocketConnections > 0) {
-        expect([tier, socket.got, socket.closed]).toEqual([tier, [{ type: "auth_success", tier }], null]);
-      } else {
-        expect([tier, socket.got[0]?.code, socket.closed]).toEqual([tier, "INSUFFICIENT_TIER", 4403]);
-      }
-    }
-    expect(oracleTiers.filter((tier) => oracleTierTerms[tier].webSocketConnections > 0)).toEqual([
-      "enterprise",
-      "ultra",
-    ]);
-  });
-
-  test("nothing is taken before auth, a wrong key is closed with 4401, and silence too", async () => {
-    const server = await boot({ authMs: 5 });
-    const early = connect(server);
-    early.say({ type: "subscribe", channel: "prices", symbols: ["BTC"] });
-    expect([early.socket.got[0]?.code, early.socket.closed]).toEqual(["MISSING_API_KEY", 4401]);
-    const wrong = await enter(server, "sk_dev_wrong");
-    expect([wrong.socket.got[0]?.code, wrong.socket.closed]).toEqual(["INVALID_API_KEY", 4401]);
-    const silent = connect(server);
-    server.clock.advance(5);
-    expect(await silent.socket.gone).toBe(4401);
-  });
-
-  test("a key that may not be used from here is closed with 4403, one without requests left with 4402", async () => {
-    const server = await boot();
-    server.restrict("IP_NOT_ALLOWED");
-    const key = server.addKey({ oracle: "enterprise" }, "acct_e");
-    expect((await enter(server, key)).socket.closed).toBe(4403);
-    server.restrict(null);
-    await server.stores.v1.lease("acct_e", "2026-11", 1_000_000n, null, null);
-    expect((await enter(server, key)).socket.closed).toBe(4402);
-  });
-
-  test("connections of an account are bounded by its tier, and a place is free again when one leaves", async () => {
-    const server = await boot();
-    const key = server.addKey({ oracle: "enterprise" });
-    const clients: ReturnType<typeof connect>[] = [];
-    for (let index = 0; index < oracleTierTerms.enterprise.webSocketConnections; index += 1) {
-      clients.push(await enter(server, key));
-      server.clock.advance(100);
-    }
-    expect(clients.every(({ socket }) => socket.closed === null)).toBe(true);
-    expect((await enter(server, key)).socket.closed).toBe(4429);
-    server.clock.advance(1_000);
-    clients[0]?.session.closed(1000);
-    expect((await enter(server, key)).socket.closed).toBeNull();
-  });
-
-  test("clients that have not said who they are are bounded in number", async () => {
-    const server = await boot();
-    const waiting = Array.from({ length: oracleBounds.socketsUnknownMax }, () => connect(server));
-    expect(connect(server).socket.closed).toBe(4503);
-    for (const { session } of waiting) session.closed(1000);
-    expect(connect(server).socket.closed).toBeNull();
-  });
-
-  test("a key that is revoked, or whose tier falls, ends its connections at once", async () => {
-    const server = await boot();
-    const [first, second] = [server.addKey({ oracle: "ultra" }), server.addKey({ oracle: "enterprise" })];
-    const revoked = await enter(server, first);
-    const fallen = await enter(server, second);
-    server.oracle.stream.recheck();
-    await settled();
-    expect([revoked.socket.closed, fallen.socket.closed]).toEqual([null, null]);
-    server.grants.delete(first);
-    const grant = server.grants.get(second);
-    if (grant === undefined) throw new Error("no grant");
-    server.grants.set(second, { ...grant, tiers: grantOfTests.tiers });
-    server.oracle.stream.recheck();
-    await settled();
-    expect([revoked.socket.closed, fallen.socket.closed]).toEqual([4401, 4403]);
-  });
-});
-
-describe("records of refused clients", () => {
-  const recorded = ({ served }: Booted): string[] =>
-    served
-      .filter(({ method }) => method === "/api/v1/ws")
-      .map(({ accountId, status, code }) => `${accountId} ${status} ${code}`);
-
-  test("a client whose account is known has a record with the code that it was told, under its request id", async () => {
-    const server = await boot();
-    const key = server.addKey({ oracle: "community" }, "acct_c");
-    server.clock.advance(70);
-    const { session, socket, say } = connect(server);
-    server.clock.advance(30);
-    say({ type: "auth", api_key: key });
-    await settled();
-    expect(server.served).toEqual([
-      {
-        at: server.clock.now(),
-        requestId: session.requestId,
-        accountId: "acct_c",
-        keyId: server.grants.get(key)?.keyId ?? "",
-        network: "",
-        door: "rest",
-        method: "/api/v1/ws",
-        status: 4403,
-        rpcCode: null,
-        latencyMs: 30,
-        bytesIn: 0,
-        bytesOut: Buffer.byteLength(socket.texts[0] ?? ""),
-        credits: 0,
-        code: "INSUFFICIENT_TIER",
-        cache: "",
-        upstream: "",
-      },
-    ]);
-  });
-
-  test("restriction, permission, places, quota and a store that fails each have their code", async () => {
-    const server = await boot();
-    const key = server.addKey({ oracle: "enterprise" }, "acct_e");
-    server.restrict("IP_NOT_ALLOWED");
-    await enter(server, key);
-    server.restrict(null);
-    await enter(server, server.addKey({ oracle: "enterprise" }, "acct_p", []));
-    const { webSocketConnections } = oracleTierTerms.enterprise;
-    for (let index = 0; index <= webSocketConnections; index += 1) {
-      await enter(server, key);
-      server.clock.advance(100);
-    }
-    await server.stores.v1.lease("acct_q", "2026-11", 1_000_000n, null, null);
-    await enter(server, server.addKey({ oracle: "enterprise" }, "acct_q"));
-    server.stores.v1.isDown = true;
-    await enter(server, server.addKey({ oracle: "enterprise" }, "acct_s"));
-    expect(recorded(server)).toEqual([
-      "acct_e 4403 PERMISSION_DENIED",
-      "acct_p 4403 PERMISSION_DENIED",
-      "acct_e 4429 RATE_LIMIT_EXCEEDED",
-      "acct_q 4402 QUOTA_EXCEEDED",
-      "acct_s 4503 SERVICE_UNAVAILABLE",
-    ]);
-  });
-
-  test("an end after the client was let in is recorded once: its key was revoked, or it sends too much", async () => {
-    const server = await boot();
-    const [first, second] = [
-      server.addKey({ oracle: "ultra" }, "acct_1"),
-      server.addKey({ oracle: "ultra" }, "acct_2"),
-    ];
-    await enter(server, first);
-    const chatty = await enter(server, second);
-    server.grants.delete(first);
-    server.clock.advance(3_600_000);
-    server.oracle.stream.recheck();
-    await settled();
-    for (let index = 0; index < oracleBounds.socketMessagesPerSecond + 5; index += 1) chatty.say({ type: "x" });
-    expect(recorded(server)).toEqual(["acct_1 4401 INVALID_API_KEY", "acct_2 4429 RATE_LIMIT_EXCEEDED"]);
-    // Found by when it ended, not by when it was opened.
-    expect(server.served.map(({ at }) => at)).toEqual([server.clock.now(), server.clock.now()]);
-  });
-
-  test("a client whose account is not known has none, and neither has one that leaves by itself", async () => {
-    const server = await boot({ authMs: 5 });
-    await enter(server, "sk_dev_wrong");
-    connect(server).say({ type: "subscribe", channel: "prices", symbols: ["BTC"] });
-    connect(server);
-    server.clock.advance(5);
-    const { session } = await enter(server, server.addKey({ oracle: "ultra" }));
-    session.closed(1000);
-    expect(server.served).toEqual([]);
-  });
-});
-
-describe("what clients say", () => {
-  test("a symbol in letters that are not ASCII is not taken for one, and is repeated in whole characters", async () => {
-    const server = await boot();
-    const { socket, say } = await enter(server, server.addKey({ oracle: "ultra" }));
-    for (const symbol of ["un\u0131", `${"A".repeat(31)}\u{1f600}\ud83d`]) {
-      say({ type: "subscribe", channel: "prices", symbols: [symbol] });
-      expect(socket.got.at(-1)).toMatchObject({ type: "error", code: "INVALID_SYMBOL" });
-      expect(socket.texts.at(-1)?.isWellFormed()).toBe(true);
-      expect(socket.texts.at(-1)).not.toContain("\\ud83d");
-    }
-  });
-
-  test("subscriptions are acknowledged in order, each symbol once, in any letter case, and taken back", async () => {
-    const server = await boot();
-    await server.say("BTC", "65000");
-    const { socket, say } = await enter(server, server.addKey({ oracle: "ultra" }));
-    say({ type: "subscribe", channel: "prices", symbols: ["btc", "ETH", "BTC"] });
-    expect(socket.got[1]).toEqual({ type: "subscribed", channel: "prices", symbols: ["BTC", "ETH"] });
-    expect(socket.prices()).toEqual([["BTC", 65_000]]);
-    say({ type: "unsubscribe", channel: "prices", symbols: ["BTC"] });
-    expect(socket.got.at(-1)).toEqual({ type: "unsubscribed", channel: "prices", symbols: ["BTC"] });
-    server.clock.advance(1_000);
-    await server.say("BTC", "65001");
-    expect(socket.prices()).toHaveLength(1);
-  });
-
-  test("a price message is the whole price record, digit by digit", async () => {
-    const server = await boot();
-    await server.say("ETH", "3000.000000000000000001");
-    const key = server.addKey({ oracle: "ultra" });
-    const { socket, say } = await enter(server, key);
-    say({ type: "subscribe", channel: "prices", symbols: ["ETH"] });
-    const record = await server.get("/api/v1/price/ETH", key);
-    expect(socket.texts.at(-1)).toBe(`{"type":"price_update",${record.text.slice(1)}`);
-    expect(record.text).toContain('"price":3000.000000000000000001,');
-  });
-
-  test("what is no message, no channel or no symbol is answered with an error, and nothing is subscribed", async () => {
-    const deepSubscription = `{"type":"subscribe","channel":"prices","symbols":[${"[".repeat(7_000)}${"]".repeat(7_000)}]}`;
-    const server = await boot();
-    const { socket, session, say } = await enter(server, server.addKey({ oracle: "ultra" }));
-    const wrong: [unknown, string][] = [
-      ["{", "INVALID_PARAMETER"],
-      [[], "INVALID_PARAMETER"],
-      [{ type: "hello" }, "INVALID_PARAMETER"],
-      [{ type: "subscribe", symbols: ["BTC"] }, "INVALID_PARAMETER"],
-      [{ type: "subscribe", channel: "prices" }, "INVALID_PARAMETER"],
-      [{ type: "subscribe", channel: "prices", symbols: [] }, "INVALID_PARAMETER"],
-      [{ type: "subscribe", channel: "prices", symbols: ["BTC", "DOGE"] }, "INVALID_SYMBOL"],
-      [{ type: "subscribe", channel: "prices", symbols: ["BTC", { a: 1 }] }, "INVALID_PARAMETER"],
-      // Neither can be turned into a text: one has no way to, the other nests too deep.
-      [{ type: "subscribe", channel: "prices", symbols: [{ toString: 1 }] }, "INVALID_PARAMETER"],
-      [deepSubscription, "INVALID_PARAMETER"],
-      [{ type: "subscribe", channel: "prices", symbols: Array.from({ length: 51 }, () => "BTC") }, "TOO_MANY_SYMBOLS"],
-      [{ type: "auth", api_key: 7 }, "INVALID_PARAMETER"],
-      [{ type: "auth", api_key: "again" }, "INVALID_PARAMETER"],
-    ];
-    for (const [message, code] of wrong) {
-      if (typeof message === "string") session.received(message);
-      else say(message);
-      await settled();
-      expect([message, socket.got.at(-1)?.type, socket.got.at(-1)?.code]).toEqual([message, "error", code]);
-    }
-    expect(session.symbols.size).toBe(0);
-    expect(socket.closed).toBeNull();
-  });
-
-  test("too many messages in a second close with 4429, a message that is too large with 1009", async () => {
-    const server = await boot();
-    const chatty = await enter(server, server.addKey({ oracle: "ultra" }));
-    for (let index = 0; index < oracleBounds.socketMessagesPerSecond; index += 1) chatty.say({ type: "x" });
-    expect(chatty.socket.closed).toBe(4429);
-    const large = connect(server);
-    large.session.received("x".repeat(oracleBounds.socketMessageBytes + 1));
-    expect(large.socket.closed).toBe(1009);
-  });
-});
+const boot = streamBoots();
 
 describe("what clients are sent", () => {
   test("a client that does not read gets the newest price of each symbol when it reads again, and never a backlog", async () => {
@@ -340,12 +17,14 @@ describe("what clients are sent", () => {
     const { socket, session, say } = await enter(server, server.addKey({ oracle: "ultra" }));
     say({ type: "subscribe", channel: "prices", symbols: ["BTC", "ETH"] });
     await server.say("BTC", "100");
+    await settled();
     expect(socket.prices()).toEqual([["BTC", 100]]);
     socket.isFull = true;
     for (let price = 101; price <= 200; price += 1) {
       server.clock.advance(1_000);
       await server.say("BTC", String(100 + (price - 100) / 100));
       await server.say("ETH", String(1_000 + (price - 100) / 100));
+      await settled();
     }
     expect(socket.prices()).toEqual([["BTC", 100]]);
     socket.isFull = false;
@@ -399,6 +78,7 @@ describe("what clients are sent", () => {
     await server.say("BTC", "100");
     await server.say("BTC", "100.1");
     await server.say("BTC", "100.2");
+    await settled();
     expect(socket.prices()).toEqual([["BTC", 100]]);
     server.clock.advance(pushEveryMs - 1);
     await settled();
@@ -411,7 +91,7 @@ describe("what clients are sent", () => {
     ]);
   });
 
-  test("no price follows the word that there is none, neither of the same turn nor one that waited for its time", async () => {
+  test("no price follows the word that there is none, also not one that waited for its time", async () => {
     const server = await boot();
     const { stream } = server.oracle;
     const { socket, say } = await enter(server, server.addKey({ oracle: "ultra" }));
@@ -432,12 +112,8 @@ describe("what clients are sent", () => {
     server.clock.advance(pushEveryMs);
     // The two waited for the same time, so that with ETH's the other would have come.
     await until(() => socket.prices().some(([, price]) => price === 201));
-    expect(socket.prices()).toEqual([
-      ["BTC", 101],
-      ["ETH", 200],
-      ["ETH", 201],
-    ]);
-    expect(socket.types().filter((type) => type === "error").length).toBe(2);
+    const sent = socket.got.slice(2).map(({ price, code }) => price ?? code);
+    expect(sent).toEqual([100, "PRICE_UNAVAILABLE", 101, 200, "PRICE_UNAVAILABLE", 201]);
   });
 
   test("what waits for a client that does not read is forgotten when it unsubscribes", async () => {
@@ -446,6 +122,7 @@ describe("what clients are sent", () => {
     say({ type: "subscribe", channel: "prices", symbols: ["BTC"] });
     socket.isFull = true;
     await server.say("BTC", "100");
+    await settled();
     say({ type: "unsubscribe", channel: "prices", symbols: ["BTC"] });
     socket.isFull = false;
     session.writable();

@@ -4,7 +4,7 @@ import type { Clock } from "@sluice/lib";
 import type { Access, AdmissionCode, Caller } from "../../access/index.ts";
 import type { Allowance } from "../../credits/index.ts";
 import type { Grant } from "../../keys/index.ts";
-import type { SocketMount, SocketPeer } from "../../net/index.ts";
+import { FanOut, type FrameGroup, type SocketMount, type SocketPeer } from "../../net/index.ts";
 import { admissionError, readPermission, takeRate, tierOf } from "../http/admission.ts";
 import { unavailableFacts } from "../http/answers.ts";
 import { streamPath } from "../http/v1-routes.ts";
@@ -65,9 +65,9 @@ export class OracleStream implements SocketMount {
   readonly #dependencies: OracleStreamDependencies;
   readonly #services: StreamServices;
   readonly #sessions = new Set<StreamClient>();
-  readonly #followers = new Map<string, Set<StreamClient>>();
-  /** Texts of this turn of the event loop, by symbol. */
-  readonly #turn = new Map<string, string>();
+  /** What was agreed in one turn of the event loop goes out together, each text written once for all who follow. */
+  readonly #fanOut: FanOut;
+  readonly #followers = new Map<string, FrameGroup>();
   readonly #paces = new Map<string, Pace>();
   readonly #connections = new Map<string, number>();
   #members = 0;
@@ -75,6 +75,7 @@ export class OracleStream implements SocketMount {
   constructor(options: OracleStreamOptions, dependencies: OracleStreamDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
+    this.#fanOut = new FanOut({ failed: (error) => dependencies.events.internalError("oracle", error) });
     this.#services = this.#serve();
   }
 
@@ -115,14 +116,10 @@ export class OracleStream implements SocketMount {
    * Reports once to subscribers that a symbol has no price any more; without it they would assume an unchanged price.
    */
   withdraw(none: NoPrice): void {
-    const followers = this.#followers.get(none.symbol);
     const pace = this.#paces.get(none.symbol);
     if (pace !== undefined) pace.next = null;
-    this.#turn.delete(none.symbol);
-    if (followers === undefined || followers.size === 0) return;
     const facts = unavailableFacts(none, { variant: "v1", nowMs: this.#dependencies.clock.now() });
-    const text = faultText({ code: "PRICE_UNAVAILABLE", ...facts });
-    for (const session of followers) session.offer(none.symbol, text);
+    this.#followers.get(none.symbol)?.publish(faultText({ code: "PRICE_UNAVAILABLE", ...facts }));
   }
 
   #sendNext(pace: Pace): void {
@@ -131,25 +128,9 @@ export class OracleStream implements SocketMount {
     if (next !== null) this.#send(next, pace);
   }
 
-  /** What was agreed in one turn goes out together at its end. The text is written once for all who follow. */
-  #send(quotation: Quotation, pace: Pace): void {
+  #send({ round, update }: Quotation, pace: Pace): void {
     pace.sentAtMs = this.#dependencies.clock.monotonic();
-    const { symbol } = quotation.round;
-    if ((this.#followers.get(symbol)?.size ?? 0) === 0) return;
-    if (this.#turn.size === 0) queueMicrotask(() => this.#sendTurn());
-    this.#turn.set(symbol, quotation.update);
-  }
-
-  #sendTurn(): void {
-    const turn = [...this.#turn];
-    this.#turn.clear();
-    const [first] = turn;
-    if (first === undefined) return;
-    if (turn.length === 1) {
-      for (const client of this.#followers.get(first[0]) ?? []) client.offer(...first);
-      return;
-    }
-    for (const client of this.#sessions) client.offerTogether(turn.filter(([symbol]) => client.symbols.has(symbol)));
+    this.#followers.get(round.symbol)?.publish(update);
   }
 
   /** Asks again whether the keys of all clients hold: some may have been revoked. */
@@ -171,11 +152,11 @@ export class OracleStream implements SocketMount {
         // A store that does not answer now is no reason to send away who was let in.
         return known.closeCode === closeCodes.unavailable ? null : known;
       },
-      follow: (session, symbol) => {
-        const followers = this.#followers.get(symbol) ?? new Set();
-        this.#followers.set(symbol, followers.add(session));
+      followers: (symbol) => {
+        const followers = this.#followers.get(symbol) ?? this.#fanOut.group(symbol);
+        this.#followers.set(symbol, followers);
+        return followers;
       },
-      unfollow: (session, symbol) => void this.#followers.get(symbol)?.delete(session),
       present: (symbol) => {
         const served = priceStore.served(symbol, oracleTierTerms.ultra.updateFrequencySeconds);
         return served.kind === "price" ? served.quotation : null;
@@ -193,7 +174,6 @@ export class OracleStream implements SocketMount {
 
   #closed(session: StreamClient, code: number): void {
     if (!this.#sessions.delete(session)) return;
-    for (const symbol of session.symbols) this.#followers.get(symbol)?.delete(session);
     if (session.member !== null) this.#leave(session.member.accountId);
     this.#dependencies.events.socketClosed(code);
   }
