@@ -10,6 +10,9 @@ export interface Call {
   readonly inner: number | null;
   /** 1 for an outer instruction, 2 for what it calls; null where the node did not keep it. */
   readonly stackHeight: number | null;
+  /** Index into the keys of the transaction. */
+  readonly program: number;
+  /** Empty where the transaction has no such key. */
   readonly programId: string;
   /** Indexes into the keys of the transaction. */
   readonly accounts: ArrayLike<number>;
@@ -24,6 +27,7 @@ export class TransactionView {
   /** Static keys, then loaded writable, then loaded readonly, in base58. */
   readonly keys: readonly string[];
   #calls: readonly Call[] | undefined;
+  #programIds: readonly string[] | undefined;
 
   /**
    * @param addressOf - the base58 text of a key; who reads many transactions may remember those of busy keys
@@ -53,6 +57,20 @@ export class TransactionView {
     return this.meta !== null && this.meta.error === null;
   }
 
+  /** Whether it is known to have failed; a node that kept no meta does not say so. */
+  get failed(): boolean {
+    return this.meta !== null && this.meta.error !== null;
+  }
+
+  /** The programs of its calls, outer and inner, each once, in the order of their first call. */
+  get programIds(): readonly string[] {
+    if (this.#programIds !== undefined) return this.#programIds;
+    const programIds: string[] = [];
+    for (const { programId } of this.calls) if (!programIds.includes(programId)) programIds.push(programId);
+    this.#programIds = programIds;
+    return programIds;
+  }
+
   /** The key at an account's position in a call; empty for a position or an index that is not there. */
   accountOf(call: Call, position: number): string {
     return this.keys[call.accounts[position] ?? -1] ?? "";
@@ -71,8 +89,9 @@ export class TransactionView {
     for (let outer = 0; outer < instructions.length; outer += 1) {
       const instruction = instructions[outer];
       if (instruction === undefined) continue;
-      const { programIndex, accountIndexes: accounts, data } = instruction;
-      calls.push({ outer, inner: null, stackHeight: 1, programId: this.keys[programIndex] ?? "", accounts, data });
+      const { programIndex: program, accountIndexes: accounts, data } = instruction;
+      const programId = this.keys[program] ?? "";
+      calls.push({ outer, inner: null, stackHeight: 1, program, programId, accounts, data });
       for (const group of groups) {
         if (group.index !== outer) continue;
         for (let inner = 0; inner < group.instructions.length; inner += 1) {
@@ -85,7 +104,7 @@ export class TransactionView {
   }
 
   #innerCall(executed: ExecutedInstruction, outer: number, inner: number): Call {
-    const { programIdIndex, accounts, data, stackHeight } = executed;
-    return { outer, inner, stackHeight, programId: this.keys[programIdIndex] ?? "", accounts, data };
+    const { programIdIndex: program, accounts, data, stackHeight } = executed;
+    return { outer, inner, stackHeight, program, programId: this.keys[program] ?? "", accounts, data };
   }
 }

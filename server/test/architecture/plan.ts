@@ -52,7 +52,7 @@ export const layered: readonly Layered[] = [
       ["chain", "workers"],
       ["state", "ledger", "log", "hot"],
       ["keys", "leases", "limits", "credits", "cache", "upstreams", "backup"],
-      ["access", "ingest"],
+      ["access", "events", "ingest"],
       ["rpc", "names", "oracle", "engine", "history", "analytics"],
       ["streams"],
       ["gateway", "admin"],
@@ -345,7 +345,7 @@ export const layered: readonly Layered[] = [
     rooms: false,
     layers: [
       ["base58", "json"],
-      ["identifiers"],
+      ["address-texts", "identifiers"],
       ["bytes", "name-services", "program-address", "programs"],
       ["accounts", "frames", "runtime-rules", "transaction"],
     ],

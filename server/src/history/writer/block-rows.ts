@@ -1,8 +1,9 @@
 import type { Network } from "@sluice/contract/tiers";
 import { isVote, memoPrograms, splitBody, transactionMemo, unpackOnce } from "@sluice/encode";
-import { type Call, TransactionView } from "@sluice/parser";
+import { TransactionView } from "@sluice/parser";
+import { AddressTexts } from "@sluice/wire/address-texts";
 import { ChainRows, signatureKey } from "../../ledger/index.ts";
-import { AddressTexts } from "./address-texts.ts";
+
 import { addChanges, addMovements } from "./changes.ts";
 
 export interface BlockRowsOptions {
@@ -92,7 +93,7 @@ export class BlockRows {
     const { columns } = this.rows.transactions;
     columns.transaction_index.add(index);
     columns.signature.add(view.transaction.signature);
-    columns.success.add(hasFailed(view) ? 0 : 1);
+    columns.success.add(view.failed ? 0 : 1);
     columns.error.add(meta === null || meta.error === null ? "" : JSON.stringify(meta.error));
     columns.fee.add(meta?.fee ?? 0n);
     columns.compute_units.add(meta?.computeUnitsConsumed ?? null);
@@ -105,7 +106,7 @@ export class BlockRows {
     columns.accounts.end();
     columns.static_accounts.add(message.staticKeyCount);
     columns.loaded_writable.add(meta?.loadedAddresses.writable.length ?? 0);
-    for (const program of programsOf(calls)) columns.program_ids.push(program);
+    for (const program of view.programIds) columns.program_ids.push(program);
     columns.program_ids.end();
     const hasMemo = calls.some(({ programId, inner }) => inner === null && memoPrograms.has(programId));
     columns.memo.add(hasMemo ? (transactionMemo(message) ?? "") : "");
@@ -117,7 +118,7 @@ export class BlockRows {
     signatures.signature_key.add(signatureKey(view.parsed.signatureBytes(0)));
     signatures.transaction_index.add(index);
     const { columns } = this.rows.byAddress;
-    const success = hasFailed(view) ? 0 : 1;
+    const success = view.failed ? 0 : 1;
     for (const key of view.keys) {
       columns.address.add(key);
       columns.transaction_index.add(index);
@@ -128,7 +129,7 @@ export class BlockRows {
   #addInstructions({ index, view }: Placed): void {
     const { keys, calls } = view;
     const { columns } = this.rows.instructions;
-    const success = hasFailed(view) ? 0 : 1;
+    const success = view.failed ? 0 : 1;
     for (let position = 0; position < calls.length; position++) {
       const call = calls[position];
       if (call === undefined) continue;
@@ -146,15 +147,6 @@ export class BlockRows {
       columns.data.addBytes(call.data);
     }
   }
-}
-
-/** A node that kept no meta does not say that it failed. */
-const hasFailed = ({ meta }: TransactionView): boolean => meta !== null && meta.error !== null;
-
-function programsOf(calls: readonly Call[]): string[] {
-  const programs: string[] = [];
-  for (const { programId } of calls) if (!programs.includes(programId)) programs.push(programId);
-  return programs;
 }
 
 function secondsOf(blockTime: bigint | null): number | null {

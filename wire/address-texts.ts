@@ -1,4 +1,4 @@
-import { encodeBase58 } from "@sluice/wire/base58";
+import { encodeBase58 } from "./base58.ts";
 
 const placeBits = 15;
 
