@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { limits } from "../limits.ts";
 import { networks } from "../tiers.ts";
+import { instructionRecord, rewardRecord, tokenTransferRecord, transactionErrorRecord } from "./events.ts";
 import { pageOf } from "./page.ts";
-import { moment } from "./primitives.ts";
+import { exact, moment } from "./primitives.ts";
 
 /**
  * Indexed history: the queries of its lists, the body of its search, and its records. A record of a transaction or of a
@@ -25,8 +26,6 @@ const u64Text = z
 const amount = z
   .union([u64Text, z.int().nonnegative().transform(String)], { error: "must be a whole number, as text beyond 2^53" })
   .meta({ description: "A whole number; as decimal text beyond 2^53", example: "1000000" });
-/** An exact integer in an answer, which may pass 2^53. */
-const exact = (description: string) => z.number().meta({ type: "integer", description });
 
 const slotText = u64Text.meta({ description: "A slot", example: "350000000" });
 const encoding = z.enum(["json", "jsonParsed", "base58", "base64"]).meta({
@@ -158,24 +157,14 @@ const place = {
   block_time: z.int().nullable().meta({ description: "Unix seconds, as the block states it" }),
   finality: z.enum(["confirmed", "finalized"]),
   success: z.boolean(),
-  error: z
-    .object({
-      type: z.string().meta({ description: "The name of the error on the chain", example: "InstructionError" }),
-      index: z.int().nullable().meta({ description: "The instruction that failed, where one did" }),
-      message: z.string().meta({ description: "What a node says of it" }),
-    })
-    .nullable(),
+  error: transactionErrorRecord,
 };
 
 export const historyPlace = z
   .object(place)
   .meta({ id: "HistorySignature", description: "A transaction's place, outcome and signature" });
 
-const instruction = z.object({
-  program_id: z.string(),
-  instruction: z.string().nullable().meta({ description: "Its name, where the program is one that nodes know" }),
-  accounts: z.array(z.string()),
-  data: z.string().meta({ description: "base58" }),
+const instruction = instructionRecord.extend({
   stack_height: z.int().nullable().meta({ description: "1 is an outer instruction; null where no node kept it" }),
 });
 
@@ -191,15 +180,7 @@ export const historyTransaction = z
     accounts: z.array(z.string()).meta({ description: "All accounts: named, then loaded writable, then readonly" }),
     program_ids: z.array(z.string()).meta({ description: "Programs of its instructions, outer and inner" }),
     instructions: z.array(instruction).meta({ description: "Outer and inner, in the order of execution" }),
-    token_transfers: z.array(
-      z.object({
-        from: z.string().nullable().meta({ description: "The owner; null for what was minted" }),
-        to: z.string().nullable().meta({ description: "The owner; null for what was burnt" }),
-        mint: z.string(),
-        amount: z.string().meta({ description: "In the token's smallest units", example: "1500000" }),
-        decimals: z.int(),
-      }),
-    ),
+    token_transfers: z.array(tokenTransferRecord),
     native_transfers: z.array(
       z.object({
         from: z.string().nullable(),
@@ -230,14 +211,7 @@ export const historyBlock = z
     successful_transactions: z.int(),
     failed_transactions: z.int(),
     vote_transactions: z.int(),
-    rewards: z.array(
-      z.object({
-        pubkey: z.string(),
-        lamports: exact("Positive for what was paid"),
-        post_balance: exact("Lamports after it"),
-        reward_type: z.string().nullable(),
-      }),
-    ),
+    rewards: z.array(rewardRecord),
     signatures: z.array(z.string()).optional().meta({ description: "With `transactions=signatures`" }),
     transactions: z.array(historyTransaction.or(nodeTransaction)).optional().meta({
       description: "With `transactions=full`",

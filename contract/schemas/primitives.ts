@@ -25,6 +25,9 @@ export const storedCount = bigCount.refine(
   { error: `must be at most ${int64Max}` },
 );
 
+/** An exact integer in an answer, which may pass 2^53: a JSON number of all its digits. */
+export const exact = (description: string) => z.number().meta({ type: "integer", description });
+
 /** A count that stays far below 2^53 within the life of a chain, such as a slot or a number of requests. */
 export const count = z.int().nonnegative();
 

@@ -1,33 +1,21 @@
 import {
   type ConfirmedTransaction,
   encodeTransaction,
-  encodeTransactionError,
   instructionName,
   isVote,
   type JsonObject,
-  type JsonValue,
   readJson,
 } from "@sluice/encode";
 import { invariant } from "@sluice/lib";
 import { movementsOf, TransactionView } from "@sluice/parser";
 import { encodeBase58 } from "@sluice/wire/base58";
+import { errorRecord, tokenTransfers } from "../../events/index.ts";
 import type { TransactionBodyRow, TransactionRow } from "../../ledger/index.ts";
 
 export type TransactionEncoding = "json" | "jsonParsed" | "base58" | "base64";
 
 /** Every version that this release can present. */
 const versionMax = 255;
-
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** What the chain says of an error: a name, or an object whose one member is the name. */
-function errorRecord(error: JsonValue): JsonObject {
-  const [type = "unknown", payload = null] = isObject(error) ? (Object.entries(error)[0] ?? []) : [String(error), null];
-  const at = type === "InstructionError" && Array.isArray(payload) ? payload[0] : null;
-  const index = typeof at === "number" || typeof at === "bigint" ? at : null;
-  return { type, index, message: encodeTransactionError(isObject(error) ? error : type) };
-}
 
 /** A transaction's place, outcome and signature. */
 export function placeRecord(row: TransactionRow, isFinal: boolean): JsonObject {
@@ -39,7 +27,7 @@ export function placeRecord(row: TransactionRow, isFinal: boolean): JsonObject {
     block_time: row.blockTime,
     finality: isFinal ? "finalized" : "confirmed",
     success: row.success,
-    error: row.error === "" ? null : errorRecord(readJson(row.error)),
+    error: errorRecord(row.error === "" ? null : readJson(row.error)),
   };
 }
 
@@ -65,7 +53,7 @@ export function transactionRecord(
     fee_payer: keys[0] ?? "",
     signers: keys.slice(0, message.numRequiredSignatures),
     accounts: keys,
-    program_ids: [...new Set(calls.map(({ programId }) => programId))],
+    program_ids: view.programIds,
     instructions: calls.map(({ programId, accounts: indexes, data, stackHeight }) => {
       const accounts = accountNames(indexes);
       return {
@@ -76,13 +64,7 @@ export function transactionRecord(
         stack_height: stackHeight,
       };
     }),
-    token_transfers: tokens.map((moved) => ({
-      from: moved.fromOwner ?? moved.fromAccount,
-      to: moved.toOwner ?? moved.toAccount,
-      mint: moved.mint,
-      amount: moved.amount.toString(),
-      decimals: moved.decimals,
-    })),
+    token_transfers: tokenTransfers(tokens),
     native_transfers: native
       .filter(({ kind }) => kind !== "wrapped")
       .map(({ from, to, lamports }) => ({ from, to, lamports })),
