@@ -1,0 +1,163 @@
+import { type Random, seededRandom } from "@sluice/lib";
+import { TransactionView } from "@sluice/parser";
+import { TransactionFacts } from "./data/transaction-facts.ts";
+import type { FilterMember } from "./matching/filter-group.ts";
+import type { FilterKeys } from "./matching/filter-index.ts";
+import { type TransactionFilter, TransactionMatcher } from "./matching/transaction-matcher.ts";
+import { type Addresses, drawAddresses, drawTransaction, popular } from "./testing/drawn-transactions.ts";
+import { naiveFacts, naivelyMeets, textsOf } from "./testing/naive-matcher.ts";
+
+/** Cases after which the matcher and the addresses are new ones. */
+const worldCases = 5_000;
+const membersMax = 60;
+const roundMax = 0x7fff_ffff;
+/** Every so often the matcher is at the end of its rounds. */
+const lateWorlds = 4;
+
+interface Subscriber {
+  readonly id: number;
+  readonly filter: TransactionFilter;
+  readonly canonical: string;
+}
+
+interface Totals {
+  matches: number;
+  added: number;
+  removed: number;
+  groups: number;
+  largest: number;
+}
+
+/**
+ * `n` transactions, between which subscribers with drawn filters come and go; each is told to exactly those whose
+ * filters it meets when they are asked one by one, each distinct filter is one group, and no key is held that no filter
+ * names. A new world of addresses and filters begins every 5,000 cases.
+ */
+export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
+  const totals: Totals = { matches: 0, added: 0, removed: 0, groups: 0, largest: 0 };
+  for (let first = 0; first < n; first += worldCases) {
+    const failure = new World(seed + first, first / worldCases, totals).play(Math.min(worldCases, n - first));
+    if (failure !== null) return { passed: false, summary: `world ${seed + first}: ${failure}` };
+  }
+  const { matches, added, removed, groups, largest } = totals;
+  const changes = `${added} filters added, ${removed} removed, at most ${largest} keys in one`;
+  return { passed: true, summary: `${n} transactions, ${matches} matches in ${groups} groups; ${changes}` };
+}
+
+class World {
+  readonly #random: Random;
+  readonly #addresses: Addresses;
+  readonly #matcher: TransactionMatcher<Subscriber>;
+  readonly #totals: Totals;
+  readonly #members: FilterMember<Subscriber>[] = [];
+  #ids = 0;
+
+  constructor(seed: number, index: number, totals: Totals) {
+    this.#random = seededRandom(seed);
+    this.#totals = totals;
+    this.#addresses = drawAddresses(this.#random, 12 + this.#below(60));
+    const firstRound = index % lateWorlds === 0 ? roundMax - this.#below(2_000) : 0;
+    this.#matcher = new TransactionMatcher(seededRandom(seed + 1), { firstRound });
+  }
+
+  play(cases: number): string | null {
+    for (let at = 0; at < cases; at++) {
+      this.#change();
+      const failure = this.#match();
+      if (failure !== null) return `case ${at}: ${failure}`;
+    }
+    for (const member of this.#members) member[Symbol.dispose]();
+    const { groups, keys } = this.#matcher;
+    return groups === 0 && keys === 0 ? null : `${groups} groups and ${keys} keys are left`;
+  }
+
+  #below(bound: number): number {
+    return Math.floor(this.#random.next() * bound);
+  }
+
+  #change(): void {
+    const roll = this.#random.next();
+    if (roll < 0.25 && this.#members.length < membersMax) {
+      const filter = this.#filter();
+      const subscriber = { id: this.#ids++, filter, canonical: canonical(filter) };
+      this.#members.push(this.#matcher.add(filter, subscriber));
+      this.#totals.added += 1;
+    } else if (roll < 0.45 && this.#members.length > 0) {
+      const [member] = this.#members.splice(this.#below(this.#members.length), 1);
+      member?.[Symbol.dispose]();
+      member?.[Symbol.dispose]();
+      this.#totals.removed += 1;
+    }
+  }
+
+  #match(): string | null {
+    const view = new TransactionView(drawTransaction(this.#random, this.#addresses));
+    const facts = new TransactionFacts(view);
+    const naive = naiveFacts(view, facts.isVote);
+    const expected = this.#members
+      .map(({ subscriber }) => subscriber)
+      .filter(({ filter }) => naivelyMeets(filter, naive));
+    const groups = this.#matcher.match(facts);
+    const found = groups.flatMap((group) => [...group.members()]);
+    this.#totals.matches += found.length;
+    this.#totals.groups += groups.length;
+    const ids = (of: readonly Subscriber[]) => of.map(({ id }) => id).toSorted((one, other) => one - other);
+    if (ids(found).join() !== ids(expected).join()) {
+      return `found ${ids(found)}, expected ${ids(expected)}, of ${view.transaction.signature}`;
+    }
+    const distinct = new Set(expected.map((each) => each.canonical)).size;
+    if (groups.length !== distinct) return `${groups.length} groups for ${distinct} filters`;
+    return this.#signed(view, facts);
+  }
+
+  /** A filter by the signature of a transaction finds it, whatever else it asks for that holds. */
+  #signed({ transaction: { signature } }: TransactionView, facts: TransactionFacts): string | null {
+    if (this.#random.next() > 0.02) return null;
+    const filter = { ...this.#filter(), signature };
+    using member = this.#matcher.add(filter, { id: -1, filter, canonical: "" });
+    const isFound = this.#matcher.match(facts).includes(member.group);
+    const { signature: _signature, ...rest } = filter;
+    using same = this.#matcher.add(rest, { id: -2, filter: rest, canonical: "" });
+    const isExpected = this.#matcher.match(facts).includes(same.group);
+    return isFound === isExpected ? null : `by signature ${isFound}, without ${isExpected}`;
+  }
+
+  #keys(share: number, countMax: number): { readonly keys?: FilterKeys } {
+    if (this.#random.next() > share) return {};
+    const { texts, bytes } = this.#addresses;
+    const places = Array.from({ length: 1 + this.#below(countMax) }, () => popular(this.#random, texts.length));
+    const strangers = this.#random.next() < 0.2 ? this.#below(this.#random.next() < 0.01 ? 3_000 : 8) : 0;
+    this.#totals.largest = Math.max(this.#totals.largest, places.length + strangers);
+    const packed = [...places.map((place) => bytes[place] ?? new Uint8Array(32))];
+    for (let count = 0; count < strangers; count++) packed.push(this.#random.bytes(32));
+    if (this.#random.next() < 0.5 || strangers > 0) return { keys: new Uint8Array(Buffer.concat(packed)) };
+    return { keys: places.map((place) => texts[place] ?? "") };
+  }
+
+  #filter(): TransactionFilter {
+    const maybe = <Value>(share: number, value: Value): Value | undefined =>
+      this.#random.next() < share ? value : undefined;
+    const [include, required] = [this.#keys(0.5, 6).keys, this.#keys(0.3, 3).keys];
+    const [exclude, programs] = [this.#keys(0.3, 4).keys, this.#keys(0.4, 3).keys];
+    const vote = maybe(0.3, this.#random.next() < 0.3);
+    const failed = maybe(0.3, this.#random.next() < 0.5);
+    const tokenAccounts = maybe(0.2, this.#random.next() < 0.5 ? ("all" as const) : ("changed" as const));
+    return {
+      ...(include !== undefined && { accountInclude: include }),
+      ...(required !== undefined && { accountRequired: required }),
+      ...(exclude !== undefined && { accountExclude: exclude }),
+      ...(programs !== undefined && { programs }),
+      ...(vote !== undefined && { vote }),
+      ...(failed !== undefined && { failed }),
+      ...(tokenAccounts !== undefined && { tokenAccounts }),
+    };
+  }
+}
+
+/** Equal for filters that ask for the same. */
+function canonical(filter: TransactionFilter): string {
+  const list = (keys: FilterKeys = []): string => [...new Set(textsOf(keys))].toSorted().join();
+  const { accountInclude, accountRequired, accountExclude, programs, vote, failed, tokenAccounts } = filter;
+  const lists = [accountInclude, accountRequired, accountExclude, programs].map((keys) => list(keys));
+  return [...lists, vote, failed, tokenAccounts].join(";");
+}
