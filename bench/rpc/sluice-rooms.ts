@@ -95,11 +95,14 @@ const shared = {
     pubsubOpened: () => undefined,
     pubsubClosed: () => undefined,
     pubsubMoved: () => undefined,
+    pubsubShared: () => undefined,
+    pubsubUpstreams: () => undefined,
+    pubsubBridged: () => undefined,
     pubsubWaited: () => undefined,
   },
 };
 const place = { networkDefault: "devnet", trustedProxies: compileAddressSet([]) } as const;
-const pubsub = new PubSubEndpoint(place, { ...shared, target: () => null, isServing: () => true });
+const pubsub = new PubSubEndpoint(place, { ...shared, pool: () => null });
 const server = new GatewayServer(
   { ...place, hostname: "127.0.0.1", port: 0, pubsubPort: null },
   {

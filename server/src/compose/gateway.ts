@@ -183,8 +183,7 @@ export async function openGatewayListener(
     { ...shared, allowUnknownMethods },
     {
       ...gateway,
-      target: (network, lost) => gateway.upstreams.pool(network)?.pubsubNode(lost) ?? null,
-      isServing: (network, label) => gateway.upstreams.pool(network)?.mayNotify(label) ?? false,
+      pool: (network) => gateway.upstreams.pool(network),
       ...(seat === null ? {} : { places: seat.places }),
     },
   );
@@ -225,7 +224,13 @@ export async function openGatewayListener(
     { options, innerPort: listener.port },
     { options: { ...options, endpoint: "pubsub", port: pubsubPort }, innerPort: listener.pubsubPort ?? 0 },
   ];
-  return await openFronts(listener, { place, ports }, dependencies);
+  const opened = await openFronts(listener, { place, ports }, dependencies);
+  return {
+    stop: async (deadlineMs, isReplaced) => {
+      await opened.stop(deadlineMs, isReplaced);
+      pubsub[Symbol.dispose]();
+    },
+  };
 }
 
 /** The names by which metrics count the methods of requests. */

@@ -13,10 +13,14 @@ export const gatewayMetrics = {
     "Messages to WebSocket clients that waited because the messages a second of their account were used up",
     ["endpoint", "network"],
   ),
-  pubsubMoved: counter("sluice_pubsub_moved_total", "WebSocket clients that were moved to another node", [
-    "endpoint",
-    "network",
-  ]),
+  pubsubMoved: counter("sluice_pubsub_moved_total", "Subscriptions that were made again at another node", ["network"]),
+  pubsubShared: gauge("sluice_pubsub_subscriptions", "Different subscriptions that clients have", ["network"]),
+  pubsubUpstreams: gauge("sluice_pubsub_node_connections", "Connections to nodes for subscriptions", ["network"]),
+  pubsubBridged: counter(
+    "sluice_pubsub_bridged_total",
+    "Subscriptions for which it was read what happened between two nodes, by what came of it: told, same, unread",
+    ["network", "kind", "outcome"],
+  ),
   pubsubClosed: counter("sluice_pubsub_closed_total", "WebSocket connections closed, by close code", [
     "endpoint",
     "code",
@@ -32,8 +36,14 @@ export interface GatewayEvents extends ErrorEvents {
   pubsubClosed(endpoint: string, network: string, code: number): void;
   /** A message could not be sent at once, for the messages a second of its account. */
   pubsubWaited(endpoint: string, network: string): void;
-  /** A client continues with another node. */
-  pubsubMoved(endpoint: string, network: string): void;
+  /** Subscriptions go on at another node. */
+  pubsubMoved(network: string, subscriptions: number): void;
+  /** How many different subscriptions the clients of a network have. */
+  pubsubShared(network: string, subscriptions: number): void;
+  /** Open connections to the nodes of a network. */
+  pubsubUpstreams(network: string, connections: number): void;
+  /** What came of reading what a subscription missed between two nodes. */
+  pubsubBridged(network: string, kind: string, outcome: string): void;
 }
 
 /** The gateway's events but for refusals, which are counted for all endpoints together. */
@@ -44,7 +54,10 @@ export function createGatewayEvents(observe: Observe): Omit<GatewayEvents, "requ
     largeAnswerEnded: (network, how) => families.largeAnswers.with(network, how).add(),
     pubsubOpened: (endpoint, network) => families.pubsubOpen.with(endpoint, network).add(1),
     pubsubWaited: (endpoint, network) => families.pubsubWaited.with(endpoint, network).add(),
-    pubsubMoved: (endpoint, network) => families.pubsubMoved.with(endpoint, network).add(),
+    pubsubMoved: (network, subscriptions) => families.pubsubMoved.with(network).add(subscriptions),
+    pubsubShared: (network, subscriptions) => families.pubsubShared.with(network).set(subscriptions),
+    pubsubUpstreams: (network, connections) => families.pubsubUpstreams.with(network).set(connections),
+    pubsubBridged: (network, kind, outcome) => families.pubsubBridged.with(network, kind, outcome).add(),
     pubsubClosed: (endpoint, network, code) => {
       families.pubsubOpen.with(endpoint, network).add(-1);
       families.pubsubClosed.with(endpoint, String(code)).add();

@@ -6,6 +6,6 @@
 export { ConnectionMeter } from "./delivery/connection-meter.ts";
 export { ConnectionCounts, type ConnectionPlaces } from "./delivery/connection-places.ts";
 export { MessagePacer, type PacedConnection } from "./delivery/message-pacer.ts";
-export { Outbox } from "./delivery/outbox.ts";
+export { type OutboundMessage, Outbox } from "./delivery/outbox.ts";
 export { createStreamsEvents, streamsMetrics } from "./events.ts";
 export { Flows } from "./flow/flows.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { pubsubMethods } from "@sluice/contract/rpc";
-import { checkMessage } from "./client-messages.ts";
+import { type ClientCall, readMessage } from "./client-messages.ts";
 
 const address = "9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g";
 const signature = "5".repeat(87);
@@ -10,15 +10,23 @@ interface Failure {
   readonly error: { readonly code: number; readonly message: string; readonly data: Record<string, unknown> };
 }
 
-const check = (data: string | Uint8Array, allowUnknownMethods = false) =>
-  checkMessage(data, { requestId: "req_1", allowUnknownMethods, permit: () => null });
+const read = (data: string | Uint8Array, allowUnknownMethods = false) =>
+  readMessage(data, { requestId: "req_1", allowUnknownMethods, permit: () => null });
+
+/** The one call of a message that is no batch. */
+function single(data: string | Uint8Array, allowUnknownMethods = false): ClientCall {
+  const { calls, isBatch } = read(data, allowUnknownMethods);
+  const [call] = calls;
+  if (isBatch || call === undefined || calls.length !== 1) throw new Error(`${calls.length} calls: ${data}`);
+  return call;
+}
 
 const call = (method: string, params?: string): string =>
   `{"jsonrpc":"2.0","id":1,"method":"${method}"${params === undefined ? "" : `,"params":${params}`}}`;
 
 function failureOf(data: string | Uint8Array): Failure {
-  const outcome = check(data);
-  if (outcome.kind !== "answer") throw new Error(`${outcome.kind}: ${data}`);
+  const outcome = single(data);
+  if (outcome.kind !== "refused") throw new Error(`${outcome.kind}: ${data}`);
   return JSON.parse(outcome.body) as Failure;
 }
 
@@ -27,7 +35,7 @@ const messageOf = (method: string, params: string): readonly [number, string] =>
   return [error.code, error.message];
 };
 
-test("every call that Solana's clients make is passed as it is", () => {
+test("every subscription that Solana's clients make is read, from text and from binary frames", () => {
   for (const text of [
     call("accountSubscribe", `["${address}",{"encoding":"jsonParsed","commitment":"processed","minContextSlot":5}]`),
     call("accountSubscribe", `["${address}",null]`),
@@ -42,13 +50,10 @@ test("every call that Solana's clients make is passed as it is", () => {
       call(method),
       call(method, "[]"),
     ]),
-    call("slotUnsubscribe", "[18446744073709551615]"),
-    call("getVersion"),
-    '{"jsonrpc":"2.0","method":"ping"}',
-    ` [${call("slotSubscribe")}, ${call("rootSubscribe")}] `,
   ]) {
-    expect(check(text)).toEqual({ kind: "pass", text });
-    expect(check(Buffer.from(text))).toEqual({ kind: "pass", text });
+    const { method } = JSON.parse(text) as { method: string };
+    expect(single(text)).toMatchObject({ kind: "subscribe", id: "1", spec: { kind: method.replace("Subscribe", "") } });
+    expect(single(Buffer.from(text))).toEqual(single(text));
   }
 });
 
@@ -56,7 +61,7 @@ test("every subscription has its unsubscription, which takes a number", () => {
   for (const name of pubsubMethods.keys()) {
     if (!name.endsWith("Subscribe")) continue;
     const method = name.replace("Subscribe", "Unsubscribe");
-    expect(check(call(method, "[7]")).kind).toBe("pass");
+    expect(single(call(method, "[7]"))).toEqual({ kind: "unsubscribe", id: "1", subscription: 7 });
     for (const params of ["[]", '["7"]', "[-1]", "[7,8]"]) expect(messageOf(method, params)[0]).toBe(-32602);
   }
 });
@@ -129,29 +134,38 @@ describe("a wrong call is answered and not passed", () => {
   });
 });
 
-test("a notification is neither passed nor answered, but for the one that keeps connections alive", () => {
-  for (const method of ["accountSubscribe", "pong", "nosuch"]) {
-    expect(check(`{"jsonrpc":"2.0","method":"${method}","params":["bad"]}`)).toEqual({ kind: "none" });
+test("getVersion is read, and a subscription's number that no client has been told", () => {
+  expect(single(call("getVersion"))).toEqual({ kind: "version", id: "1" });
+  expect(single(call("slotUnsubscribe", "[18446744073709551615]")).kind).toBe("unsubscribe");
+});
+
+test("a notification has no answer, such as the one that keeps connections alive", () => {
+  for (const method of ["ping", "accountSubscribe", "pong", "nosuch"]) {
+    expect(read(`{"jsonrpc":"2.0","method":"${method}","params":["bad"]}`).calls).toEqual([]);
   }
 });
 
-test("a batch with one wrong call is answered whole: the wrong one with its fault, the others with what became of them", () => {
-  const outcome = check(`[${call("slotSubscribe")},${call("accountSubscribe", '["bad"]')},5]`);
-  if (outcome.kind !== "answer") throw new Error(outcome.kind);
-  const failures = JSON.parse(outcome.body) as Failure[];
+test("each call of a batch is read by itself: a wrong one is refused in its place", () => {
+  const { calls, isBatch } = read(` [${call("slotSubscribe")},${call("accountSubscribe", '["bad"]')},5] `);
+  expect(isBatch).toBe(true);
+  expect(calls.map(({ kind }) => kind)).toEqual(["subscribe", "refused", "refused"]);
+  const failures = calls.flatMap((each) => (each.kind === "refused" ? [JSON.parse(each.body) as Failure] : []));
   expect(failures.map(({ id, error }) => [id, error.code])).toEqual([
-    [1, -32600],
     [1, -32602],
     [null, -32600],
   ]);
-  expect(failures[0]?.error.message).toContain("none was made");
+});
+
+test("a method that no table knows is passed by itself alone: in a batch it is refused", () => {
+  const { calls } = read(`[${call("transactionSubscribe")},${call("slotSubscribe")}]`, true);
+  expect(calls.map(({ kind }) => kind)).toEqual(["refused", "subscribe"]);
 });
 
 test("methods that no table knows pass where the operator lets them, with whatever parameters", () => {
   for (const params of ['["x"]', '{"filter":{}}', undefined]) {
     const text = call("transactionSubscribe", params);
-    expect(check(text, true)).toEqual({ kind: "pass", text });
+    expect(single(text, true)).toEqual({ kind: "unknown", text });
   }
-  expect(check(call("accountSubscribe", '["bad"]'), true).kind).toBe("answer");
-  expect(check('{"jsonrpc":"2.0","id":1,"method":"transactionSubscribe","params":[01]}', true).kind).toBe("answer");
+  expect(single(call("accountSubscribe", '["bad"]'), true).kind).toBe("refused");
+  expect(single('{"jsonrpc":"2.0","id":1,"method":"transactionSubscribe","params":[01]}', true).kind).toBe("refused");
 });

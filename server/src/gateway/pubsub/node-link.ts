@@ -1,13 +1,7 @@
 import type { Clock, Timer } from "@sluice/lib";
 import { WebSocketClient } from "../../net/index.ts";
 import { SubscriptionRegistry } from "./subscription-registry.ts";
-
-/** Where a node speaks PubSub. */
-export interface PubSubTarget {
-  readonly label: string;
-  readonly ws: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
+import type { PubSubTarget } from "./upstream-connection.ts";
 
 interface ConnectionHandlers {
   readonly received: (data: string | Uint8Array) => void;

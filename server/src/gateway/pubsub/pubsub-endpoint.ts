@@ -8,7 +8,8 @@ import type { LimitDecision } from "../../limits/index.ts";
 import { RefusedSession, type SocketMount, type SocketPeer, type SocketSession } from "../../net/index.ts";
 import { ConnectionCounts, MessagePacer } from "../../streams/index.ts";
 import { isRpcPath, RequestContext, type RequestHead } from "../request-context.ts";
-import type { PubSubTarget } from "./node-link.ts";
+import { connectionSubscriptionsMax, connectionsMax, NodeSubscriptions } from "./node-subscriptions.ts";
+import { NodeVersions } from "./node-versions.ts";
 import { PubSubSession } from "./pubsub-session.ts";
 import {
   type CheckedSession,
@@ -16,6 +17,8 @@ import {
   readPermission,
   type SessionDependencies,
 } from "./session-dependencies.ts";
+import type { SubscriptionSource } from "./shared-subscription.ts";
+import { SubscriptionTable } from "./subscription-table.ts";
 
 export interface PubSubOptions {
   readonly networkDefault: Network;
@@ -31,6 +34,13 @@ const reportEveryMsDefault = 50_000;
 /** A pass over 10,000 connections takes some 10 ms. */
 const recheckWaitMs = 20;
 
+/** Different subscriptions of one network: as many as its connections take. */
+const networkSubscriptionsMax = connectionSubscriptionsMax * connectionsMax;
+/** A client that connects again, or the next one, finds the subscription still there. */
+const lingerMs = 2_000;
+/** Above the numbers that nodes give to what is passed to them as it is: clients tell subscriptions apart by number. */
+const firstIdBesideNodes = 2 ** 40;
+
 /** The code with which a client is closed that is refused at the upgrade (decisions: Platform, close codes). */
 const refusalCloseCodes: Partial<Record<ErrorCode, number>> = {
   INVALID_API_KEY: closeCodes.badKey,
@@ -45,21 +55,33 @@ const refusalCloseCodes: Partial<Record<ErrorCode, number>> = {
 
 /**
  * Solana PubSub under the same keys and restrictions as JSON-RPC: the checks of a request in the same order at the
- * upgrade, then the tier's connection limit, then a connection of the client's own to a node.
+ * upgrade, then the tier's connection limit. Equal subscriptions of all clients are one at the node.
  */
-export class PubSubEndpoint implements SocketMount {
+export class PubSubEndpoint implements SocketMount, Disposable {
   readonly #options: PubSubOptions;
   readonly #dependencies: SessionDependencies;
   /** In the order in which they came. */
   readonly #sessions = new Set<CheckedSession>();
+  readonly #table: SubscriptionTable;
+  readonly #nodes = new Map<Network, NodeSubscriptions>();
   #recheckTimer: Timer | null = null;
 
   constructor(options: PubSubOptions, dependencies: PubSubDependencies) {
     this.#options = options;
+    this.#table = new SubscriptionTable(
+      {
+        firstId: options.allowUnknownMethods === true ? firstIdBesideNodes : 1,
+        subscriptionsMax: networkSubscriptionsMax,
+        lingerMs,
+      },
+      { clock: dependencies.clock, events: dependencies.events, source: (network) => this.#sourceOf(network) },
+    );
     this.#dependencies = {
       ...dependencies,
       connections: dependencies.places ?? new ConnectionCounts(),
       pacer: new MessagePacer(dependencies),
+      table: this.#table,
+      versions: new NodeVersions(dependencies),
       allowUnknownMethods: options.allowUnknownMethods ?? false,
       reportEveryMs: options.reportEveryMs ?? reportEveryMsDefault,
       left: (session) => this.#sessions.delete(session),
@@ -76,6 +98,24 @@ export class PubSubEndpoint implements SocketMount {
       this.#recheckTimer = null;
       for (const session of [...this.#sessions].toReversed()) void session.recheck();
     });
+  }
+
+  /** The nodes of a network, from the first subscription on. */
+  #sourceOf(network: Network): SubscriptionSource | null {
+    const known = this.#nodes.get(network);
+    if (known !== undefined) return known;
+    const { clock, events, pool } = this.#dependencies;
+    const nodes = pool(network);
+    if (nodes === null) return null;
+    const source = new NodeSubscriptions({ clock, events, pool: nodes });
+    this.#nodes.set(network, source);
+    return source;
+  }
+
+  [Symbol.dispose](): void {
+    this.#recheckTimer?.cancel();
+    this.#table[Symbol.dispose]();
+    for (const nodes of this.#nodes.values()) nodes[Symbol.dispose]();
   }
 
   serves(path: string): boolean {
@@ -121,12 +161,12 @@ export class PubSubEndpoint implements SocketMount {
   ): SocketSession | Promise<SocketSession> {
     if (!decision.allowed) return this.#refuse(context, grant, { code: "RATE_LIMIT_EXCEEDED" });
     const { network } = context;
-    const target = this.#dependencies.target(network);
-    if (target === null) return this.#refuse(context, grant, { code: "NETWORK_UNAVAILABLE" });
+    if ((this.#dependencies.pool(network)?.pubsubNode() ?? null) === null)
+      return this.#refuse(context, grant, { code: "NETWORK_UNAVAILABLE" });
     const { webSocketConnections } = platformTierLimits[grant.tier];
     const begin = (hasPlace: boolean): SocketSession =>
       hasPlace
-        ? this.#begun({ context, presented, target }, grant)
+        ? this.#begun({ context, presented }, grant)
         : this.#refuse(context, grant, { code: "RATE_LIMIT_EXCEEDED" });
     const entered = this.#dependencies.connections.enter(grant.accountId, webSocketConnections);
     return entered instanceof Promise ? entered.then(begin) : begin(entered);
@@ -162,11 +202,11 @@ export class PubSubEndpoint implements SocketMount {
     return session;
   }
 
-  #begun({ context, presented, target }: Entered, grant: Grant): SocketSession {
+  #begun({ context, presented }: Entered, grant: Grant): SocketSession {
     const { network } = context;
     const { requestId, startedMs, origin, referer, clientAddress } = context;
     const request = { network, origin, referer, clientAddress };
-    const session = new PubSubSession({ requestId, startedMs, request, presented, target }, grant, this.#dependencies);
+    const session = new PubSubSession({ requestId, startedMs, request, presented }, grant, this.#dependencies);
     this.#sessions.add(session);
     return session;
   }
@@ -176,7 +216,6 @@ export class PubSubEndpoint implements SocketMount {
 interface Entered {
   readonly context: RequestContext;
   readonly presented: string | null;
-  readonly target: PubSubTarget;
 }
 
 function headOf(request: Request, peer: SocketPeer): RequestHead {

@@ -5,9 +5,9 @@ import { type Network, platformTierLimits } from "@sluice/contract/tiers";
 import { jsonRpcFailureBody } from "../../http/index.ts";
 import type { Grant, RestrictedRequest } from "../../keys/index.ts";
 import { ClientSession, InboundBounds } from "../../net/index.ts";
-import { ConnectionMeter, Outbox, type PacedConnection } from "../../streams/index.ts";
-import { checkMessage } from "./client-messages.ts";
-import type { PubSubTarget } from "./node-link.ts";
+import { ConnectionMeter, type OutboundMessage, Outbox, type PacedConnection } from "../../streams/index.ts";
+import { type ClientCall, readMessage } from "./client-messages.ts";
+import { ClientSubscriptions } from "./client-subscriptions.ts";
 import { NodeLink } from "./node-link.ts";
 import { readPermission, type SessionDependencies } from "./session-dependencies.ts";
 
@@ -21,20 +21,22 @@ export interface PubSubClient {
   /** What restrictions are about, kept since they may be narrowed while the connection lasts. */
   readonly request: RestrictedRequest & { readonly network: Network };
   readonly presented: string | null;
-  readonly target: PubSubTarget;
 }
 
 /**
- * A client passed through to a node: what either says goes to the other byte for byte. A wrong call is answered here,
- * and what goes to the client keeps to the messages a second of its account.
+ * A client of PubSub. Its subscriptions are shared with all clients of this process that have the same; calls of
+ * methods that no table knows go to a node over a link of the client's own. What goes to the client keeps to the
+ * messages a second of its account.
  */
 export class PubSubSession extends ClientSession implements PacedConnection {
   readonly #client: PubSubClient;
   readonly #dependencies: SessionDependencies;
   readonly #meter: ConnectionMeter;
   readonly #outbox = new Outbox();
+  readonly #subscriptions: ClientSubscriptions;
   /** What the key may do now: narrowed as its account is, while the connection lasts. */
   #grant: Grant;
+  /** Null before the first call of an unknown method. */
   #link: NodeLink | null = null;
   #hasLeft = false;
 
@@ -49,21 +51,17 @@ export class PubSubSession extends ClientSession implements PacedConnection {
       { requestId, startedMs, accountId, keyId, network: request.network, door: "pubsub" },
       dependencies,
     );
+    this.#subscriptions = new ClientSubscriptions(request.network, {
+      table: dependencies.table,
+      send: (message) => this.#offer(message),
+      overrun: () => this.#end(closeCodes.slowConsumer, null),
+      lost: () => this.#end(closeCodes.unavailable, "NETWORK_UNAVAILABLE"),
+    });
   }
 
   protected override onOpened(): void {
     const { network } = this.#client.request;
     this.#dependencies.events.pubsubOpened("pubsub", network);
-    if (!this.isLive) return;
-    this.#link = new NodeLink(
-      { first: this.#client.target, next: (lost) => this.#dependencies.target(network, lost) },
-      this.#dependencies.clock,
-      {
-        received: (data) => this.#forward(data),
-        lost: () => this.#end(closeCodes.unavailable, "NETWORK_UNAVAILABLE"),
-        moved: () => this.#dependencies.events.pubsubMoved("pubsub", network),
-      },
-    );
   }
 
   protected override onReceived(bytes: number): void {
@@ -73,11 +71,67 @@ export class PubSubSession extends ClientSession implements PacedConnection {
   protected override onMessage(data: string | Uint8Array): void {
     const { access, allowUnknownMethods } = this.#dependencies;
     const permit = (method: string) => access.permitMethod(this.#grant, method);
-    const outcome = checkMessage(data, { requestId: this.requestId, allowUnknownMethods, permit });
-    if (outcome.kind === "answer") this.#forward(outcome.body);
-    else if (outcome.kind === "pass" && this.#link?.send(outcome.text) === false) {
-      this.#end(closeCodes.unavailable, "NETWORK_UNAVAILABLE");
+    const { calls, isBatch } = readMessage(data, { requestId: this.requestId, allowUnknownMethods, permit });
+    if (!isBatch) {
+      for (const call of calls) this.#answer(call, (body) => this.#forward(body));
+      return;
     }
+    // What a subscription notifies follows the answer that names it.
+    this.#subscriptions.hold();
+    const answers: string[] = [];
+    let missing = calls.length;
+    for (const [index, call] of calls.entries()) {
+      this.#answer(call, (body) => {
+        answers[index] = body;
+        missing -= 1;
+        if (missing > 0) return;
+        this.#forward(`[${answers.join(",")}]`);
+        this.#subscriptions.release();
+      });
+    }
+  }
+
+  /** Answers a call, at once or later; what goes to a node as it is has no answer here. */
+  #answer(call: ClientCall, answered: (body: string) => void): void {
+    switch (call.kind) {
+      case "refused":
+        answered(call.body);
+        break;
+      case "subscribe":
+        this.#subscriptions.subscribe(call.spec, (member) => answered(answerOf(member, call.id)));
+        break;
+      case "unsubscribe": {
+        const isKnown = this.#subscriptions.unsubscribe(call.subscription);
+        answered(answerOf(isKnown ? '"result":true' : unknownSubscription, call.id));
+        break;
+      }
+      case "version":
+        void this.#dependencies.versions.answer(this.#client.request.network, call.id, this.requestId).then(answered);
+        break;
+      case "unknown":
+        this.#pass(call.text);
+        break;
+    }
+  }
+
+  /** Passes a call of an unknown method to a node, over a connection that no other client has. */
+  #pass(text: string): void {
+    const { clock, events, pool } = this.#dependencies;
+    const { network } = this.#client.request;
+    if (this.#link === null) {
+      const next = (lost: ReadonlySet<string>) => pool(network)?.pubsubNode(lost) ?? null;
+      const first = next(new Set());
+      if (first === null) {
+        this.#end(closeCodes.unavailable, "NETWORK_UNAVAILABLE");
+        return;
+      }
+      this.#link = new NodeLink({ first, next }, clock, {
+        received: (data) => this.#forward(data),
+        lost: () => this.#end(closeCodes.unavailable, "NETWORK_UNAVAILABLE"),
+        moved: () => events.pubsubMoved(network, 1),
+      });
+    }
+    if (!this.#link.send(text)) this.#end(closeCodes.unavailable, "NETWORK_UNAVAILABLE");
   }
 
   protected override onExceeded(closeCode: number): void {
@@ -86,18 +140,21 @@ export class PubSubSession extends ClientSession implements PacedConnection {
 
   protected override onTick(): void {
     const link = this.#link;
-    if (link !== null && !this.#dependencies.isServing(this.#client.request.network, link.label)) link.leave();
+    const { network } = this.#client.request;
+    if (link !== null && this.#dependencies.pool(network)?.mayNotify(link.label) !== true) link.leave();
     this.#meter.reportWhenDue(this.#upstream);
     void this.recheck();
   }
 
   protected override onEnding(): void {
     this.#link?.close();
+    this.#subscriptions.close();
     this.#leave();
   }
 
   protected override onClosed(code: number, wasOpened: boolean): void {
     this.#link?.close();
+    this.#subscriptions.close();
     this.#leave();
     this.#dependencies.left(this);
     if (!wasOpened) return;
@@ -145,8 +202,9 @@ export class PubSubSession extends ClientSession implements PacedConnection {
     this.#end(closeCodes.rateLimited, "RATE_LIMIT_EXCEEDED");
   }
 
+  /** The node of the client's own link; what is shared is of no one node. */
   get #upstream(): string {
-    return this.#link?.label ?? this.#client.target.label;
+    return this.#link?.label ?? "";
   }
 
   get grant(): Grant {
@@ -163,9 +221,12 @@ export class PubSubSession extends ClientSession implements PacedConnection {
   }
 
   #forward(data: string | Uint8Array): void {
+    this.#offer({ data, bytes: typeof data === "string" ? Buffer.byteLength(data) : data.byteLength });
+  }
+
+  #offer(message: OutboundMessage): void {
     if (!this.isLive) return;
-    const bytes = typeof data === "string" ? Buffer.byteLength(data) : data.byteLength;
-    if (!this.#outbox.add({ data, bytes }, this.unsentBytes)) {
+    if (!this.#outbox.add(message, this.unsentBytes)) {
       this.#end(closeCodes.slowConsumer, null);
       return;
     }
@@ -191,3 +252,9 @@ export class PubSubSession extends ClientSession implements PacedConnection {
     }
   }
 }
+
+/** `member` is the JSON text of the result or the error, with its name. */
+const answerOf = (member: string, id: string): string => `{"jsonrpc":"2.0",${member},"id":${id}}`;
+
+/** In the words of a node. */
+const unknownSubscription = '"error":{"code":-32602,"message":"Invalid subscription id."}';

@@ -4,7 +4,9 @@ import type { Access } from "../../access/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
 import type { ConnectionPlaces, MessagePacer } from "../../streams/index.ts";
 import type { GatewayEvents } from "../events.ts";
-import type { PubSubTarget } from "./node-link.ts";
+import type { PubSubPool } from "./node-subscriptions.ts";
+import type { NodeVersions } from "./node-versions.ts";
+import type { SubscriptionTable } from "./subscription-table.ts";
 
 /** The permission that a connection needs. */
 export const readPermission: readonly Permission[] = ["read"];
@@ -15,10 +17,8 @@ export interface PubSubDependencies {
   readonly events: GatewayEvents;
   readonly requestId: () => string;
   readonly served: (fact: RequestFact) => void;
-  /** The node that a client is passed to, none of those that it has lost; null when the network has no such node. */
-  readonly target: (network: Network, lost?: ReadonlySet<string>) => PubSubTarget | null;
-  /** Whether a node still gets calls: one that has fallen behind goes on speaking, of slots long past. */
-  readonly isServing: (network: Network, label: string) => boolean;
+  /** The nodes of a network; null where it has none. */
+  readonly pool: (network: Network) => PubSubPool | null;
   /** Shared with other processes; the endpoint's own when absent. */
   readonly places?: ConnectionPlaces;
 }
@@ -31,6 +31,9 @@ export interface CheckedSession {
 /** What a session works with. */
 export interface SessionDependencies extends PubSubDependencies {
   readonly connections: ConnectionPlaces;
+  /** The subscriptions of all clients. */
+  readonly table: SubscriptionTable;
+  readonly versions: NodeVersions;
   readonly pacer: MessagePacer;
   /** Whether methods that no table knows are passed to the node. */
   readonly allowUnknownMethods: boolean;

@@ -124,17 +124,15 @@ function dependenciesOf(fakes: Fakes, facts: RequestFact[], faults: unknown[]) {
       pubsubOpened: () => {},
       pubsubClosed: () => {},
       pubsubMoved: () => {},
+      pubsubShared: () => {},
+      pubsubUpstreams: () => {},
+      pubsubBridged: () => {},
       pubsubWaited: () => {
         fakes.messagesWaited += 1;
       },
     },
   };
 }
-
-export const pubsubTargets = (upstreams: ReturnType<typeof createUpstreams>) => ({
-  target: (network: Network, lost?: ReadonlySet<string>) => upstreams.pool(network)?.pubsubNode(lost) ?? null,
-  isServing: (network: Network, label: string) => upstreams.pool(network)?.mayNotify(label) ?? false,
-});
 
 /** A node of every group without a limit of its own. */
 const plainNode = (address: { url: string; ws: string; label: string }) => ({
@@ -183,7 +181,7 @@ export async function bootGateway(options: BootOptions): Promise<BootedGateway> 
       allowUnknownMethods: options.allowUnknownMethods ?? false,
       ...(options.reportEveryMs === undefined ? {} : { reportEveryMs: options.reportEveryMs }),
     },
-    { ...shared, ...pubsubTargets(upstreams) },
+    { ...shared, pool: (network) => upstreams.pool(network) },
   );
   const gateway = new GatewayServer(
     {
@@ -230,6 +228,7 @@ export async function bootGateway(options: BootOptions): Promise<BootedGateway> 
       }),
     [Symbol.asyncDispose]: async () => {
       await gateway.stop(0);
+      pubsub[Symbol.dispose]();
       await upstreams[Symbol.asyncDispose]();
     },
   };

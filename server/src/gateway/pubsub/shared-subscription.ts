@@ -1,0 +1,136 @@
+import type { Network } from "@sluice/contract/tiers";
+import type { OutboundMessage } from "../../streams/index.ts";
+import type { SubscriptionSpec } from "./subscription-spec.ts";
+
+/** Who has subscribed. */
+export interface Subscriber {
+  /** A notification of a subscription that it was told the number of. `isLast`: the subscription is over after it. */
+  notified(shared: SharedSubscription, message: OutboundMessage, isLast: boolean): void;
+  /** No node serves the subscription any more. */
+  lost(): void;
+}
+
+/** What a client is answered: its subscription, or the node's error (JSON text of an object). */
+export type SubscribeOutcome =
+  | { readonly ok: true; readonly shared: SharedSubscription }
+  | { readonly ok: false; readonly shared: SharedSubscription; readonly error: string };
+
+export type TakeOutcome = (outcome: SubscribeOutcome) => void;
+
+/** Where the notifications of subscriptions come from. */
+export interface SubscriptionSource {
+  /** Begins to notify. It calls `opened` of the subscription, or `refused`, or `lose`, at once or later. */
+  open(shared: SharedSubscription): void;
+  /** Nobody is left who wants it. */
+  close(shared: SharedSubscription): void;
+}
+
+export interface SharedOptions {
+  /** The number that clients know it by. */
+  readonly id: number;
+  readonly network: Network;
+  readonly spec: SubscriptionSpec;
+  readonly source: SubscriptionSource;
+  /** Called once, when nothing more comes of it: it was refused, has ended or is lost. */
+  readonly over: (shared: SharedSubscription) => void;
+}
+
+/**
+ * One subscription, however many clients have it. All of them know it by one number, as the clients of a node do, so
+ * that a notification is one text for all.
+ */
+export class SharedSubscription {
+  readonly id: number;
+  readonly network: Network;
+  readonly spec: SubscriptionSpec;
+  readonly source: SubscriptionSource;
+  readonly #over: SharedOptions["over"];
+  readonly #head: string;
+  readonly #tail: string;
+  readonly #subscribers = new Set<Subscriber>();
+  /** Those that have not been answered; a client may have asked more than once. */
+  readonly #asking = new Map<Subscriber, TakeOutcome[]>();
+  #state: "opening" | "open" | "over" = "opening";
+
+  constructor({ id, network, spec, source, over }: SharedOptions) {
+    this.id = id;
+    this.network = network;
+    this.spec = spec;
+    this.source = source;
+    this.#over = over;
+    this.#head = `{"jsonrpc":"2.0","method":"${spec.kind}Notification","params":{"result":`;
+    this.#tail = `,"subscription":${id}}}`;
+  }
+
+  /** Clients that have it or have asked for it. */
+  get clients(): number {
+    return this.#subscribers.size + this.#asking.size;
+  }
+
+  /** Whether clients have been answered. */
+  get isOpen(): boolean {
+    return this.#state === "open";
+  }
+
+  join(subscriber: Subscriber, answered: TakeOutcome): void {
+    if (this.#state === "open") {
+      this.#subscribers.add(subscriber);
+      answered({ ok: true, shared: this });
+      return;
+    }
+    const asked = this.#asking.get(subscriber);
+    if (asked === undefined) this.#asking.set(subscriber, [answered]);
+    else asked.push(answered);
+  }
+
+  leave(subscriber: Subscriber): void {
+    this.#subscribers.delete(subscriber);
+    this.#asking.delete(subscriber);
+  }
+
+  opened(): void {
+    if (this.#state !== "opening") return;
+    this.#state = "open";
+    for (const subscriber of this.#asking.keys()) this.#subscribers.add(subscriber);
+    for (const answered of this.#takeAsking()) answered({ ok: true, shared: this });
+  }
+
+  /** `error` is the JSON text of the node's error. */
+  refused(error: string): void {
+    if (this.#state !== "opening") return;
+    const asking = this.#takeAsking();
+    this.#end();
+    for (const answered of asking) answered({ ok: false, shared: this, error });
+  }
+
+  #takeAsking(): TakeOutcome[] {
+    const asking = [...this.#asking.values()].flat();
+    this.#asking.clear();
+    return asking;
+  }
+
+  /** Tells all clients; `result` is JSON text. `isLast`: the subscription is over after it. */
+  notify(result: string, isLast = false): void {
+    if (this.#state !== "open") return;
+    const data = this.#head + result + this.#tail;
+    const message = { data, bytes: Buffer.byteLength(data) };
+    const subscribers = isLast ? [...this.#subscribers] : this.#subscribers;
+    if (isLast) this.#end();
+    for (const subscriber of subscribers) subscriber.notified(this, message, isLast);
+  }
+
+  /** No node serves it: its clients are told, and it is over. */
+  lose(): void {
+    if (this.#state === "over") return;
+    const clients = [...this.#subscribers, ...this.#asking.keys()];
+    this.#end();
+    for (const subscriber of clients) subscriber.lost();
+  }
+
+  #end(): void {
+    this.#state = "over";
+    this.#subscribers.clear();
+    this.#asking.clear();
+    this.#over(this);
+  }
+}
