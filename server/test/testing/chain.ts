@@ -5,12 +5,16 @@ import { post, root } from "./network.ts";
 export interface FaultyChain extends AsyncDisposable {
   readonly rpc: string;
   readonly ws: string;
+  /** Of Yellowstone; null where it is not served. */
+  readonly grpc: string | null;
   readonly pid: number;
   /** Calls a devnet_* method at the chain's admin endpoint, which no fault reaches. */
   admin(method: string, ...params: readonly unknown[]): Promise<Record<string, unknown>>;
 }
 
-async function readyLine(stdout: ReadableStream<Uint8Array>): Promise<{ rpc: string; ws: string; admin: string }> {
+async function readyLine(
+  stdout: ReadableStream<Uint8Array>,
+): Promise<{ rpc: string; ws: string; admin: string; grpc?: string }> {
   const decoder = new TextDecoder();
   let said = "";
   for await (const part of stdout) {
@@ -40,10 +44,11 @@ async function startChain(flags: readonly string[], stderr: "inherit" | "ignore"
     stdout: "pipe",
     stderr,
   });
-  const { rpc, ws, admin } = await readyLine(child.stdout);
+  const { rpc, ws, admin, grpc = null } = await readyLine(child.stdout);
   return {
     rpc,
     ws,
+    grpc,
     pid: child.pid,
     async admin(method, ...params) {
       const { body } = await post(admin, { jsonrpc: "2.0", id: 1, method, params });

@@ -19,12 +19,8 @@ export interface Gateway {
   end(withinMs?: number): Promise<number>;
 }
 
-/** `port` is the one whose /health says that it is up, without the offset, within so many milliseconds. */
-export async function startGateway(
-  directory: string,
-  environment: Record<string, string>,
-  { port = 8899, upWithinMs = 45_000 }: { readonly port?: number; readonly upWithinMs?: number } = {},
-): Promise<Gateway> {
+/** Starts one without waiting for it. */
+export async function spawnGateway(directory: string, environment: Record<string, string>): Promise<Gateway> {
   const offset = await freePortOffset();
   const child = Bun.spawn(["sh", join(root, "bin/sluice"), "serve"], {
     cwd: root,
@@ -40,28 +36,11 @@ export async function startGateway(
   };
   void listen(child.stdout);
   void listen(child.stderr);
-  const url = `http://127.0.0.1:${8899 + offset}`;
   const metrics = `http://127.0.0.1:${9464 + offset}/metrics`;
-  const end = async (withinMs = 15_000): Promise<number> => {
-    child.kill("SIGTERM");
-    const killer = setTimeout(() => child.kill("SIGKILL"), withinMs);
-    const code = await child.exited;
-    clearTimeout(killer);
-    return code;
-  };
-  try {
-    const health = `http://127.0.0.1:${port + offset}/health`;
-    const isUp = async () => child.exitCode !== null || (await fetch(health)).ok;
-    await eventually("a gateway", isUp, upWithinMs);
-    if (child.exitCode !== null) throw new Error(`sluice serve ended with ${child.exitCode}: ${said}`);
-  } catch (fault) {
-    await end();
-    throw fault;
-  }
   return {
     directory,
     offset,
-    url,
+    url: `http://127.0.0.1:${8899 + offset}`,
     pubsubUrl: `ws://127.0.0.1:${8900 + offset}`,
     process: child,
     said: () => said,
@@ -71,8 +50,34 @@ export async function startGateway(
       const lines = ofName.filter((line) => line.includes(holding));
       return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
     },
-    end,
+    async end(withinMs = 15_000) {
+      child.kill("SIGTERM");
+      const killer = setTimeout(() => child.kill("SIGKILL"), withinMs);
+      const code = await child.exited;
+      clearTimeout(killer);
+      return code;
+    },
   };
+}
+
+/** `port` is the one whose /health says that it is up, without the offset, within so many milliseconds. */
+export async function startGateway(
+  directory: string,
+  environment: Record<string, string>,
+  { port = 8899, upWithinMs = 45_000 }: { readonly port?: number; readonly upWithinMs?: number } = {},
+): Promise<Gateway> {
+  const gateway = await spawnGateway(directory, environment);
+  const { process: child } = gateway;
+  try {
+    const health = `http://127.0.0.1:${port + gateway.offset}/health`;
+    const isUp = async () => child.exitCode !== null || (await fetch(health)).ok;
+    await eventually("a gateway", isUp, upWithinMs);
+    if (child.exitCode !== null) throw new Error(`sluice serve ended with ${child.exitCode}: ${gateway.said()}`);
+  } catch (fault) {
+    await gateway.end();
+    throw fault;
+  }
+  return gateway;
 }
 
 /** Runs a `sluice` command against it and gives what it says as JSON. */

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
 import { type Clock, seededRandom } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
 import { type ChainLog, type ChainLogOptions, openChainLog } from "../index.ts";
 import { blockOf, headerOf, nextOf, slotOf, stageOf, ToldChain, takeUntil } from "../testing/chain-model.ts";
 import { follow } from "../testing/log-subject.ts";
-import { type NatsServer, natsBinary, startNats } from "../testing/nats-servers.ts";
+import { areCurrent, leaderOf, type NatsServer, natsBinary, startNats } from "../testing/nats-servers.ts";
 import { hurriedClock, observed, standardOptions, temporaryDirectory } from "../testing/segment-logs.ts";
 
 if (natsBinary === null) console.warn("NOT RUN: the log on three servers of JetStream (there is no nats-server)");
@@ -138,26 +136,3 @@ describe.skipIf(natsBinary === null)("three servers", () => {
     for (const log of [writer, reader]) await log[Symbol.asyncDispose]();
   }, 180_000);
 });
-
-async function streamOf(servers: readonly NatsServer[], stream: string) {
-  const connection = await connect({ servers: servers.map(({ port }) => `127.0.0.1:${port}`), timeout: 2_000 });
-  try {
-    return await (await jetstreamManager(connection)).streams.info(stream);
-  } finally {
-    await connection.close();
-  }
-}
-
-async function leaderOf(servers: readonly NatsServer[], stream: string): Promise<NatsServer> {
-  const { cluster } = await streamOf(servers, stream);
-  const leader = servers.find(({ name }) => name === cluster?.leader);
-  if (leader === undefined) throw new Error("the stream has no leader");
-  return leader;
-}
-
-/** Whether each server holds all of the stream. */
-async function areCurrent(servers: readonly NatsServer[], stream: string): Promise<boolean> {
-  const { cluster } = await streamOf(servers, stream);
-  const others = cluster?.replicas ?? [];
-  return others.length === servers.length - 1 && others.every(({ current, offline }) => current && offline !== true);
-}

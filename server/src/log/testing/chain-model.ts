@@ -102,13 +102,23 @@ export function shuffled(
   return placed.sort((left, right) => left.at - right.at).map(({ record }) => record);
 }
 
+/** Whether a body says that it is of this block. */
+function saysItIs({ slot, blockhash }: BlockHeader, body: Uint8Array): boolean {
+  return new TextDecoder().decode(body).startsWith(`${slot} ${blockhash} `);
+}
+
 /** Plays a follower's events: what it was told and not told to be undone. Throws on an event that cannot be. */
 export class ToldChain {
+  readonly #isBodyOf: (header: BlockHeader, body: Uint8Array) => boolean;
   readonly blocks: BlockHeader[] = [];
   readonly gaps: (readonly [bigint, bigint])[] = [];
   undone = 0;
   lagging = 0;
   firstSlot: bigint | null | undefined;
+
+  constructor(isBodyOf: (header: BlockHeader, body: Uint8Array) => boolean = saysItIs) {
+    this.#isBodyOf = isBodyOf;
+  }
 
   take(event: LogEvent): void {
     if (event.type === "lagging") this.lagging += 1;
@@ -134,8 +144,7 @@ export class ToldChain {
     if (last !== undefined && last.blockhash !== header.parentBlockhash && !isAfterGap) {
       throw new Error(`block ${header.slot} is told after ${last.slot}, which is not its parent`);
     }
-    const text = new TextDecoder().decode(body);
-    if (!text.startsWith(`${header.slot} ${header.blockhash} `)) throw new Error(`the body of ${header.slot} differs`);
+    if (!this.#isBodyOf(header, body)) throw new Error(`the body of ${header.slot} differs`);
     this.blocks.push(header);
   }
 }

@@ -69,3 +69,27 @@ export async function removeStream(url: string, stream: string): Promise<void> {
   await (await jetstreamManager(connection)).streams.delete(stream);
   await connection.close();
 }
+
+async function streamOf(servers: readonly NatsServer[], stream: string) {
+  const connection = await connect({ servers: servers.map(({ port }) => `127.0.0.1:${port}`), timeout: 2_000 });
+  try {
+    return await (await jetstreamManager(connection)).streams.info(stream);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The server that leads a stream. */
+export async function leaderOf(servers: readonly NatsServer[], stream: string): Promise<NatsServer> {
+  const { cluster } = await streamOf(servers, stream);
+  const leader = servers.find(({ name }) => name === cluster?.leader);
+  if (leader === undefined) throw new Error("the stream has no leader");
+  return leader;
+}
+
+/** Whether each server holds all of the stream. */
+export async function areCurrent(servers: readonly NatsServer[], stream: string): Promise<boolean> {
+  const { cluster } = await streamOf(servers, stream);
+  const others = cluster?.replicas ?? [];
+  return others.length === servers.length - 1 && others.every(({ current, offline }) => current && offline !== true);
+}
