@@ -261,13 +261,13 @@ export class Pipeline implements SourceSink, AsyncDisposable {
     if (head === null || this.#appends.isFull) return;
     if (log.earliest() === null) this.#wants.beginAt((head > youngSlots ? head : 1n) as Slot);
     this.#pursuit.list(this.#wants.ranges(log, head));
-    const wants = this.#wants.list(log, head, (slot) => this.#isKept(slot));
+    const wants = this.#wants.list(log, head, (slot) => this.#keptAt(slot));
     for (const want of wants) this.#pursuit.pursue(want, head);
   }
 
-  #isKept(slot: Slot): boolean {
-    const of = this.#judge.find(slot);
-    return of !== null && [...of.candidates.values()].some(({ isAccepted }) => isAccepted);
+  #keptAt(slot: Slot): BlockPlace[] {
+    const candidates = [...(this.#judge.find(slot)?.candidates.values() ?? [])];
+    return candidates.flatMap(({ isAccepted, digest }) => (isAccepted ? [{ slot, blockhash: digest.blockhash }] : []));
   }
 
   #tick(): void {

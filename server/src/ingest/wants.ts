@@ -107,8 +107,15 @@ export class Wants {
     return ranges;
   }
 
-  /** What is looked for now, the most urgent first. `isDone` says that a slot's block is kept. */
-  list(log: Pick<ChainLog, "holes" | "latest" | "find">, head: Slot | null, isDone: (slot: Slot) => boolean): Want[] {
+  /**
+   * What is looked for now, the most urgent first. `kept` says which blocks of a slot were handed to the log: none of
+   * those that it holds in a hole is on the chain there, or the hole would begin after it.
+   */
+  list(
+    log: Pick<ChainLog, "holes" | "latest" | "find">,
+    head: Slot | null,
+    kept: (slot: Slot) => readonly BlockPlace[],
+  ): Want[] {
     const holes = log.holes();
     const wants = new Map<Slot, Want>();
     for (const { missing } of holes.slice(0, windowMax.holes)) wants.set(missing.slot, missing);
@@ -118,10 +125,14 @@ export class Wants {
     }
     const said = [...this.#said.keys()].sort((left, right) => (left < right ? -1 : 1));
     const top = log.latest("confirmed")?.slot ?? null;
-    const isOpen = (slot: Slot): boolean => !wants.has(slot) && !isDone(slot);
+    const isOpen = (slot: Slot): boolean => {
+      if (wants.has(slot)) return false;
+      const blocks = kept(slot);
+      return blocks.length === 0 || (isIn(holes, slot) && blocks.every((place) => log.find(place) !== null));
+    };
     for (const slot of said) {
       if (wants.size >= windowMax.holes) break;
-      if (isOpen(slot) && isIn(holes, slot)) wants.set(slot, { slot, blockhash: null });
+      if (isIn(holes, slot) && isOpen(slot)) wants.set(slot, { slot, blockhash: null });
     }
     const sizeMax = wants.size + windowMax.head;
     for (const slot of said) {
