@@ -17,7 +17,7 @@ function judgeOf(...nodes: string[]) {
   const judge = new Judge({ clock: new ManualClock(), witnesses: () => witnesses });
   const of: SlotCase = judge.open(slot);
   const gives = (node: string, lie: Lie | null = null) =>
-    judge.gave(of, { node } as BlockSource, { block: sourceBlockOf(block, lie), stage: "confirmed" });
+    judge.gave(of, { node } as BlockSource, { block: sourceBlockOf(block, lie), stage: "confirmed", arrivedMs: 0 });
   return { judge, of, witnesses, gives };
 }
 
@@ -28,6 +28,13 @@ test("one word is enough where one node can be heard, and two are needed where t
   expect(two.judge.judge(two.of, two.gives("a")).kind).toBe("open");
   expect(two.judge.judge(two.of, two.gives("a")).kind).toBe("open");
   expect(two.judge.judge(two.of, two.gives("b")).kind).toBe("accepted");
+});
+
+test("the age of a block begins when its last byte arrived, not when it had been read", () => {
+  const { judge, of } = judgeOf("a");
+  const source = { node: "a" } as BlockSource;
+  const candidate = judge.gave(of, source, { block: sourceBlockOf(block), stage: "confirmed", arrivedMs: -70 });
+  expect(candidate.sinceMs).toBe(-70);
 });
 
 test("of two contents under one blockhash a third node decides, and who told the other one is named", () => {

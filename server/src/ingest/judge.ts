@@ -1,6 +1,6 @@
 import { BoundedMap, type Clock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { BlockDigest, BlockSource, FetchedBlock, SourceBlock, SourceStage } from "./source.ts";
+import type { BlockDigest, BlockSource, FetchedBlock, GivenBlock, SourceBlock, SourceStage } from "./source.ts";
 
 /** What several nodes say of one slot's block, told apart by all that a second opinion covers. */
 export interface BlockCandidate {
@@ -11,7 +11,7 @@ export interface BlockCandidate {
   giver: BlockSource | null;
   /** Nodes that gave or confirmed it, with the stage at which they did; below confirmed it is no vote yet. */
   readonly votes: Map<string, SourceStage>;
-  /** Monotonic milliseconds at which it was first given or named. */
+  /** Monotonic milliseconds at which it was first named, or had arrived where it was given at once. */
   readonly sinceMs: number;
   /** Whether it was handed on to the log. */
   isAccepted: boolean;
@@ -105,15 +105,11 @@ export class Judge {
   }
 
   /** A whole block, as a vote of its node. */
-  gave(
-    of: SlotCase,
-    source: BlockSource,
-    given: { readonly block: SourceBlock; readonly stage: SourceStage },
-  ): BlockCandidate {
-    const { block, stage } = given;
+  gave(of: SlotCase, source: BlockSource, { block, stage, arrivedMs }: GivenBlock): BlockCandidate {
     const candidate = this.voted(of, source.node, {
       digest: { ...block.header, signatureHash: block.signatureHash },
       stage,
+      sinceMs: arrivedMs,
     });
     if (candidate.block === null && !candidate.isAccepted) {
       candidate.block = block;
@@ -125,7 +121,7 @@ export class Judge {
   voted(
     of: SlotCase,
     node: string,
-    said: { readonly digest: BlockDigest; readonly stage: SourceStage },
+    said: { readonly digest: BlockDigest; readonly stage: SourceStage; readonly sinceMs?: number },
   ): BlockCandidate {
     const key = keyOf(said.digest);
     let candidate = of.candidates.get(key);
@@ -135,7 +131,7 @@ export class Judge {
         block: null,
         giver: null,
         votes: new Map(),
-        sinceMs: this.#dependencies.clock.monotonic(),
+        sinceMs: said.sinceMs ?? this.#dependencies.clock.monotonic(),
         isAccepted: false,
       };
       of.candidates.set(key, candidate);

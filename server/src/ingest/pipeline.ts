@@ -10,7 +10,7 @@ import { type BlockCandidate, isAtLeast, Judge, type SlotCase } from "./judge.ts
 import { Pursuit } from "./pursuit.ts";
 import { type Question, Questions } from "./questions.ts";
 import { secondReadEvery } from "./second-reads.ts";
-import type { BlockDigest, BlockSource, SlotNotice, SourceBlock, SourceSink, SourceStage } from "./source.ts";
+import type { BlockDigest, BlockSource, GivenBlock, SlotNotice, SourceBlock, SourceSink } from "./source.ts";
 import { Wants } from "./wants.ts";
 import { type IngestNodes, Witnesses } from "./witnesses.ts";
 
@@ -87,7 +87,7 @@ export class Pipeline implements SourceSink, AsyncDisposable {
       wants: this.#wants,
       questions: this.#questions,
       witnesses: this.witnesses,
-      onBlock: (source, block) => this.block(source, block, "confirmed"),
+      onBlock: (source, block) => this.block(source, { block, stage: "confirmed", arrivedMs: clock.monotonic() }),
       onWord: (of) => this.#heard(of),
     });
     this.#appends = new Appends({
@@ -169,8 +169,8 @@ export class Pipeline implements SourceSink, AsyncDisposable {
     this.#plan();
   }
 
-  block(source: BlockSource, block: SourceBlock, stage: SourceStage): void {
-    this.#dependencies.events.blockGiven(source.name, this.#take(source, block, stage));
+  block(source: BlockSource, given: GivenBlock): void {
+    this.#dependencies.events.blockGiven(source.name, this.#take(source, given));
     this.#plan();
   }
 
@@ -183,7 +183,8 @@ export class Pipeline implements SourceSink, AsyncDisposable {
     this.#recordGap({ kind: "gap", from, to, reason: gapReasons.skipped });
   }
 
-  #take(source: BlockSource, block: SourceBlock, stage: SourceStage): BlockOutcome {
+  #take(source: BlockSource, given: GivenBlock): BlockOutcome {
+    const { block, stage } = given;
     const { slot } = block.header;
     if (this.witnesses.isDistrusted(source.node) || !admit(block)) return "refused";
     if (!this.#isOpen(slot)) return "repeat";
@@ -193,7 +194,7 @@ export class Pipeline implements SourceSink, AsyncDisposable {
       return "dropped";
     }
     const of = this.#judge.open(slot);
-    const { isAccepted } = this.#judge.gave(of, source, { block, stage });
+    const { isAccepted } = this.#judge.gave(of, source, given);
     if (isConfirmed) this.#wants.said(slot);
     this.#heard(of);
     return isAccepted ? "repeat" : "kept";

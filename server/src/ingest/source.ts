@@ -35,6 +35,14 @@ export interface SlotNotice {
   readonly stage: SourceStage | "dead";
 }
 
+/** A block as it is told. */
+export interface GivenBlock {
+  readonly block: SourceBlock;
+  readonly stage: SourceStage;
+  /** Monotonic milliseconds at which its last byte was here, before it was read. */
+  readonly arrivedMs: number;
+}
+
 /** The answer to a question for one slot. */
 export type FetchedBlock =
   | { readonly kind: "present"; readonly block: SourceBlock }
@@ -81,7 +89,7 @@ export interface BlockSource extends AsyncDisposable {
 /** What sources tell. Every function returns at once and never throws. */
 export interface SourceSink {
   slot(source: BlockSource, notice: SlotNotice): void;
-  block(source: BlockSource, block: SourceBlock, stage: SourceStage): void;
+  block(source: BlockSource, given: GivenBlock): void;
   /** Its notices arrive from now on. */
   up(source: BlockSource): void;
   /** It told something that nobody can read. */

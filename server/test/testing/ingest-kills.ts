@@ -118,8 +118,8 @@ async function fillFor(
 
 /**
  * Two servers with different sources and ledgers of their own on one log of three servers of JetStream. One thing after
- * the other is killed or frozen: a server, the engine of its ledger, the leader of the stream or another of the three. A
- * reader follows meanwhile as a process of its own.
+ * the other is killed or frozen: a server, the engine of its ledger, the leader of the stream or another of the three.
+ * A reader follows meanwhile as a process of its own.
  */
 export async function jetstreamKills({ n, seed }: KillsOptions): Promise<KillsReport> {
   await using resources = new AsyncDisposableStack();

@@ -1,4 +1,4 @@
-/** One place in which a `sluice serve` with the role ingest runs, is killed and is started again on the same directory. */
+/** A place in which a `sluice serve` with the role ingest runs, is killed, and is started again. */
 import { readFileSync } from "node:fs";
 import { eventually } from "@sluice/lib/testing";
 import { type Gateway, spawnGateway } from "./gateway.ts";

@@ -37,14 +37,20 @@ export class BlockSubscription implements BlockSource {
   readonly fetchDigest: BlockSource["fetchDigest"];
   readonly fetchSlots: BlockSource["fetchSlots"];
   readonly #client: PubSubClient;
+  readonly #clock: Pick<Clock, "monotonic">;
   #sink: SourceSink | null = null;
   #isUp = false;
 
   constructor(
     options: BlockSubscriptionOptions,
-    dependencies: { readonly clock: Pick<Clock, "after">; readonly random: Random; readonly blocks: NodeBlocks },
+    dependencies: {
+      readonly clock: Pick<Clock, "after" | "monotonic">;
+      readonly random: Random;
+      readonly blocks: NodeBlocks;
+    },
   ) {
     const { clock, random, blocks } = dependencies;
+    this.#clock = clock;
     this.name = `${options.node}:pubsub`;
     this.node = options.node;
     this.fetchBlock = (slot, signal) => blocks.fetchBlock(slot, signal);
@@ -78,9 +84,10 @@ export class BlockSubscription implements BlockSource {
   #notified(text: string): void {
     const sink = this.#sink;
     if (sink === null) return;
+    const arrivedMs = this.#clock.monotonic();
     const block = readNotice(text);
     // What cannot be read is fetched when its slot is told or its child names it.
-    if (block !== null) sink.block(this, block, "confirmed");
+    if (block !== null) sink.block(this, { block, stage: "confirmed", arrivedMs });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -250,7 +250,7 @@ export class SimulatedSource implements BlockSource {
       }
       if (this.bringsBlocks && !node.draws(node.faults.lost)) {
         const block = sourceBlockOf(shown.block, shown.lie, node.altersAt(slot));
-        this.#later(() => this.#sink?.block(this, block, "confirmed"));
+        this.#later(() => this.#sink?.block(this, { block, stage: "confirmed", arrivedMs: this.#clock.monotonic() }));
       }
     }
   }

@@ -11,7 +11,7 @@ import { eventually } from "@sluice/lib/testing";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { MalformedBytes } from "@sluice/wire/bytes";
 import { stringifyJsonExact } from "@sluice/wire/json";
-import type { BlockSource, SlotNotice, SourceBlock, SourceSink } from "../../source.ts";
+import type { BlockSource, GivenBlock, SlotNotice, SourceBlock, SourceSink } from "../../source.ts";
 import { NodeBlocks } from "../node-blocks.ts";
 import type { GeyserEnd, GeyserHandlers, openGeyserStream } from "./grpc.ts";
 import { ReadBodies } from "./read-bodies.ts";
@@ -23,13 +23,15 @@ const blocks = new NodeBlocks(async () => ({ kind: "failed", reason: "not asked"
 class Told implements SourceSink {
   readonly notices: SlotNotice[] = [];
   readonly blocks: SourceBlock[] = [];
+  readonly arrivedMs: number[] = [];
   readonly changes: string[] = [];
   faults = 0;
   slot(_: BlockSource, notice: SlotNotice): void {
     this.notices.push(notice);
   }
-  block(_: BlockSource, block: SourceBlock): void {
+  block(_: BlockSource, { block, arrivedMs }: GivenBlock): void {
     this.blocks.push(block);
+    this.arrivedMs.push(arrivedMs);
   }
   malformed(): void {
     this.faults += 1;
@@ -127,9 +129,16 @@ const blockUpdate = (body: Uint8Array): Uint8Array => packUpdate(["all"], field(
 const slotUpdate = (update: SlotUpdate): Uint8Array => packUpdate(["all"], packSlot(update), 0);
 const confirmed = (slot: bigint): Uint8Array => slotUpdate({ slot, parent: slot - 1n, status: "confirmed" });
 
-/** A source whose streams are opened by the test, on a clock of the test. */
-function simulated() {
+/** A source whose streams are opened by the test, on a clock of the test, in which each body takes time to read. */
+function simulated(readMs = 0) {
   const clock = new ManualClock();
+  const reader = new ReadBodies();
+  const bodies = {
+    read: (view: Uint8Array) => {
+      clock.advance(readMs);
+      return reader.read(view);
+    },
+  };
   const streams: { handlers: GeyserHandlers; requests: Uint8Array[]; closed: boolean }[] = [];
   const openStream: typeof openGeyserStream = (_, handlers) => {
     const stream = { handlers, requests: [] as Uint8Array[], closed: false };
@@ -144,7 +153,7 @@ function simulated() {
   const told = new Told();
   const source = new YellowstoneSource(
     { node: "one", url: "http://unused:1", token: null },
-    { clock, random: seededRandom(1), blocks, bodies: new ReadBodies(), openStream },
+    { clock, random: seededRandom(1), blocks, bodies, openStream },
   );
   opened.push(source);
   source.start(told);
@@ -183,6 +192,15 @@ test("a body is the bytes of its update, and its header what they say", () => {
     transactions: 0,
   });
   expect(told.notices).toEqual([{ slot: 7n as never, parent: 6n as never, stage: "confirmed" }]);
+});
+
+test("a block has arrived before it is read, however long that takes", () => {
+  const { clock, send, told } = simulated(70);
+  clock.advance(1_000);
+  const before = clock.monotonic();
+  send(blockUpdate(packBlock(blockAt(7n))));
+  expect(told.arrivedMs).toEqual([before]);
+  expect(clock.monotonic() - before).toBe(70);
 });
 
 test("the same bytes from another node give the same block, and other bytes are read whole", () => {

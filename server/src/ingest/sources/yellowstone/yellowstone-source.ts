@@ -120,7 +120,7 @@ export class YellowstoneSource implements BlockSource {
     if (update.kind === "block") {
       const block = this.#dependencies.bodies.read(update.body);
       // What the stream leaves out is asked for when its slot is told.
-      if (block !== null) sink.block(this, block, "confirmed");
+      if (block !== null) sink.block(this, { block, stage: "confirmed", arrivedMs: this.#heardMs });
       else sink.malformed(this);
     } else if (update.kind === "slot") {
       const stage = stageOf(update.status);
