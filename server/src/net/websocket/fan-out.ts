@@ -37,8 +37,9 @@ export class FrameMember {
 
   /** Bytes that were kept for it alone. */
   get ownBytes(): number {
+    if (this.own === null) return 0;
     let bytes = 0;
-    for (const frame of this.own ?? []) bytes += frame.bytes.length;
+    for (const frame of this.own) bytes += frame.bytes.length;
     return bytes;
   }
 
@@ -125,6 +126,16 @@ export class FrameGroup {
     this.fanOut.held(frame.bytes.length);
   }
 
+  /** Ends a turn in which nothing else was sent: all members get the same. Null when some joined meanwhile. */
+  takeAlone(): Delivery | null {
+    if (this.#late !== null) return null;
+    const batch = new FrameBatch(this.#frames);
+    const members = [...this.#members];
+    for (const member of members) member.pending = batch;
+    this.#frames = [];
+    return { batch, members };
+  }
+
   /** Ends the turn: leads each member further on its path, and gives the frames. */
   takeTurn(paths: Paths): void {
     const late = this.#late;
@@ -202,9 +213,9 @@ export class FanOut {
   /** Delivers what was published; runs by itself. What is published meanwhile belongs to the next turn. */
   endTurn(): void {
     if (this.#order === 0 || this.#isDelivering) return;
-    const batches = this.#batches();
+    const deliveries = this.#takeTurn();
     this.#isDelivering = true;
-    for (const [batch, members] of batches) {
+    for (const { batch, members } of deliveries) {
       for (const member of members) {
         if (member.pending !== batch) continue;
         member.pending = null;
@@ -220,38 +231,34 @@ export class FanOut {
   }
 
   /** What this turn brings to whom: members that get the same share one batch. */
-  #batches(): Map<FrameBatch, readonly FrameMember[]> {
+  #takeTurn(): readonly Delivery[] {
+    const groups = this.#groups;
+    const [only] = groups;
+    const alone = only !== undefined && groups.length === 1 && this.#touched.length === 0 ? only.takeAlone() : null;
     const paths = new Paths();
-    for (const group of this.#groups) group.takeTurn(paths);
+    if (alone === null) for (const group of groups) group.takeTurn(paths);
     const touched = this.#touched;
     this.#groups = [];
     this.#touched = [];
     this.#order = 0;
     this.#bytes = 0;
-    const batches = new Map<FrameBatch, readonly FrameMember[]>();
-    for (const member of touched) {
-      const { own, path } = member;
-      if (own === null) continue;
-      member.own = null;
-      member.path = null;
-      const batch = new FrameBatch(inOrder([...own, ...(path === null ? [] : paths.framesOf(path))]));
-      member.pending = batch;
-      batches.set(batch, [member]);
-    }
-    for (const [path, members] of paths.membersByPath()) {
-      const batch = new FrameBatch(paths.framesOf(path));
-      for (const member of members) member.pending = batch;
-      batches.set(batch, members);
-    }
-    return batches;
+    return alone === null ? paths.deliveries(touched) : [alone];
   }
+}
+
+/** What some members get, each once; a member whose `pending` is another has had it. */
+interface Delivery {
+  readonly batch: FrameBatch;
+  readonly members: readonly FrameMember[];
 }
 
 /** A sequence of groups of one turn, as members share it: the last group and the path before it. */
 class Path {
   readonly group: FrameGroup;
   readonly before: Path | null;
+  /** Who gets the frames of these groups and of no other, and what that is; null as long as nobody does. */
   readonly members: FrameMember[] = [];
+  batch: FrameBatch | null = null;
   /** The path that was taken last from here; nearly all members of a group go on alike. */
   #next: Path | null = null;
   #others: Map<FrameGroup, Path> | null = null;
@@ -292,17 +299,30 @@ class Paths {
     this.#members.push(member);
   }
 
-  membersByPath(): Map<Path, FrameMember[]> {
-    const found = new Map<Path, FrameMember[]>();
+  /** What all members get; `touched` are those that get something of their own. */
+  deliveries(touched: readonly FrameMember[]): readonly Delivery[] {
+    const deliveries: Delivery[] = [];
+    for (const member of touched) {
+      const { own, path } = member;
+      if (own === null) continue;
+      member.own = null;
+      member.path = null;
+      member.pending = new FrameBatch(inOrder([...own, ...(path === null ? [] : this.framesOf(path))]));
+      deliveries.push({ batch: member.pending, members: [member] });
+    }
     for (const member of this.#members) {
       const { path } = member;
       // One that gets something of its own has been served.
       if (path === null) continue;
       member.path = null;
-      if (path.members.length === 0) found.set(path, path.members);
+      if (path.batch === null) {
+        path.batch = new FrameBatch(this.framesOf(path));
+        deliveries.push({ batch: path.batch, members: path.members });
+      }
+      member.pending = path.batch;
       path.members.push(member);
     }
-    return found;
+    return deliveries;
   }
 
   framesOf(path: Path): SharedFrame[] {
