@@ -139,11 +139,11 @@ export class FrameGroup {
   /** Ends the turn: leads each member further on its path, and gives the frames. */
   takeTurn(paths: Paths): void {
     const late = this.#late;
+    paths.begin(this.#frames);
     for (const member of this.#members) {
       if (late?.has(member) === true) member.keep(this.#since(member));
-      else paths.lead(member, this);
+      else paths.lead(member);
     }
-    paths.frames.set(this, this.#frames);
     this.#frames = [];
     this.#late = null;
   }
@@ -252,50 +252,61 @@ interface Delivery {
   readonly members: readonly FrameMember[];
 }
 
-/** A sequence of groups of one turn, as members share it: the last group and the path before it. */
+/** Groups of one turn, as members share them: what the last one published, and the groups before it. */
 class Path {
-  readonly group: FrameGroup;
-  readonly before: Path | null;
-  /** Who gets the frames of these groups and of no other, and what that is; null as long as nobody does. */
-  readonly members: FrameMember[] = [];
-  batch: FrameBatch | null = null;
+  readonly #frames: readonly SharedFrame[];
+  readonly #before: Path | null;
   /** The path that was taken last from here; nearly all members of a group go on alike. */
   #next: Path | null = null;
-  #others: Map<FrameGroup, Path> | null = null;
+  #others: Map<readonly SharedFrame[], Path> | null = null;
+  /** Those who get the frames of these groups and of no other, and the batch of it; null as long as nobody does. */
+  delivery: { readonly batch: FrameBatch; readonly members: FrameMember[] } | null = null;
 
-  constructor(group: FrameGroup, before: Path | null) {
-    this.group = group;
-    this.before = before;
+  constructor(frames: readonly SharedFrame[], before: Path | null) {
+    this.#frames = frames;
+    this.#before = before;
   }
 
-  to(group: FrameGroup): Path {
-    if (this.#next?.group === group) return this.#next;
+  /** With one more group, by what it published. */
+  to(frames: readonly SharedFrame[]): Path {
+    if (this.#next !== null && this.#next.#frames === frames) return this.#next;
     if (this.#next !== null) {
       this.#others ??= new Map();
-      this.#others.set(this.#next.group, this.#next);
+      this.#others.set(this.#next.#frames, this.#next);
     }
-    this.#next = this.#others?.get(group) ?? new Path(group, this);
+    this.#next = this.#others?.get(frames) ?? new Path(frames, this);
     return this.#next;
+  }
+
+  /** Of all its groups, in their order. */
+  get frames(): readonly SharedFrame[] {
+    if (this.#before === null) return this.#frames;
+    const all = [...this.#frames];
+    for (let at: Path | null = this.#before; at !== null; at = at.#before) all.push(...at.#frames);
+    return inOrder(all);
   }
 }
 
 /** Who gets the frames of which groups in one turn: members with the same groups end on the same path. */
 class Paths {
-  readonly frames = new Map<FrameGroup, SharedFrame[]>();
-  readonly #firsts = new Map<FrameGroup, Path>();
   readonly #members: FrameMember[] = [];
-  #last: Path | null = null;
+  #frames: readonly SharedFrame[] = [];
+  /** Of the members that are in no group before the present one. */
+  #first: Path | null = null;
 
-  lead(member: FrameMember, group: FrameGroup): void {
+  /** The members of one group follow. */
+  begin(frames: readonly SharedFrame[]): void {
+    this.#frames = frames;
+    this.#first = null;
+  }
+
+  lead(member: FrameMember): void {
     if (member.path !== null) {
-      member.path = member.path.to(group);
+      member.path = member.path.to(this.#frames);
       return;
     }
-    if (this.#last?.group !== group) {
-      this.#last = this.#firsts.get(group) ?? new Path(group, null);
-      this.#firsts.set(group, this.#last);
-    }
-    member.path = this.#last;
+    this.#first ??= new Path(this.#frames, null);
+    member.path = this.#first;
     this.#members.push(member);
   }
 
@@ -307,7 +318,7 @@ class Paths {
       if (own === null) continue;
       member.own = null;
       member.path = null;
-      member.pending = new FrameBatch(inOrder([...own, ...(path === null ? [] : this.framesOf(path))]));
+      member.pending = new FrameBatch(inOrder([...own, ...(path?.frames ?? [])]));
       deliveries.push({ batch: member.pending, members: [member] });
     }
     for (const member of this.#members) {
@@ -315,22 +326,14 @@ class Paths {
       // One that gets something of its own has been served.
       if (path === null) continue;
       member.path = null;
-      if (path.batch === null) {
-        path.batch = new FrameBatch(this.framesOf(path));
-        deliveries.push({ batch: path.batch, members: path.members });
+      if (path.delivery === null) {
+        path.delivery = { batch: new FrameBatch(path.frames), members: [] };
+        deliveries.push(path.delivery);
       }
-      member.pending = path.batch;
-      path.members.push(member);
+      member.pending = path.delivery.batch;
+      path.delivery.members.push(member);
     }
     return deliveries;
-  }
-
-  framesOf(path: Path): SharedFrame[] {
-    const frames = this.frames.get(path.group) ?? [];
-    if (path.before === null) return frames;
-    const all = [...frames];
-    for (let at: Path | null = path.before; at !== null; at = at.before) all.push(...(this.frames.get(at.group) ?? []));
-    return inOrder(all);
   }
 }
 
