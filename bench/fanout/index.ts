@@ -37,7 +37,7 @@ const cases: Readonly<Record<string, Case>> = {
 const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "5" },
-    only: { type: "string", default: Object.keys(cases).join(",") },
+    only: { type: "string", default: [...Object.keys(cases), "membership"].join(",") },
     ways: { type: "string", default: ways.join(",") },
   },
 });
@@ -138,4 +138,11 @@ for (const [name, plan] of Object.entries(cases)) {
     for (const way of round % 2 === 0 ? chosen : chosen.toReversed()) found.get(way)?.push(await measure(way, plan));
   }
   print(name, plan, found);
+}
+
+if (values.only.split(",").includes("membership")) {
+  const child = start<never, Record<string, number>>([process.execPath, here("membership.ts")]);
+  console.log("\nmembership: 100,000 groups, 10,000 members of ten each");
+  console.log(await child.next());
+  await child.end();
 }
