@@ -189,6 +189,26 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy:
       "Try again after `Retry-After`, with growing pauses; the operator's log names the cause, such as a full disk.",
   },
+  COMMITMENT_UNAVAILABLE: {
+    meaning:
+      "Streams are of whole blocks, which are told from `confirmed` on; at `processed` there are the channel `slots` and Solana PubSub. Slots at `processed` are told as they come, and no cursor leads back to them.",
+    remedy: "Subscribe at `confirmed` or `finalized`.",
+  },
+  SUBSCRIPTION_LIMIT: {
+    meaning: "One connection of `/ws` holds at most 100 subscriptions.",
+    remedy: "Put several addresses in the lists of one filter, or open a further connection.",
+  },
+  REPLAY_TOO_SLOW: {
+    meaning:
+      "A subscription that began in the past came no nearer to the head of the chain within 60 seconds: more happens than the tier's messages a second, or than the client reads. The connection is closed with 4408.",
+    remedy:
+      "Go on from the `cursor` of the error with a narrower filter or a higher tier, or begin nearer to the head.",
+  },
+  STREAM_UNAVAILABLE: {
+    meaning:
+      "The process does not run the role `streams`, or the log of the network's chain is not open yet. The connection is closed with 4503, or the one subscription is refused.",
+    remedy: "Connect again later, or to another process; an operator finds the state of `streams` under /ready.",
+  },
   INTERNAL_ERROR: {
     meaning: "An unexpected error of this server. Its cause is in the server's log under the request id.",
     remedy: "Try again; tell the operator the request id when it persists.",

@@ -78,6 +78,11 @@ export const errorTable = {
   UPSTREAM_LIMITED: define(503, -33523, true, "The network's nodes take no more calls for now"),
   OVERLOADED: define(503, -33513, true, "The server is busy; try again shortly"),
   STORE_UNAVAILABLE: define(503, -33533, true, "The server's store is not available; try again later"),
+  // Streams
+  COMMITMENT_UNAVAILABLE: define(400, -33470, false, "The channel is not told at this commitment"),
+  SUBSCRIPTION_LIMIT: define(409, -33471, false, "The connection holds as many subscriptions as it may"),
+  REPLAY_TOO_SLOW: define(422, -33472, false, "The replay does not come nearer to the head of the chain"),
+  STREAM_UNAVAILABLE: define(503, -33543, true, "Streams of this network are not served here now"),
   // Ourselves
   INTERNAL_ERROR: define(500, -33500, true, "Internal error"),
 } as const satisfies Record<string, ErrorDefinition>;

@@ -18,4 +18,5 @@ export * from "./page.ts";
 export * from "./problem.ts";
 export * from "./requests.ts";
 export * from "./sql.ts";
+export * from "./streams.ts";
 export * from "./usage.ts";
