@@ -1,8 +1,8 @@
 import type { ErrorCode } from "@sluice/contract/errors";
-import { type Network, networks } from "@sluice/contract/tiers";
+import type { Network } from "@sluice/contract/tiers";
 import { type AddressSet, type Clock, invariant } from "@sluice/lib";
 import type { MethodCode } from "../access/index.ts";
-import { clientAddress, type HeaderReader, queryParameter } from "../http/index.ts";
+import { clientAddress, type HeaderReader, networkNamed } from "../http/index.ts";
 import type { Grant, RestrictedRequest } from "../keys/index.ts";
 import type { LimitDecision } from "../limits/index.ts";
 import type { EnvelopeRefusal, MethodEntry } from "../rpc/index.ts";
@@ -141,30 +141,11 @@ export class RequestContext<Head extends RequestHead = RequestHead> implements R
    * default where it names none; in any letter case. False for a name that is no network.
    */
   chooseNetwork(path: string): boolean {
-    const name = namedNetwork(this.request, path);
-    if (name === null) return true;
-    const network = networkByName.get(name) ?? networkByName.get(name.toLowerCase());
-    if (network === undefined) return false;
-    this.network = network;
+    const network = networkNamed(this.request, path);
+    if (network === "unknown") return false;
+    if (network !== null) this.network = network;
     return true;
   }
-}
-
-/** The networks by the names that callers give them, in lower case; Solana's own tools say `mainnet-beta`. */
-const networkByName: ReadonlyMap<string, Network> = new Map([
-  ...networks.map((network) => [network, network] as const),
-  ["mainnet-beta", "mainnet"],
-]);
-
-function namedNetwork({ headers, target }: RequestHead, path: string): string | null {
-  const header = headers.get("x-network");
-  if (header !== null) return header;
-  if (target.includes("?")) {
-    const query = queryParameter(target, "network");
-    if (query !== null) return query;
-  }
-  if (!path.startsWith("/rpc/") || path.length === 5) return null;
-  return path.slice(5, path.endsWith("/") ? -1 : undefined);
 }
 
 /** True for the paths that JSON-RPC and PubSub are served on; a slash at the end of one changes nothing. */
