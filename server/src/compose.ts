@@ -12,7 +12,14 @@ import { backupJob } from "./compose/backup.ts";
 import { requireSameChains } from "./compose/chains.ts";
 import { type Console, openConsole } from "./compose/console.ts";
 import { type Dependencies, newProcessId, version } from "./compose/dependencies.ts";
-import { addressesOf, consoleUrl, type Endpoint, endpointsOf, opensGateway } from "./compose/endpoints.ts";
+import {
+  addressesOf,
+  consoleUrl,
+  type Endpoint,
+  endpointsOf,
+  opensGateway,
+  opensSockets,
+} from "./compose/endpoints.ts";
 import { openBlockEngine } from "./compose/engine.ts";
 import { acceptedKeys, type Gateway, knownMethods, openGatewayListener, wireGateway } from "./compose/gateway.ts";
 import { Drain, Health, serverStatus } from "./compose/health.ts";
@@ -30,8 +37,8 @@ import { requireReadableSecrets, vaultOf } from "./compose/secrets.ts";
 import { runSteps, stepsOf } from "./compose/steps.ts";
 import { watchStoreFigures } from "./compose/store-figures.ts";
 import { StoreWatch } from "./compose/store-watch.ts";
-import { openFlows } from "./compose/streams.ts";
 import { managementSocketPath, openStores, type Stores } from "./compose/stores.ts";
+import { openFlows } from "./compose/streams.ts";
 import { Certificates, type OpenPort, trustedHeadersOf } from "./compose/tls.ts";
 import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
 import type { EngineService } from "./engine/index.ts";
@@ -259,14 +266,17 @@ export const startSteps = [
   ),
   step(
     "gatewayListener",
-    ["gateway", "revocations", "administration", "analytics", "historyLookups", "console"],
+    ["gateway", "revocations", "flows", "administration", "analytics", "historyLookups", "console"],
     async (
-      { gateway, revocations, administration, analytics, historyLookups, console: served },
+      { gateway, administration, analytics, historyLookups, console: served, ...parts },
       { config, closing, ...shared },
     ) => {
-      if (served === null) return null;
-      const apps = [served.rest, ...administration, ...(analytics?.apps ?? []), historyLookups, served.pages];
-      const listener = await openGatewayListener(config, gateway, { ...shared, revocations, apps });
+      if (!opensSockets(config)) return null;
+      const apps =
+        served === null
+          ? []
+          : [served.rest, ...administration, ...(analytics?.apps ?? []), historyLookups, served.pages];
+      const listener = await openGatewayListener(config, gateway, { ...shared, ...parts, apps });
       shared.resources.defer(async () => {
         closing.abort();
         await listener.stop(config.drain.deadlineMs, shared.drain.isReplaced);

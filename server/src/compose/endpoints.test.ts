@@ -36,6 +36,7 @@ test("without an operator's word an endpoint is told where a person on the machi
     engineRest: "http://127.0.0.1:7435",
     engineGrpc: "http://127.0.0.1:7440",
     pubsub: "ws://127.0.0.1:8900",
+    ws: "ws://127.0.0.1:8899/ws",
     metrics: "http://127.0.0.1:9464/metrics",
   });
   expect(shown({ BIND: "2001:db8::1" })["oracle"]).toBe("http://[2001:db8::1]:7450");
@@ -61,13 +62,14 @@ test("each endpoint is told by the operator's word for it, everywhere", () => {
     engineRest: "https://bundles.example",
     engineGrpc: "http://engine.example:7440",
     pubsub: "wss://stream.example",
+    ws: "wss://rpc.example/ws",
     metrics: "http://127.0.0.1:9464/metrics",
   });
   const urls = [consoleUrl(config), oracleUrl(config), engineRestUrl(config), engineUrl(config)];
   const expected = ["https://rpc.example/", "https://prices.example", "https://bundles.example"];
   expect(urls).toEqual([...expected, "http://engine.example:7440"]);
   expect(gatewayPlace(config)).toEqual({ port: 8899, url: "https://rpc.example" });
-  expect(endpointsOf(config).map(({ listensAt }) => new URL(listensAt).hostname)).toEqual(Array(7).fill("127.0.0.1"));
+  expect(endpointsOf(config).map(({ listensAt }) => new URL(listensAt).hostname)).toEqual(Array(8).fill("127.0.0.1"));
 });
 
 test("with PUBLIC_URL alone the others are told at its host with their own ports, where they listen for all", () => {
@@ -79,6 +81,7 @@ test("with PUBLIC_URL alone the others are told at its host with their own ports
     engineRest: "http://rpc.example:7435",
     engineGrpc: "http://rpc.example:7440",
     pubsub: "wss://rpc.example:8443",
+    ws: "wss://rpc.example:8443/ws",
     metrics: "http://127.0.0.1:9464/metrics",
   });
   expect(shown({ PUBLIC_URL: "http://[2001:db8::5]" })["oracle"]).toBe("http://[2001:db8::5]:7450");

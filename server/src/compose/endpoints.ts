@@ -47,6 +47,9 @@ export const opensIngest = (config: Config): boolean =>
 export const opensStreams = (config: Config): boolean =>
   config.roles.includes("streams") && networks.some((network) => config.upstreams[network].length > 0);
 
+/** Whether this process takes the WebSockets of the gateway's ports. */
+export const opensSockets = (config: Config): boolean => opensGateway(config) || opensStreams(config);
+
 /** The roles that this process runs: of which it opens an endpoint, or reads blocks. */
 export const openedRoles = (config: Config): readonly Role[] => {
   const opened = {
@@ -150,6 +153,12 @@ function endpoint(config: Config, port: PortName, terms: { name?: string; path?:
 
 export const resolverEndpoint = (config: Config): Endpoint => endpoint(config, "resolver", { protocol: "names, HTTP" });
 
+/** `/ws`, on the gateway's port. */
+function streamEndpoint(config: Config): Endpoint {
+  const { url, listensAt, ...terms } = endpoint(config, "gateway", { name: "ws", path: "/ws", protocol: "streams" });
+  return { ...terms, url: url.replace(/^http/, "ws"), listensAt: listensAt.replace(/^http/, "ws") };
+}
+
 /** The gRPC ports; where the operator names an address, it stands for one of them, and the other is the operator's. */
 function grpcEndpoints(config: Config): Endpoint[] {
   const { engineGrpc: named } = config.publicUrls;
@@ -198,7 +207,8 @@ export function endpointsOf(config: Config): Endpoint[] {
     ...(opensResolver(config) ? [resolverEndpoint(config)] : []),
     ...(opensOracle(config) ? [endpoint(config, "oracle", { protocol: "prices, HTTP and WebSocket" })] : []),
     ...(opensEngine(config) ? engineEndpoints(config) : []),
-    ...(opensGateway(config) ? [endpoint(config, "pubsub", { protocol: "Solana PubSub" })] : []),
+    ...(opensSockets(config) ? [endpoint(config, "pubsub", { protocol: "Solana PubSub" })] : []),
+    ...(opensStreams(config) ? [streamEndpoint(config)] : []),
     metricsEndpoint(config),
   ];
 }

@@ -17,6 +17,7 @@ import {
   SentTransactions,
   type SharedHistory,
 } from "../rpc/index.ts";
+import { ConnectionCounts, type Flows } from "../streams/index.ts";
 import {
   createUpstreamEvents,
   createUpstreams,
@@ -29,10 +30,11 @@ import {
 import type { Seat } from "../workers/index.ts";
 import { openArchive } from "./archive.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { replicaGroupsOf } from "./endpoints.ts";
+import { opensGateway, replicaGroupsOf } from "./endpoints.ts";
 import { upstreamsOptions } from "./nodes.ts";
 import { openFactKeeper } from "./served.ts";
 import { openMeter, type Stores } from "./stores.ts";
+import { mountStreams } from "./streams.ts";
 import { type OpenPort, openFronts, placeOf } from "./tls.ts";
 
 interface GatewayParts extends Dependencies {
@@ -167,6 +169,8 @@ interface GatewayListenerParts extends Dependencies {
   readonly apps: readonly AppMount[];
   readonly health: ProbeSource;
   readonly seat: Seat | null;
+  /** Null where this process does not tell streams. */
+  readonly flows: Flows | null;
 }
 
 /** Opens the gateway's ports: JSON-RPC, PubSub, health and the mounted applications. */
@@ -179,19 +183,21 @@ export async function openGatewayListener(
   const sharesPort = seat !== null;
   const shared = { networkDefault: config.networkDefault, trustedProxies: gateway.trustedProxies };
   const allowUnknownMethods = config.unknownMethods === "pass";
+  const places = seat?.places ?? new ConnectionCounts();
+  const streams = mountStreams(config, { ...dependencies, gateway, places });
   const pubsub = new PubSubEndpoint(
     { ...shared, allowUnknownMethods },
     {
       ...gateway,
       pool: (network) => gateway.upstreams.pool(network),
-      ...(seat === null ? {} : { places: seat.places }),
+      places,
     },
   );
   revocations.subscribe(() => pubsub.recheck());
   const connectionsMax = config.connectionsMax ?? connectionsMaxOf(processDescriptors().limit);
   const events = createConnectionEvents(dependencies);
   const connectionLimit = new ConnectionLimit({ connectionsMax }, { clock: gateway.clock, events });
-  const parts = { ...gateway, apps, sockets: [pubsub], pubsub, probes: health, connectionLimit };
+  const parts = { ...gateway, apps, sockets: [streams, pubsub], pubsub, probes: health, connectionLimit };
   const { gateway: port, pubsub: pubsubPort } = config.ports;
   const options = {
     endpoint: "gateway",
@@ -213,6 +219,7 @@ export async function openGatewayListener(
           ...shared,
           ...address,
           publicUrl,
+          answersCalls: opensGateway(config),
           pubsubPort: peers === undefined ? pubsubPort : 0,
           // Behind a front the ports are this process's own.
           sharesPorts: sharesPort && peers === undefined,
@@ -234,5 +241,5 @@ export async function openGatewayListener(
 }
 
 /** The names by which metrics count the methods of requests. */
-export const knownMethods = [...rpcMethods.keys(), "pubsub"];
+export const knownMethods = [...rpcMethods.keys(), "pubsub", "ws"];
 export type Gateway = ReturnType<typeof wireGateway>;

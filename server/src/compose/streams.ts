@@ -1,6 +1,15 @@
 import type { Config } from "../config/index.ts";
+import type { RevocationFeed } from "../keys/index.ts";
 import type { ChainLogs } from "../log/index.ts";
-import { createStreamsEvents, Flows } from "../streams/index.ts";
+import type { SocketMount } from "../net/index.ts";
+import {
+  AbsentStreams,
+  type ConnectionPlaces,
+  createStreamsEvents,
+  Flows,
+  MessagePacer,
+  StreamEndpoint,
+} from "../streams/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { opensStreams } from "./endpoints.ts";
 
@@ -13,4 +22,41 @@ export async function openFlows(
   const flows = resources.use(new Flows({ events: createStreamsEvents(dependencies) }));
   await flows.follow(chainLogs);
   return flows;
+}
+
+type StreamEndpointParts = ConstructorParameters<typeof StreamEndpoint>[1];
+
+interface StreamParts extends Dependencies {
+  readonly gateway: Pick<StreamEndpointParts, "access" | "slots" | "requestId" | "served">;
+  readonly flows: Flows | null;
+  readonly revocations: Pick<RevocationFeed, "subscribe">;
+  /** Shared with PubSub. */
+  readonly places: ConnectionPlaces;
+}
+
+/** `/ws`; without the role it says so to whoever connects. */
+export function mountStreams(
+  config: Config,
+  { gateway, flows, revocations, resources, events, ...dependencies }: StreamParts,
+): SocketMount {
+  if (flows === null) return new AbsentStreams(gateway);
+  const { access, slots, requestId, served } = gateway;
+  const endpoint = resources.use(
+    new StreamEndpoint(
+      { networkDefault: config.networkDefault },
+      {
+        ...dependencies,
+        access,
+        slots,
+        requestId,
+        served,
+        flows,
+        events: flows.events,
+        refused: (code) => events.requestRefused("ws", code),
+        pacer: new MessagePacer({ clock: dependencies.clock, access }),
+      },
+    ),
+  );
+  revocations.subscribe(() => endpoint.recheck());
+  return endpoint;
 }

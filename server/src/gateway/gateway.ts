@@ -45,6 +45,8 @@ export interface GatewayOptions {
   /** Whether both ports are shared with other processes of this host. */
   readonly sharesPorts?: boolean;
   readonly networkDefault: Network;
+  /** False where the ports take WebSockets and probes alone; absent is true. */
+  readonly answersCalls?: boolean;
   /** The address that clients know, without a trailing slash; null, or absent, where the operator names none. */
   readonly publicUrl?: string | null;
   readonly trustedProxies: AddressSet;
@@ -89,12 +91,14 @@ export class GatewayServer implements AsyncDisposable {
   readonly #server: HttpServer;
   readonly #pubsubServer: HttpServer | null;
   readonly #webSockets: WebSocketServer;
+  readonly #answersCalls: boolean;
   #draining = false;
   #tellsEnd = false;
 
   /** Listens at once; throws when a port cannot be had. */
   constructor(options: GatewayOptions, dependencies: GatewayDependencies) {
     this.#dependencies = dependencies;
+    this.#answersCalls = options.answersCalls ?? true;
     this.#apps = [...dependencies.apps].sort((one, other) => other.prefix.length - one.prefix.length);
     this.#bodies = new BodyReads({ timeoutMs: options.bodyTimeoutMs ?? 10_000 }, dependencies);
     this.#overload = new Overload(
@@ -147,13 +151,17 @@ export class GatewayServer implements AsyncDisposable {
   #answer(request: HttpRequest): Handled | Promise<Handled> {
     const { method, headers } = request;
     const path = pathOf(request.target);
-    if (method === "POST" && isRpcPath(path)) return this.#serve(request);
+    if (method === "POST" && this.#answersCalls && isRpcPath(path)) return this.#serve(request);
     if (path === "*") return this.#web.ofServer();
     if (path === "/health" || path === "/ready") return this.#probe(request);
     if (method === "GET" && isUpgrade(headers)) {
       const mount = this.#dependencies.sockets.find((candidate) => candidate.serves(path));
       if (mount !== undefined) return this.#upgrade(request, mount);
       return this.#web.from((requestId) => this.#web.response("NOT_FOUND", { requestId }));
+    }
+    if (!this.#answersCalls) {
+      const message = "This process serves WebSockets alone";
+      return this.#web.from((requestId) => this.#web.response("NOT_FOUND", { requestId, message }));
     }
     if (method === "OPTIONS" && isRpcPath(path)) {
       const requested = headers.get("access-control-request-headers");
@@ -200,8 +208,11 @@ export class GatewayServer implements AsyncDisposable {
     };
     return this.#web.from(
       (requestId) =>
-        probeResponse(request, { source, role: "gateway", docsBase: this.#web.docsBase }, requestId) ??
-        this.#web.response("NOT_FOUND", { requestId }),
+        probeResponse(
+          request,
+          { source, role: this.#answersCalls ? "gateway" : "streams", docsBase: this.#web.docsBase },
+          requestId,
+        ) ?? this.#web.response("NOT_FOUND", { requestId }),
     );
   }
 

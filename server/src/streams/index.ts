@@ -9,3 +9,4 @@ export { MessagePacer, type PacedConnection } from "./delivery/message-pacer.ts"
 export { type OutboundMessage, Outbox } from "./delivery/outbox.ts";
 export { createStreamsEvents, streamsMetrics } from "./events.ts";
 export { Flows } from "./flow/flows.ts";
+export { AbsentStreams, StreamEndpoint } from "./socket/stream-endpoint.ts";

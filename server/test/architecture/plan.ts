@@ -221,7 +221,7 @@ export const layered: readonly Layered[] = [
   {
     folder: "server/src/streams",
     rooms: false,
-    layers: [["delivery", "events"], ["flow"], ["index"]],
+    layers: [["delivery", "events"], ["flow"], ["socket"], ["index"]],
   },
   {
     folder: "server/src/gateway",
@@ -366,6 +366,7 @@ export const layered: readonly Layered[] = [
         "proto",
         "rpc",
         "sql",
+        "streams",
         "tiers",
       ],
       ["engine", "errors-guide", "oracle", "permissions"],

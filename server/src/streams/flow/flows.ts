@@ -56,13 +56,13 @@ export class NetworkFlow {
  * closes; on the log of another chain they begin anew.
  */
 export class Flows implements Disposable {
-  readonly #events: StreamsEvents;
+  readonly events: StreamsEvents;
   readonly #flows = new Map<Network, NetworkFlow>();
   #networks: readonly Network[] = [];
   #following: Disposable | null = null;
 
   constructor({ events }: { readonly events: StreamsEvents }) {
-    this.#events = events;
+    this.events = events;
   }
 
   /** Follows which logs are open. */
@@ -71,7 +71,7 @@ export class Flows implements Disposable {
     this.#following = await chainLogs.follow((network, log, chain) => {
       this.#flows.get(network)?.end("closed");
       this.#flows.delete(network);
-      if (log !== null) this.#flows.set(network, new NetworkFlow({ network, log, chain }, this.#events));
+      if (log !== null) this.#flows.set(network, new NetworkFlow({ network, log, chain }, this.events));
     });
   }
 

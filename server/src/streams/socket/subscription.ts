@@ -1,0 +1,163 @@
+import type { Slot } from "@sluice/wire/identifiers";
+import type { BlockPlace } from "../../log/index.ts";
+import type { FrameGroup } from "../../net/index.ts";
+import type { FlowEnd, FlowFrom, FlowMembership } from "../flow/flow-receiver.ts";
+import type { NetworkFlow } from "../flow/flows.ts";
+import { Replay, type ReplayDependencies } from "./replay.ts";
+import { SentOnItsOwn } from "./sent-blocks.ts";
+import { undoText } from "./server-messages.ts";
+import type { LiveMember, StageStream, StreamGroup, Undone } from "./stage-stream.ts";
+import type { ToldStage } from "./stream-events.ts";
+import type { StreamSpec } from "./stream-spec.ts";
+
+/** What a subscription asks of the connection that has it. */
+export interface SubscriptionHost extends Pick<ReplayDependencies, "random" | "read" | "sees" | "nowMs"> {
+  /** The client gets what the group publishes from now on. */
+  readonly joined: (frames: FrameGroup) => void;
+  readonly left: (frames: FrameGroup) => void;
+  /** Sends to this client alone. */
+  readonly say: (text: string) => void;
+  /** Messages of a replay wait. */
+  readonly offered: (subscription: Subscription) => void;
+  /** It is live, or over: it is no replay any more. */
+  readonly replayed: (subscription: Subscription) => void;
+  readonly ended: (subscription: Subscription, end: FlowEnd | "tier") => void;
+}
+
+export interface SubscriptionParts {
+  readonly spec: StreamSpec;
+  readonly commitment: ToldStage;
+  /** Differs from that of equal subscriptions where one connection holds several. */
+  readonly id: string;
+  readonly flow: NetworkFlow;
+  readonly stage: StageStream;
+}
+
+export type BeginOutcome =
+  | { readonly ok: true; readonly cursor: string }
+  | { readonly ok: false; readonly code: "CURSOR_INVALID" }
+  | { readonly ok: false; readonly code: "CURSOR_EXPIRED"; readonly firstSlot: Slot | null };
+
+/** One subscription of one client: from where it begins over its replay, if it has one, into a group of equal ones. */
+export class Subscription implements LiveMember {
+  readonly #parts: SubscriptionParts;
+  readonly #host: SubscriptionHost;
+  /** What was published live since is known by the group. */
+  #sent = new SentOnItsOwn(false);
+  #group: StreamGroup | null = null;
+  #replay: Replay | null = null;
+  #membership: FlowMembership | null = null;
+
+  constructor(parts: SubscriptionParts, host: SubscriptionHost) {
+    this.#parts = parts;
+    this.#host = host;
+  }
+
+  get id(): string {
+    return this.#parts.id;
+  }
+
+  get spec(): StreamSpec {
+    return this.#parts.spec;
+  }
+
+  /** Null once it is live. */
+  get replay(): Replay | null {
+    return this.#replay;
+  }
+
+  /** The newest slot of its commitment. */
+  get head(): bigint | null {
+    return this.#parts.flow.newest(this.#parts.commitment);
+  }
+
+  /** After what it was sent. */
+  get cursor(): string {
+    return this.#replay?.cursor ?? this.#parts.stage.cursor;
+  }
+
+  /**
+   * Finds where it begins; nothing is sent before `start`.
+   *
+   * @throws {LogError} when the log is closed
+   */
+  begin(from: FlowFrom): BeginOutcome {
+    if (from === "live") {
+      this.#enter();
+      return { ok: true, cursor: this.#parts.stage.cursor };
+    }
+    const { flow, commitment, spec, id } = this.#parts;
+    this.#sent = new SentOnItsOwn("cursor" in from);
+    // What comes first is told in a later step, when the replay is there.
+    const outcome = flow.join(
+      { stage: commitment, from },
+      {
+        block: (block, at) => this.#replay?.block(block, at) ?? null,
+        undo: (undo, back, at) => this.#replay?.undo(undo, back, at),
+        gap: (gap, at) => this.#replay?.gap(gap, at),
+        ready: () => this.#replay?.ready() ?? null,
+        caughtUp: () => this.#replay?.caughtUp(),
+        ended: (end) => this.#replay?.ended(end),
+      },
+    );
+    if (!outcome.ok) return outcome;
+    this.#membership = outcome.membership;
+    this.#replay = new Replay(
+      { spec, id, commitment, cursor: outcome.cursor },
+      {
+        ...this.#host,
+        sent: this.#sent,
+        offered: () => this.#host.offered(this),
+        caughtUp: () => this.#goLive(),
+        ended: (end) => this.#host.ended(this, end),
+      },
+    );
+    return { ok: true, cursor: outcome.cursor };
+  }
+
+  /** The client knows of it. */
+  start(): void {
+    if (this.#group !== null) this.#host.joined(this.#group.frames);
+  }
+
+  undone({ undo, back, cursor }: Undone, gone: readonly BlockPlace[]): void {
+    for (const place of [...gone, ...this.#sent.undo(undo, back)]) this.#host.say(undoText(this.id, place, cursor));
+  }
+
+  ended(end: FlowEnd): void {
+    this.#group = null;
+    this.#host.ended(this, end);
+  }
+
+  /** Nothing more of it is sent. */
+  end(): void {
+    this.#endReplay();
+    const group = this.#group;
+    this.#group = null;
+    if (group === null) return;
+    this.#host.left(group.frames);
+    this.#parts.stage.leave(group, this);
+  }
+
+  /** It has been told what the live ones have been told: it goes on with them, before it leaves the flow itself. */
+  #goLive(): void {
+    this.#enter();
+    this.#endReplay();
+    this.start();
+  }
+
+  #enter(): void {
+    const { stage, spec, id } = this.#parts;
+    this.#group = stage.enter(spec, id, this);
+  }
+
+  #endReplay(): void {
+    const replay = this.#replay;
+    if (replay === null) return;
+    this.#membership?.[Symbol.dispose]();
+    this.#membership = null;
+    this.#replay = null;
+    replay.end();
+    this.#host.replayed(this);
+  }
+}
