@@ -3,6 +3,7 @@
  * the logs that this process has open, for all protocols. A client that comes back goes on where it was. Fed by the
  * logs, asks access; feeds the ledger with facts of connections.
  */
+export type { AdmittedClient } from "./delivery/admission.ts";
 export { ConnectionMeter } from "./delivery/connection-meter.ts";
 export { ConnectionCounts, type ConnectionPlaces } from "./delivery/connection-places.ts";
 export { MessagePacer, type PacedConnection } from "./delivery/message-pacer.ts";

@@ -1,11 +1,17 @@
 import { closeCodes } from "@sluice/contract/close-codes";
 import { type ErrorCode, errorTable } from "@sluice/contract/errors";
 import { limits } from "@sluice/contract/limits";
-import { type Network, platformTierLimits } from "@sluice/contract/tiers";
+import { platformTierLimits } from "@sluice/contract/tiers";
 import { jsonRpcFailureBody } from "../../http/index.ts";
-import type { Grant, RestrictedRequest } from "../../keys/index.ts";
+import type { Grant } from "../../keys/index.ts";
 import { ClientSession, InboundBounds } from "../../net/index.ts";
-import { ConnectionMeter, type OutboundMessage, Outbox, type PacedConnection } from "../../streams/index.ts";
+import {
+  type AdmittedClient,
+  ConnectionMeter,
+  type OutboundMessage,
+  Outbox,
+  type PacedConnection,
+} from "../../streams/index.ts";
 import { type ClientCall, readMessage } from "./client-messages.ts";
 import { ClientSubscriptions } from "./client-subscriptions.ts";
 import { NodeLink } from "./node-link.ts";
@@ -13,23 +19,13 @@ import { readPermission, type SessionDependencies } from "./session-dependencies
 
 const inbound = { messageBytesMax: limits.pubsubMessageBytes, messagesPerSecond: 50 } as const;
 
-/** What is known of a client since its upgrade. */
-export interface PubSubClient {
-  readonly requestId: string;
-  /** Monotonic. */
-  readonly startedMs: number;
-  /** What restrictions are about, kept since they may be narrowed while the connection lasts. */
-  readonly request: RestrictedRequest & { readonly network: Network };
-  readonly presented: string | null;
-}
-
 /**
  * A client of PubSub. Its subscriptions are shared with all clients of this process that have the same; calls of
  * methods that no table knows go to a node over a link of the client's own. What goes to the client keeps to the
  * messages a second of its account.
  */
 export class PubSubSession extends ClientSession implements PacedConnection {
-  readonly #client: PubSubClient;
+  readonly #client: AdmittedClient;
   readonly #dependencies: SessionDependencies;
   readonly #meter: ConnectionMeter;
   readonly #outbox = new Outbox();
@@ -40,7 +36,7 @@ export class PubSubSession extends ClientSession implements PacedConnection {
   #link: NodeLink | null = null;
   #hasLeft = false;
 
-  constructor(client: PubSubClient, grant: Grant, dependencies: SessionDependencies) {
+  constructor(client: AdmittedClient, grant: Grant, dependencies: SessionDependencies) {
     super(client.requestId, new InboundBounds(inbound, dependencies));
     this.#client = client;
     this.#grant = grant;
