@@ -96,13 +96,14 @@ const shared = {
     pubsubClosed: () => undefined,
     pubsubMoved: () => undefined,
     pubsubShared: () => undefined,
+    pubsubPlaced: () => undefined,
     pubsubUpstreams: () => undefined,
     pubsubBridged: () => undefined,
     pubsubWaited: () => undefined,
   },
 };
 const place = { networkDefault: "devnet", trustedProxies: compileAddressSet([]) } as const;
-const pubsub = new PubSubEndpoint(place, { ...shared, pool: () => null });
+const pubsub = new PubSubEndpoint(place, { ...shared, random: systemRandom, pool: () => null });
 const server = new GatewayServer(
   { ...place, hostname: "127.0.0.1", port: 0, pubsubPort: null },
   {

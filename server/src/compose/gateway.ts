@@ -179,7 +179,7 @@ export async function openGatewayListener(
   gateway: Gateway,
   dependencies: GatewayListenerParts,
 ): Promise<OpenPort> {
-  const { revocations, apps, health, seat } = dependencies;
+  const { revocations, apps, health, seat, flows } = dependencies;
   const sharesPort = seat !== null;
   const shared = { networkDefault: config.networkDefault, trustedProxies: gateway.trustedProxies };
   const allowUnknownMethods = config.unknownMethods === "pass";
@@ -189,7 +189,9 @@ export async function openGatewayListener(
     { ...shared, allowUnknownMethods },
     {
       ...gateway,
+      random: dependencies.random,
       pool: (network) => gateway.upstreams.pool(network),
+      flow: (network) => flows?.network(network) ?? null,
       places,
     },
   );

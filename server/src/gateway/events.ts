@@ -15,6 +15,7 @@ export const gatewayMetrics = {
   ),
   pubsubMoved: counter("sluice_pubsub_moved_total", "Subscriptions that were made again at another node", ["network"]),
   pubsubShared: gauge("sluice_pubsub_subscriptions", "Different subscriptions that clients have", ["network"]),
+  pubsubPlaced: gauge("sluice_pubsub_node_subscriptions", "Those of them that are made at nodes", ["network"]),
   pubsubUpstreams: gauge("sluice_pubsub_node_connections", "Connections to nodes for subscriptions", ["network"]),
   pubsubBridged: counter(
     "sluice_pubsub_bridged_total",
@@ -40,6 +41,8 @@ export interface GatewayEvents extends ErrorEvents {
   pubsubMoved(network: string, subscriptions: number): void;
   /** How many different subscriptions the clients of a network have. */
   pubsubShared(network: string, subscriptions: number): void;
+  /** How many of them are made at nodes. */
+  pubsubPlaced(network: string, subscriptions: number): void;
   /** Open connections to the nodes of a network. */
   pubsubUpstreams(network: string, connections: number): void;
   /** What came of reading what a subscription missed between two nodes. */
@@ -56,6 +59,7 @@ export function createGatewayEvents(observe: Observe): Omit<GatewayEvents, "requ
     pubsubWaited: (endpoint, network) => families.pubsubWaited.with(endpoint, network).add(),
     pubsubMoved: (network, subscriptions) => families.pubsubMoved.with(network).add(subscriptions),
     pubsubShared: (network, subscriptions) => families.pubsubShared.with(network).set(subscriptions),
+    pubsubPlaced: (network, subscriptions) => families.pubsubPlaced.with(network).set(subscriptions),
     pubsubUpstreams: (network, connections) => families.pubsubUpstreams.with(network).set(connections),
     pubsubBridged: (network, kind, outcome) => families.pubsubBridged.with(network, kind, outcome).add(),
     pubsubClosed: (endpoint, network, code) => {

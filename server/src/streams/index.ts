@@ -9,5 +9,7 @@ export { ConnectionCounts, type ConnectionPlaces } from "./delivery/connection-p
 export { MessagePacer, type PacedConnection } from "./delivery/message-pacer.ts";
 export { type OutboundMessage, Outbox } from "./delivery/outbox.ts";
 export { createStreamsEvents, streamsMetrics } from "./events.ts";
-export { Flows } from "./flow/flows.ts";
+export type { FlowBlock } from "./flow/flow-block.ts";
+export type { FlowEnd, FlowMembership, FlowReceiver } from "./flow/flow-receiver.ts";
+export { Flows, type NetworkFlow } from "./flow/flows.ts";
 export { AbsentStreams, StreamEndpoint } from "./socket/stream-endpoint.ts";

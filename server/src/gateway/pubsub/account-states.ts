@@ -1,3 +1,4 @@
+import { type CommitmentName, commitments } from "@sluice/contract/rpc";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { type JsonValue, parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
 import { programs } from "@sluice/wire/programs";
@@ -71,25 +72,22 @@ export function programAccounts(
 }
 
 /** A node's words on a signature that it knows. */
-export interface ReachedCommitment {
-  readonly commitment: "processed" | "confirmed" | "finalized";
+export interface KnownSignature {
+  readonly slot: bigint;
+  readonly commitment: CommitmentName;
   /** JSON text. */
   readonly error: string;
 }
 
 /** The statuses of an answer to getSignatureStatuses, in the order of the question; null for one that is not known. */
-export function signatureStatuses(value: JsonValue): readonly (ReachedCommitment | null)[] {
+export function signatureStatuses(value: JsonValue): readonly (KnownSignature | null)[] {
   if (!Array.isArray(value)) return [];
   return (value as readonly JsonValue[]).map((status) => {
-    if (!isObject(status)) return null;
-    const reached = status["confirmationStatus"];
+    const slot = isObject(status) ? status["slot"] : null;
+    if (!isObject(status) || (typeof slot !== "number" && typeof slot !== "bigint")) return null;
+    const reached = commitments.find((each) => each === status["confirmationStatus"]);
     // A node without the member has rooted what it counts no confirmations of.
-    const commitment =
-      reached === "processed" || reached === "confirmed" || reached === "finalized"
-        ? reached
-        : status["confirmations"] === null
-          ? "finalized"
-          : "processed";
-    return { commitment, error: stringifyJsonExact(status["err"] ?? null) };
+    const commitment = reached ?? (status["confirmations"] === null ? "finalized" : "processed");
+    return { slot: BigInt(slot), commitment, error: stringifyJsonExact(status["err"] ?? null) };
   });
 }

@@ -42,13 +42,9 @@ export class Continuity {
   /** How often the subscription was moved. */
   moves = 0;
 
-  constructor(spec: SubscriptionSpec) {
+  constructor(spec: SubscriptionSpec, lastSlot: bigint | null = null) {
     this.#spec = spec;
-  }
-
-  /** The slot of what was told last; null where nothing was, and for kinds that do not need it. */
-  get lastSlot(): bigint | null {
-    return this.#lastSlot;
+    this.#lastSlot = lastSlot;
   }
 
   /** The subscription goes on at another node. */

@@ -14,7 +14,9 @@ export interface NodeSubscriptionsDependencies {
   readonly clock: Clock;
   readonly pool: PubSubPool;
   readonly events: {
-    /** Open connections to the nodes of a network. */
+    /** Subscriptions that are made at the nodes of a network. */
+    pubsubPlaced(network: string, subscriptions: number): void;
+    /** Open connections to them. */
     pubsubUpstreams(network: string, connections: number): void;
     /** Subscriptions go on at another node. */
     pubsubMoved(network: string, subscriptions: number): void;
@@ -92,9 +94,21 @@ export class NodeSubscriptions implements SubscriptionSource, Disposable {
   }
 
   open(shared: SharedSubscription): void {
+    this.#begin(shared, new Continuity(shared.spec));
+  }
+
+  /** Goes on with a subscription whose clients were told by another source: `lastSlot` is that of what they know. */
+  adopt(shared: SharedSubscription, lastSlot: bigint | null): void {
+    const continuity = new Continuity(shared.spec, lastSlot);
+    continuity.moved();
+    shared.source = this;
+    this.#begin(shared, continuity);
+  }
+
+  #begin(shared: SharedSubscription, continuity: Continuity): void {
     const placed: Placed = {
       shared,
-      continuity: new Continuity(shared.spec),
+      continuity,
       upstream: null,
       number: null,
       askedAt: 0,
@@ -102,6 +116,7 @@ export class NodeSubscriptions implements SubscriptionSource, Disposable {
       error: noNode,
     };
     this.#placed.set(shared, placed);
+    this.#counted();
     if (this.#seeking !== null) this.#homeless.add(placed);
     else this.#place(placed);
   }
@@ -109,9 +124,18 @@ export class NodeSubscriptions implements SubscriptionSource, Disposable {
   close(shared: SharedSubscription): void {
     const placed = this.#placed.get(shared);
     if (placed === undefined) return;
-    this.#placed.delete(shared);
+    this.#forget(shared);
     this.#homeless.delete(placed);
     this.#release(placed);
+  }
+
+  #forget(shared: SharedSubscription): void {
+    this.#placed.delete(shared);
+    this.#counted();
+  }
+
+  #counted(): void {
+    this.#dependencies.events.pubsubPlaced(this.#network, this.#placed.size);
   }
 
   /** Leaves nodes that still speak but have fallen behind, where there are better ones. */
@@ -227,13 +251,13 @@ export class NodeSubscriptions implements SubscriptionSource, Disposable {
 
   #refuse(placed: Placed): void {
     const { shared, error } = placed;
-    this.#placed.delete(shared);
+    this.#forget(shared);
     if (shared.isOpen) shared.lose();
     else shared.refused(error);
   }
 
   #lose(placed: Placed): void {
-    this.#placed.delete(placed.shared);
+    this.#forget(placed.shared);
     this.#homeless.delete(placed);
     placed.shared.lose();
   }

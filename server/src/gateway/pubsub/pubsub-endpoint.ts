@@ -8,6 +8,7 @@ import type { LimitDecision } from "../../limits/index.ts";
 import { RefusedSession, type SocketMount, type SocketPeer, type SocketSession } from "../../net/index.ts";
 import { ConnectionCounts, MessagePacer } from "../../streams/index.ts";
 import { isRpcPath, RequestContext, type RequestHead } from "../request-context.ts";
+import { FlowSubscriptions } from "./flow-subscriptions.ts";
 import { connectionSubscriptionsMax, connectionsMax, NodeSubscriptions } from "./node-subscriptions.ts";
 import { NodeVersions } from "./node-versions.ts";
 import { PubSubSession } from "./pubsub-session.ts";
@@ -18,6 +19,7 @@ import {
   type SessionDependencies,
 } from "./session-dependencies.ts";
 import type { SubscriptionSource } from "./shared-subscription.ts";
+import type { SubscriptionSpec } from "./subscription-spec.ts";
 import { SubscriptionTable } from "./subscription-table.ts";
 
 export interface PubSubOptions {
@@ -63,7 +65,7 @@ export class PubSubEndpoint implements SocketMount, Disposable {
   /** In the order in which they came. */
   readonly #sessions = new Set<CheckedSession>();
   readonly #table: SubscriptionTable;
-  readonly #nodes = new Map<Network, NodeSubscriptions>();
+  readonly #sources = new Map<Network, NetworkSources>();
   #recheckTimer: Timer | null = null;
 
   constructor(options: PubSubOptions, dependencies: PubSubDependencies) {
@@ -74,7 +76,11 @@ export class PubSubEndpoint implements SocketMount, Disposable {
         subscriptionsMax: networkSubscriptionsMax,
         lingerMs,
       },
-      { clock: dependencies.clock, events: dependencies.events, source: (network) => this.#sourceOf(network) },
+      {
+        clock: dependencies.clock,
+        events: dependencies.events,
+        source: (network, spec) => this.#sourceOf(network, spec),
+      },
     );
     this.#dependencies = {
       ...dependencies,
@@ -100,22 +106,38 @@ export class PubSubEndpoint implements SocketMount, Disposable {
     });
   }
 
-  /** The nodes of a network, from the first subscription on. */
-  #sourceOf(network: Network): SubscriptionSource | null {
-    const known = this.#nodes.get(network);
-    if (known !== undefined) return known;
-    const { clock, events, pool } = this.#dependencies;
-    const nodes = pool(network);
-    if (nodes === null) return null;
-    const source = new NodeSubscriptions({ clock, events, pool: nodes });
-    this.#nodes.set(network, source);
-    return source;
+  /** The blocks of the log where they say all of it, else the nodes; null for a network without nodes. */
+  #sourceOf(network: Network, spec: SubscriptionSpec): SubscriptionSource | null {
+    const sources = this.#sources.get(network) ?? this.#openSources(network);
+    if (sources === null) return null;
+    return sources.blocks.serves(spec) ? sources.blocks : sources.nodes;
+  }
+
+  #openSources(network: Network): NetworkSources | null {
+    const { clock, random, events, pool, flow } = this.#dependencies;
+    const ofNetwork = pool(network);
+    if (ofNetwork === null) return null;
+    const nodes = new NodeSubscriptions({ clock, events, pool: ofNetwork });
+    const blocks = new FlowSubscriptions({
+      clock,
+      random,
+      events,
+      pool: ofNetwork,
+      nodes,
+      flow: () => flow?.(network) ?? null,
+    });
+    const sources = { nodes, blocks };
+    this.#sources.set(network, sources);
+    return sources;
   }
 
   [Symbol.dispose](): void {
     this.#recheckTimer?.cancel();
     this.#table[Symbol.dispose]();
-    for (const nodes of this.#nodes.values()) nodes[Symbol.dispose]();
+    for (const { blocks, nodes } of this.#sources.values()) {
+      blocks[Symbol.dispose]();
+      nodes[Symbol.dispose]();
+    }
   }
 
   serves(path: string): boolean {
@@ -210,6 +232,12 @@ export class PubSubEndpoint implements SocketMount, Disposable {
     this.#sessions.add(session);
     return session;
   }
+}
+
+/** Where the subscriptions of a network are made. */
+interface NetworkSources {
+  readonly blocks: FlowSubscriptions;
+  readonly nodes: NodeSubscriptions;
 }
 
 /** A client that has its place. */

@@ -1,9 +1,10 @@
 import type { Network, Permission } from "@sluice/contract/tiers";
-import type { Clock } from "@sluice/lib";
+import type { Clock, Random } from "@sluice/lib";
 import type { Access } from "../../access/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
 import type { ConnectionPlaces, MessagePacer } from "../../streams/index.ts";
 import type { GatewayEvents } from "../events.ts";
+import type { PubSubFlow } from "./flow-subscriptions.ts";
 import type { PubSubPool } from "./node-subscriptions.ts";
 import type { NodeVersions } from "./node-versions.ts";
 import type { SubscriptionTable } from "./subscription-table.ts";
@@ -13,12 +14,15 @@ export const readPermission: readonly Permission[] = ["read"];
 
 export interface PubSubDependencies {
   readonly clock: Clock;
+  readonly random: Random;
   readonly access: Access;
   readonly events: GatewayEvents;
   readonly requestId: () => string;
   readonly served: (fact: RequestFact) => void;
   /** The nodes of a network; null where it has none. */
   readonly pool: (network: Network) => PubSubPool | null;
+  /** The blocks of a network as this process has them; absent, and null, where it has none. */
+  readonly flow?: (network: Network) => PubSubFlow | null;
   /** Shared with other processes; the endpoint's own when absent. */
   readonly places?: ConnectionPlaces;
 }

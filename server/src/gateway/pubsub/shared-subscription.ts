@@ -43,7 +43,8 @@ export class SharedSubscription {
   readonly id: number;
   readonly network: Network;
   readonly spec: SubscriptionSpec;
-  readonly source: SubscriptionSource;
+  /** Whoever hands it to another source sets that. */
+  source: SubscriptionSource;
   readonly #over: SharedOptions["over"];
   readonly #head: string;
   readonly #tail: string;

@@ -70,7 +70,7 @@ export class SubscriptionTable implements Disposable {
     if (source === null || !this.#hasRoom(own)) return null;
     const id = this.#nextId;
     this.#nextId += 1;
-    const shared = new SharedSubscription({ id, network, spec, source, over: (ended) => this.#forget(ended) });
+    const shared = new SharedSubscription({ id, network, spec, source, over: (ended) => this.#close(ended) });
     own.byKey.set(spec.key, shared);
     this.#counted(network, own);
     shared.join(subscriber, answered);

@@ -13,6 +13,7 @@ import type { Tracing } from "../../observe/index.ts";
 import { Rpc } from "../../rpc/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome } from "../../upstreams/index.ts";
 import { type GatewayDependencies, GatewayServer } from "../gateway.ts";
+import type { PubSubFlow } from "../pubsub/flow-subscriptions.ts";
 import { PubSubEndpoint } from "../pubsub/pubsub-endpoint.ts";
 
 export const testKey = "sk_dev_test";
@@ -68,6 +69,8 @@ export interface BootOptions {
   readonly apps?: GatewayDependencies["apps"];
   readonly tracing?: Pick<Tracing, "span">;
   readonly reportEveryMs?: number;
+  /** The blocks of devnet, for PubSub. */
+  readonly flow?: () => PubSubFlow | null;
 }
 
 function makeFakes(): Fakes {
@@ -125,6 +128,7 @@ function dependenciesOf(fakes: Fakes, facts: RequestFact[], faults: unknown[]) {
       pubsubClosed: () => {},
       pubsubMoved: () => {},
       pubsubShared: () => {},
+      pubsubPlaced: () => {},
       pubsubUpstreams: () => {},
       pubsubBridged: () => {},
       pubsubWaited: () => {
@@ -181,7 +185,12 @@ export async function bootGateway(options: BootOptions): Promise<BootedGateway> 
       allowUnknownMethods: options.allowUnknownMethods ?? false,
       ...(options.reportEveryMs === undefined ? {} : { reportEveryMs: options.reportEveryMs }),
     },
-    { ...shared, pool: (network) => upstreams.pool(network) },
+    {
+      ...shared,
+      random: seededRandom(3),
+      pool: (network) => upstreams.pool(network),
+      flow: (network) => (network === "devnet" ? (options.flow?.() ?? null) : null),
+    },
   );
   const gateway = new GatewayServer(
     {
