@@ -27,6 +27,9 @@ const diskBytes = 512 * 1024 * 1024;
 /** The log takes nothing while less than a block is left. */
 const leftBytesMax = 20_000;
 const settleMs = 240_000;
+/** A ledger that becomes no further final for so long stands still, however slow the machine is. */
+const standstillMs = 180_000;
+const saidMax = 6_000;
 const clusterMs = 120_000;
 const stream = "kills-chain-devnet";
 const openingEvents = 60;
@@ -246,10 +249,8 @@ async function verdict(chain: FaultyChain, { reader, ingesters, counts, reading 
   const last = await finalizedSlot(chain.rpc);
   const faults: string[] = [];
   for (const [index, ingester] of ingesters.entries()) {
-    const isWritten = async () => ((await ingester.metric("sluice_history_watermark_slot")) ?? 0) >= last;
-    await eventually("the ledger has all", isWritten, settleMs).catch(() =>
-      faults.push(`ledger ${index} is not final up to ${last} in time: ${ingester.said().slice(-2_000)}`),
-    );
+    const fault = await standstill(ingester, last);
+    if (fault !== null) faults.push(`ledger ${index}: ${fault}`);
   }
   await reading?.stop().catch((error: unknown) => faults.push(`reader: ${error}`));
   for (const ingester of ingesters) await ingester.end();
@@ -269,6 +270,20 @@ async function verdict(chain: FaultyChain, { reader, ingesters, counts, reading 
   counts.add("events", reader.confirmed.events + reader.finalized.events);
   counts.add("undone", reader.confirmed.chain.undone);
   return faults;
+}
+
+/** Waits until a ledger is final up to a slot; what stands still where it does not get on for long. */
+async function standstill(ingester: Ingester, last: number): Promise<string | null> {
+  let watermark = -1;
+  for (let movedMs = performance.now(); performance.now() - movedMs < standstillMs; await Bun.sleep(500)) {
+    const now = (await ingester.metric("sluice_history_watermark_slot")) ?? 0;
+    if (now >= last) return null;
+    if (now !== watermark) movedMs = performance.now();
+    watermark = now;
+  }
+  const names = ["sluice_history_lag_slots", "sluice_history_failures_total", "sluice_ingest_lag_slots"];
+  const figures = await Promise.all(names.map(async (name) => `${name} ${await ingester.metric(name)}`));
+  return `it stays final up to ${watermark} of ${last}: ${figures.join(", ")}; ${ingester.said().slice(-saidMax)}`;
 }
 
 function temporary(resources: AsyncDisposableStack): string {
