@@ -1,5 +1,5 @@
 /** Bodies of blocks as a log has them: transfers, and what a public chain has: votes and transactions of about 5 KB. */
-import { type ConfirmedTransaction, packBlock } from "@sluice/encode";
+import { type ConfirmedBlock, type ConfirmedTransaction, packBlock } from "@sluice/encode";
 import { type Random, seededRandom } from "@sluice/lib";
 import { addressBytes, encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
@@ -126,27 +126,40 @@ function swap(world: World, index: number): ConfirmedTransaction {
 
 export type Workload = "transfers" | "mix";
 
-/** Blocks of consecutive slots. A mix has seven votes for three of the larger transactions. */
-export function blocksOf(
+export interface BlocksWish {
+  readonly slots: number;
+  readonly transactions: number;
+  readonly seed: number;
+}
+
+/** Blocks of consecutive slots from 1 on, each after the one before. A mix has seven votes for three larger ones. */
+export function* confirmedBlocksOf(
   workload: Workload,
-  { slots, transactions, seed }: { readonly slots: number; readonly transactions: number; readonly seed: number },
-): Uint8Array[] {
+  { slots, transactions, seed }: BlocksWish,
+): Generator<ConfirmedBlock> {
   const random = seededRandom(seed);
   const world = { random, people: keysOf(random, accounts), programs: keysOf(random, 3) };
   const made = (index: number): ConfirmedTransaction => {
     if (workload === "transfers") return transfer(world, index);
     return index % 10 < 7 ? vote(world, index) : swap(world, index);
   };
-  return Array.from({ length: slots }, (_, slot) =>
-    packBlock({
+  let previousBlockhash = encodeBase58(random.bytes(32));
+  for (let slot = 0; slot < slots; slot += 1) {
+    const blockhash = encodeBase58(random.bytes(32));
+    yield {
       slot: BigInt(slot + 1),
       parentSlot: BigInt(slot),
-      blockhash: encodeBase58(random.bytes(32)),
-      previousBlockhash: encodeBase58(random.bytes(32)),
+      blockhash,
+      previousBlockhash,
       blockTime: 1_790_000_000n + BigInt(slot),
       blockHeight: BigInt(slot),
       transactions: Array.from({ length: transactions }, (_, index) => made(index)),
       rewards: [],
-    }),
-  );
+    };
+    previousBlockhash = blockhash;
+  }
 }
+
+/** The same as bodies of the log. */
+export const blocksOf = (workload: Workload, wish: BlocksWish): Uint8Array[] =>
+  Array.from(confirmedBlocksOf(workload, wish), packBlock);

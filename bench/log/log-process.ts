@@ -10,6 +10,7 @@ import { addressOfBytes, type Slot } from "@sluice/wire/identifiers";
 import { type BlockHeader, createLogEvents, openChainLog } from "../../server/src/log/index.ts";
 import { createMetrics } from "../../server/src/observe/index.ts";
 import { FileLock } from "../../server/src/state/index.ts";
+import { now } from "../ingest/now.ts";
 
 export interface LogProcessOptions {
   readonly logUrl: string | null;
@@ -31,8 +32,6 @@ export interface LogReport {
 }
 
 const mebibyte = 1024 * 1024;
-/** Milliseconds by a clock that the processes of a machine share, in fractions. */
-const now = (): number => performance.timeOrigin + performance.now();
 const options = JSON.parse(process.argv[2] ?? "") as LogProcessOptions;
 const hashOf = (slot: number): string =>
   addressOfBytes(new Uint8Array(createHash("sha256").update(`block ${slot}`).digest()));
