@@ -9,7 +9,7 @@ const read = (...frames: readonly Frame[]): string[] => eventsOf([Buffer.concat(
 
 test("streams of frames read the same whole, cut anywhere and byte by byte; changed ones are evaluated alike", async () => {
   expect(await run({ n: 300, seed: 5 })).toMatchObject({ passed: true });
-});
+}, 30_000);
 
 test("the examples of RFC 6455, section 5.7, are read and written as it says", () => {
   expect(eventsOf([Buffer.from("818537fa213d7f9f4d5158", "hex")])).toEqual(["text Hello"]);
