@@ -1,4 +1,4 @@
-import { systemClock } from "@sluice/lib";
+import { ManualClock, systemClock } from "@sluice/lib";
 import { HttpServer } from "../../http1/server/server.ts";
 import { WebSocketServer } from "../server.ts";
 import { ClientSession } from "../session.ts";
@@ -24,7 +24,8 @@ export class EchoServer implements AsyncDisposable {
 
   constructor() {
     const events = { internalError: (_where: string, error: unknown) => void this.errors.push(error) };
-    this.#webSockets = new WebSocketServer({ clock: systemClock, events });
+    // No client is pinged: what it gets is all an answer to what it sent.
+    this.#webSockets = new WebSocketServer({ clock: new ManualClock(), events });
     const refused = { status: 400, fields: "", body: "" };
     this.#server = new HttpServer(
       { hostname: "127.0.0.1", port: 0 },
