@@ -27,7 +27,8 @@ interface Case extends Turns {
 }
 const cases: Readonly<Record<string, Case>> = {
   bursts: { clients: 500, stalled: 0, messages: 30, turns: 60, everyMs: 40 },
-  single: { clients: 500, stalled: 0, messages: 1, turns: 600, everyMs: 10 },
+  single: { clients: 500, stalled: 0, messages: 1, turns: 300, everyMs: 12 },
+  ticks: { clients: 1_000, stalled: 0, messages: 1, turns: 40, everyMs: 100 },
   many: { clients: 10_000, stalled: 0, messages: 1, turns: 12, everyMs: 300 },
   "many-bursts": { clients: 10_000, stalled: 0, messages: 30, turns: 6, everyMs: 800 },
   read: { clients: 900, stalled: 0, messages: 30, turns: 40, everyMs: 60 },
