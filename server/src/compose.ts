@@ -223,7 +223,7 @@ export const startSteps = [
   step("ingest", ["gateway", "chainLogs"], ({ gateway: { upstreams }, chainLogs }, shared) =>
     openIngest(shared.config, { ...shared, upstreams, chainLogs }),
   ),
-  step("flows", ["chainLogs"], ({ chainLogs }, shared) => openFlows(shared.config, { ...shared, chainLogs })),
+  step("flows", ["stores", "chainLogs"], (parts, shared) => openFlows(shared.config, { ...shared, ...parts })),
   step("history", ["stores", "gateway", "chainLogs"], ({ gateway: { upstreams }, ...parts }, shared) =>
     openLedgerWriters(shared.config, { ...shared, ...parts, upstreams }),
   ),

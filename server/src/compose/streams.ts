@@ -1,4 +1,5 @@
 import type { Config } from "../config/index.ts";
+import { LedgerBlocks } from "../history/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
 import type { ChainLogs } from "../log/index.ts";
 import type { SocketMount } from "../net/index.ts";
@@ -12,14 +13,21 @@ import {
 } from "../streams/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { opensStreams } from "./endpoints.ts";
+import type { Stores } from "./stores.ts";
 
 /** The flow of blocks of every network with nodes; null where this process does not have the role. */
 export async function openFlows(
   config: Config,
-  { chainLogs, resources, ...dependencies }: Dependencies & { readonly chainLogs: ChainLogs },
+  {
+    chainLogs,
+    stores,
+    resources,
+    ...dependencies
+  }: Dependencies & { readonly chainLogs: ChainLogs; readonly stores: Stores },
 ): Promise<Flows | null> {
   if (!opensStreams(config)) return null;
-  const flows = resources.use(new Flows({ events: createStreamsEvents(dependencies) }));
+  const past = new LedgerBlocks({ chain: stores.ledger.chainReads });
+  const flows = resources.use(new Flows({ events: createStreamsEvents(dependencies), past }));
   await flows.follow(chainLogs);
   return flows;
 }

@@ -11,4 +11,5 @@ export { ChainBackfill } from "./backfill/chain-backfill.ts";
 export { createHistoryEvents, type HistoryEvents, historyMetrics } from "./events.ts";
 export { HistoryApp, historyMethods, historyPath } from "./http/history-app.ts";
 export { Lookups } from "./lookups/lookups.ts";
+export { LedgerBlocks, type PastBlock } from "./lookups/past-blocks.ts";
 export { LedgerWriter } from "./writer/ledger-writer.ts";

@@ -6,6 +6,7 @@
  */
 export { type ChainLogListener, ChainLogs } from "./chain-logs.ts";
 export { areLevel, cursorWithin } from "./cursor.ts";
+export { LogError } from "./errors.ts";
 export { createLogEvents, logMetrics } from "./events.ts";
 export { type ChainLogDependencies, type ChainLogOptions, openChainLog } from "./open.ts";
 export {

@@ -96,6 +96,14 @@ export interface FollowOptions {
   readonly from: FollowFrom;
 }
 
+/** Where a cursor stands, for those who have what the log no longer holds. */
+export interface CursorPlace extends BlockPlace {
+  /** Items of the block up to this one were handled; null when all of it was. */
+  readonly index: number | null;
+  /** The last finalized slot that was known; null before the first. */
+  readonly finalizedSlot: Slot | null;
+}
+
 /** Events in order, as fast as they are taken; nothing waits in memory for a follower that takes none. */
 export interface Follower extends AsyncIterableIterator<LogEvent>, AsyncDisposable {
   /** The cursor of what was told last; `index` marks a block as handled up to that item. */
@@ -136,6 +144,10 @@ export interface ChainLog extends AsyncDisposable {
    */
   append(record: LogRecord): Promise<AppendOutcome>;
   follow(options: FollowOptions): FollowOutcome;
+  /** Where a cursor of a stage stands, whether that is held or not; null for one that is invalid. */
+  placeOf(cursor: string, stage: Stage): CursorPlace | null;
+  /** The cursor after a block of the chain, whether that is held or not. */
+  cursorAfter(stage: Stage, place: BlockPlace): string;
   /** The first block that is held; null for an empty log. */
   earliest(): BlockPlace | null;
   /** The newest block of a stage; null when there is none. */

@@ -4,7 +4,7 @@ import type { Slot } from "@sluice/wire/identifiers";
 import { BlockFollower, type FollowedLog, isNowhere, positionBefore } from "./block-follower.ts";
 import { BodyTail } from "./body-tail.ts";
 import { type Block, ChainIndex, type StoredBody } from "./chain-index.ts";
-import { type CursorChain, decodeCursor, type LogPosition } from "./cursor.ts";
+import { type CursorChain, decodeCursor, encodeCursor, type LogPosition } from "./cursor.ts";
 import { LogError } from "./errors.ts";
 import type { LogEvents } from "./events.ts";
 import { isGap, isHeader, isSameChain, type StoredHead } from "./head-codec.ts";
@@ -16,6 +16,7 @@ import {
   bodyBytesMax,
   type ChainIdentity,
   type ChainLog,
+  type CursorPlace,
   type FollowOptions,
   type FollowOutcome,
   type GapRecord,
@@ -117,6 +118,15 @@ export class StoredChainLog implements ChainLog, RecordReceiver, FollowedLog {
     const follower = new BlockFollower(this, position);
     this.#followers.add(follower);
     return { ok: true, follower };
+  }
+
+  placeOf(cursor: string, stage: Stage): CursorPlace | null {
+    const position = decodeCursor(cursor, this.of);
+    return position?.stage === stage ? position : null;
+  }
+
+  cursorAfter(stage: Stage, place: BlockPlace): string {
+    return encodeCursor(positionAfter(this.index, stage, place), this.of);
   }
 
   earliest(): BlockPlace | null {

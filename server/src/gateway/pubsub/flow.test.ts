@@ -34,6 +34,7 @@ async function withFlow(use: (told: Told) => Promise<void>): Promise<void> {
     Promise.all(listeners.map((listener) => listener("devnet", open, of)));
   using flows = new Flows({
     events: createStreamsEvents({ log: createLog({ level: "silent" }), metrics: createMetrics() }),
+    past: null,
   });
   await flows.follow({
     networks: ["devnet"],

@@ -1,19 +1,23 @@
-import { type ChainLog, cursorWithin, type Follower, type LogEvent, type Stage } from "../../log/index.ts";
+import { type ChainIdentity, type ChainLog, cursorWithin, type Follower, type Stage } from "../../log/index.ts";
 import type { StreamsEvents } from "../events.ts";
 import type { FlowBlocks } from "./flow-block.ts";
 import type { FlowEnd, FlowReceiver } from "./flow-receiver.ts";
-import { tellingOf } from "./telling.ts";
+import type { PastReader } from "./past.ts";
+import { type ToldEvent, tellingOf } from "./telling.ts";
 
 export interface CatchUpOptions {
   readonly stage: Stage;
   readonly receiver: FlowReceiver;
-  /** At the place where the receiver begins. */
-  readonly follower: Follower;
+  /** Where the receiver begins. */
+  readonly cursor: string;
 }
 
 export interface CatchUpDependencies {
   readonly log: Pick<ChainLog, "network" | "follow">;
+  readonly chain: ChainIdentity;
   readonly blocks: FlowBlocks;
+  /** What the log no longer holds; null where nothing else holds it. */
+  readonly past: Pick<PastReader, "next"> | null;
   readonly events: StreamsEvents;
   /** Makes the receiver live where it has been told what the live ones have been told; false where it has not. */
   readonly joins: (one: CatchUp) => boolean;
@@ -32,7 +36,8 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 export class CatchUp {
   readonly #options: CatchUpOptions;
   readonly #dependencies: CatchUpDependencies;
-  #follower: Follower;
+  /** Null where what comes next is to be asked for by the cursor. */
+  #follower: Follower | null = null;
   /** After what the receiver has handled. */
   #cursor: string;
   #state: "reading" | "waiting" | "live" | "over" = "waiting";
@@ -40,8 +45,7 @@ export class CatchUp {
   constructor(options: CatchUpOptions, dependencies: CatchUpDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#follower = options.follower;
-    this.#cursor = options.follower.cursor();
+    this.#cursor = options.cursor;
   }
 
   get cursor(): string {
@@ -61,14 +65,14 @@ export class CatchUp {
   tryJoin(): void {
     if (this.#state !== "reading" || !this.#dependencies.joins(this)) return;
     this.#state = "live";
-    void this.#follower.return();
+    this.#unfollow();
     this.#dependencies.over(this, "live");
   }
 
   end(reason: FlowEnd | "left"): void {
     if (this.#hasLeft) return;
     this.#state = "over";
-    void this.#follower.return();
+    this.#unfollow();
     this.#dependencies.over(this, reason);
   }
 
@@ -88,21 +92,41 @@ export class CatchUp {
   /** Tells what comes next and waits until the receiver takes more; false when it reads no more. */
   async #readOn(): Promise<boolean> {
     if (!(await this.#isReady())) return false;
-    const { done, value } = await this.#follower.next();
+    const event = await this.#next();
     if (this.#hasLeft) return false;
-    if (done === true || value.type === "expired") {
-      this.end(done === true ? "closed" : "expired");
+    if (typeof event === "string") {
+      this.end(event);
       return false;
     }
     this.#state = "waiting";
-    if (!this.#tell(value)) {
-      // The rest of the block is read again once there is room for it, so that nobody holds it meanwhile.
-      void this.#follower.return();
-      if (!(await this.#isReady())) return false;
-      return this.#follow();
-    }
+    // The rest of a block is read again once there is room for it, so that nobody holds it meanwhile.
+    if (!this.#tell(event)) this.#unfollow();
     await nextTurn();
     return !this.#hasLeft;
+  }
+
+  /** What comes next, from the log where that holds it, else from the past. */
+  async #next(): Promise<ToldEvent | FlowEnd> {
+    if (this.#follower === null) {
+      const { log } = this.#dependencies;
+      const outcome = log.follow({ stage: this.#options.stage, from: { cursor: this.#cursor } });
+      if (outcome.ok) this.#follower = outcome.follower;
+      else return outcome.code === "CURSOR_INVALID" ? "failed" : await this.#nextOfPast();
+    }
+    const { done, value } = await this.#follower.next();
+    if (done === true) return "closed";
+    if (value.type !== "expired") return value;
+    this.#follower = null;
+    return await this.#nextOfPast();
+  }
+
+  async #nextOfPast(): Promise<ToldEvent | FlowEnd> {
+    return (await this.#dependencies.past?.next(this.#cursor)) ?? "expired";
+  }
+
+  #unfollow(): void {
+    void this.#follower?.return();
+    this.#follower = null;
   }
 
   /** Waits until the receiver takes more, and goes live where it can; false when it has left. */
@@ -116,23 +140,11 @@ export class CatchUp {
   }
 
   /** Whether the receiver took all of it. */
-  #tell(event: Exclude<LogEvent, { type: "expired" }>): boolean {
+  #tell(event: ToldEvent): boolean {
     const tell = tellingOf(event, { stage: this.#options.stage, ...this.#dependencies });
     const last = tell === null ? null : tell(this.#options.receiver);
     if (last === null) this.#cursor = event.cursor;
     else if (last >= 0) this.#cursor = cursorWithin(event.cursor, last);
     return last === null;
-  }
-
-  /** Goes on after what was handled; false where that is no longer held. */
-  #follow(): boolean {
-    const { log } = this.#dependencies;
-    const outcome = log.follow({ stage: this.#options.stage, from: { cursor: this.#cursor } });
-    if (!outcome.ok) {
-      this.end("expired");
-      return false;
-    }
-    this.#follower = outcome.follower;
-    return true;
   }
 }

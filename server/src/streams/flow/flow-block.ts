@@ -39,12 +39,8 @@ export class FlowBlocks {
 
   /** @throws {MalformedBytes} when the body is not that of the block */
   of(header: BlockHeader, body: Uint8Array): FlowBlock {
-    const known = this.#kept.get(header.blockhash);
-    if (known !== undefined) {
-      this.#kept.delete(header.blockhash);
-      this.#kept.set(header.blockhash, known);
-      return known.block;
-    }
+    const known = this.#known(header);
+    if (known !== undefined) return known;
     const decoded = unpackOnce(body);
     if (decoded.slot !== header.slot || decoded.blockhash !== header.blockhash) {
       throw new MalformedBytes("the body is of another block");
@@ -52,6 +48,24 @@ export class FlowBlocks {
     const block = new FlowBlock(header, decoded);
     this.#keep({ block, bodyBytes: body.length });
     return block;
+  }
+
+  /** The same of a block that is decoded already. */
+  ofDecoded(header: BlockHeader, decoded: ConfirmedBlock): FlowBlock {
+    const known = this.#known(header);
+    if (known !== undefined) return known;
+    const block = new FlowBlock(header, decoded);
+    const bodyBytes = decoded.transactions.reduce((bytes, transaction) => bytes + transaction.bytes.length, 0);
+    this.#keep({ block, bodyBytes });
+    return block;
+  }
+
+  #known({ blockhash }: BlockHeader): FlowBlock | undefined {
+    const known = this.#kept.get(blockhash);
+    if (known === undefined) return undefined;
+    this.#kept.delete(blockhash);
+    this.#kept.set(blockhash, known);
+    return known.block;
   }
 
   #keep(kept: KeptBlock): void {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { seededRandom } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
-import { blockRecord } from "../../history/testing/blocks.ts";
+import { blockOfHeader, blockRecord } from "../../history/testing/blocks.ts";
 import { type ChainLog, cursorWithin, type LogRecord } from "../../log/index.ts";
 import { chain, headerOf, modelChain, slotOf, stageOf } from "../../log/testing/chain-model.ts";
 import { type MemoryLog, openMemoryLog } from "../../log/testing/memory-log.ts";
@@ -10,6 +10,7 @@ import { createStreamsEvents } from "../events.ts";
 import { ToldFlow, type ToldOptions } from "../testing/told-flow.ts";
 import type { FlowBlock } from "./flow-block.ts";
 import { NetworkFlow } from "./flows.ts";
+import type { PastBlocks } from "./past.ts";
 
 let memory: MemoryLog;
 let flow: NetworkFlow;
@@ -18,7 +19,7 @@ const events = createStreamsEvents({ log: createLog({ level: "silent" }), metric
 
 beforeEach(async () => {
   memory = await openMemoryLog(chain);
-  flow = new NetworkFlow({ network: "devnet", log: memory.log, chain }, events);
+  flow = new NetworkFlow({ network: "devnet", log: memory.log, chain, past: null }, events);
 });
 afterEach(async () => {
   flow.end("closed");
@@ -200,7 +201,7 @@ describe("who resumes", () => {
         ...(await openMemoryLog(chain)),
         [Symbol.asyncDispose]: () => own.log[Symbol.asyncDispose](),
       };
-      const network = new NetworkFlow({ network: "devnet", log: own.log, chain }, events);
+      const network = new NetworkFlow({ network: "devnet", log: own.log, chain, past: null }, events);
       const start = own.log.follow({ stage: "confirmed", from: "earliest" });
       if (!start.ok) throw new Error(start.code);
       const clients = Array.from({ length: 5 }, () => {
@@ -238,6 +239,79 @@ describe("who resumes", () => {
       for (const { receiver } of clients) expect(itemsOf(receiver)).toEqual(wanted);
       network.end("closed");
     }
+  });
+});
+
+describe("what the log no longer holds", () => {
+  /** Final blocks of slots below a bound, of a chain whose slots are all filled. */
+  const pastOf = (from: number, until: number): PastBlocks => {
+    const held = (slot: bigint): boolean => slot >= BigInt(from) && slot < BigInt(until);
+    return {
+      first: async (_network, slot) => {
+        if (!held(slot)) return null;
+        const header = headerOf(Number(slot));
+        return { header, block: blockOfHeader(header) };
+      },
+      last: async (_network, slot) => (held(slot) ? headerOf(Number(slot)) : null),
+      firstSlot: async () => slotOf(from),
+    };
+  };
+  const behind = async (receiver: ToldFlow, from: Parameters<NetworkFlow["joinPast"]>[0]["from"], past: PastBlocks) => {
+    flow = new NetworkFlow({ network: "devnet", log: memory.log, chain, past }, events);
+    return await flow.joinPast({ stage: "confirmed", from }, receiver);
+  };
+  const slotsOf = (receiver: ToldFlow): number[] => receiver.blocks.map(({ slot }) => Number(slot));
+  const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
+
+  test("comes from the past and goes on in the log and live, also in parts of blocks", async () => {
+    await appendSlots(100, 130);
+    memory.trimBelow(slotOf(120));
+    const receiver = told({ itemsAtOnce: 2 });
+    expect(await behind(receiver, { slot: slotOf(105) }, pastOf(103, 122))).toMatchObject({ ok: true });
+    await eventually("the head", () => receiver.isLive);
+    await appendSlots(131, 132);
+    await eventually("live blocks", () => receiver.blocks.length === 28);
+    expect(slotsOf(receiver)).toEqual(range(105, 132));
+    expect(itemsOf(receiver)).toEqual([...new Set(itemsOf(receiver))]);
+    // Whoever was cut off there goes on in the middle of a block of the past.
+    const at = receiver.items.findIndex(({ slot, index }) => slot === slotOf(109) && index === 1);
+    const again = told();
+    const cursor = receiver.items[at]?.cursor ?? "";
+    expect(await flow.joinPast({ stage: "confirmed", from: { cursor } }, again)).toMatchObject({ ok: true });
+    await eventually("the head", () => again.isLive);
+    expect(itemsOf(again)).toEqual(itemsOf(receiver).slice(at + 1));
+  });
+
+  test("is refused with the first slot where nothing holds it, and ends where it is removed on the way", async () => {
+    await appendSlots(100, 130);
+    memory.trimBelow(slotOf(120));
+    const refused = { ok: false, code: "CURSOR_EXPIRED", firstSlot: slotOf(103) } as const;
+    expect(await behind(told(), { slot: slotOf(101) }, pastOf(103, 122))).toEqual(refused);
+    const receiver = told();
+    // Between what is held of the past and the log there is nothing.
+    expect(await behind(receiver, { slot: slotOf(105) }, pastOf(103, 110))).toMatchObject({ ok: true });
+    await eventually("the end", () => receiver.end !== null);
+    expect([receiver.end, slotsOf(receiver)]).toEqual(["expired", range(105, 109)]);
+  });
+
+  test("takes back a block that died since, and goes on after what was final then", async () => {
+    await appendSlots(100, 104);
+    await append([stageOf(headerOf(102), "finalized")]);
+    const fork = headerOf(105, headerOf(104), "fork");
+    await append([blockRecord(fork)]);
+    const first = told();
+    join(first, { slot: slotOf(104) });
+    await eventually("the head", () => first.isLive);
+    const cursor = first.cursors.at(-1) ?? "";
+    await append([blockRecord(headerOf(105)), ...range(106, 130).map((slot) => blockRecord(headerOf(slot)))]);
+    await append([stageOf(headerOf(125), "finalized")]);
+    memory.trimBelow(slotOf(120));
+    const undone: bigint[] = [];
+    const receiver = told();
+    receiver.undo = (undo, back) => void undone.push(undo.slot, back.slot);
+    expect(await behind(receiver, { cursor }, pastOf(100, 122))).toMatchObject({ ok: true });
+    await eventually("the head", () => receiver.isLive);
+    expect([undone, slotsOf(receiver)]).toEqual([[105n, 102n], range(103, 130)]);
   });
 });
 

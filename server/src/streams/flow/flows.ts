@@ -4,11 +4,25 @@ import type { ChainIdentity, ChainLog, ChainLogs, Stage } from "../../log/index.
 import type { StreamsEvents } from "../events.ts";
 import { FlowBlocks } from "./flow-block.ts";
 import type { FlowEnd, FlowFrom, FlowOutcome, FlowReceiver } from "./flow-receiver.ts";
+import type { PastBlocks } from "./past.ts";
 import { StageFlow } from "./stage-flow.ts";
 
 export interface FlowJoin {
   readonly stage: Stage;
   readonly from: FlowFrom;
+}
+
+export interface PastJoin {
+  readonly stage: Stage;
+  readonly from: Exclude<FlowFrom, "live">;
+}
+
+export interface NetworkFlowParts {
+  readonly network: Network;
+  readonly log: ChainLog;
+  readonly chain: ChainIdentity;
+  /** What the log no longer holds; null where nothing else holds it. */
+  readonly past: PastBlocks | null;
 }
 
 /** The blocks of one network, as long as its log is open. */
@@ -18,14 +32,11 @@ export class NetworkFlow {
   readonly log: ChainLog;
   readonly #stages: Readonly<Record<Stage, StageFlow>>;
 
-  constructor(
-    of: { readonly network: Network; readonly log: ChainLog; readonly chain: ChainIdentity },
-    events: StreamsEvents,
-  ) {
+  constructor(of: NetworkFlowParts, events: StreamsEvents) {
     this.network = of.network;
     this.chain = of.chain;
     this.log = of.log;
-    const dependencies = { log: of.log, blocks: new FlowBlocks(), events };
+    const dependencies = { ...of, blocks: new FlowBlocks(), events };
     this.#stages = {
       processed: new StageFlow("processed", dependencies),
       confirmed: new StageFlow("confirmed", dependencies),
@@ -39,6 +50,15 @@ export class NetworkFlow {
    */
   join({ stage, from }: FlowJoin, receiver: FlowReceiver): FlowOutcome {
     return this.#stages[stage].join(from, receiver);
+  }
+
+  /**
+   * The same from a place that the log no longer holds, where `join` says CURSOR_EXPIRED.
+   *
+   * @throws {unknown} while what is held of the past cannot be read
+   */
+  joinPast({ stage, from }: PastJoin, receiver: FlowReceiver): Promise<FlowOutcome> {
+    return this.#stages[stage].joinPast(from, receiver);
   }
 
   /** The slot of the newest block of a stage; null while there is none. */
@@ -57,12 +77,14 @@ export class NetworkFlow {
  */
 export class Flows implements Disposable {
   readonly events: StreamsEvents;
+  readonly #past: PastBlocks | null;
   readonly #flows = new Map<Network, NetworkFlow>();
   #networks: readonly Network[] = [];
   #following: Disposable | null = null;
 
-  constructor({ events }: { readonly events: StreamsEvents }) {
+  constructor({ events, past }: { readonly events: StreamsEvents; readonly past: PastBlocks | null }) {
     this.events = events;
+    this.#past = past;
   }
 
   /** Follows which logs are open. */
@@ -71,7 +93,8 @@ export class Flows implements Disposable {
     this.#following = await chainLogs.follow((network, log, chain) => {
       this.#flows.get(network)?.end("closed");
       this.#flows.delete(network);
-      if (log !== null) this.#flows.set(network, new NetworkFlow({ network, log, chain }, this.events));
+      if (log !== null)
+        this.#flows.set(network, new NetworkFlow({ network, log, chain, past: this.#past }, this.events));
     });
   }
 

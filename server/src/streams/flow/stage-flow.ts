@@ -1,13 +1,24 @@
-import { areLevel, type ChainLog, type Follower, type LogEvent, type Stage } from "../../log/index.ts";
+import {
+  areLevel,
+  type ChainIdentity,
+  type ChainLog,
+  type Follower,
+  type LogEvent,
+  type Stage,
+} from "../../log/index.ts";
 import type { StreamsEvents } from "../events.ts";
 import { CatchUp } from "./catch-up.ts";
 import type { FlowBlocks } from "./flow-block.ts";
 import type { FlowEnd, FlowFrom, FlowMembership, FlowOutcome, FlowReceiver } from "./flow-receiver.ts";
+import { type PastBlocks, PastReader } from "./past.ts";
 import { tellingOf } from "./telling.ts";
 
 export interface StageFlowDependencies {
-  readonly log: Pick<ChainLog, "network" | "follow">;
+  readonly log: Pick<ChainLog, "network" | "follow" | "placeOf" | "cursorAfter" | "earliest">;
+  readonly chain: ChainIdentity;
   readonly blocks: FlowBlocks;
+  /** What the log no longer holds; null where nothing else holds it. */
+  readonly past: PastBlocks | null;
   readonly events: StreamsEvents;
 }
 
@@ -26,11 +37,14 @@ export class StageFlow {
   readonly #dependencies: StageFlowDependencies;
   readonly #receivers = new Set<FlowReceiver>();
   readonly #catchingUp = new Set<CatchUp>();
+  readonly #past: PastReader | null;
   #live: Live | null = null;
 
   constructor(stage: Stage, dependencies: StageFlowDependencies) {
     this.#stage = stage;
     this.#dependencies = dependencies;
+    const { past } = dependencies;
+    this.#past = past === null || stage === "processed" ? null : new PastReader(stage, { ...dependencies, past });
   }
 
   get counts(): { readonly live: number; readonly catchingUp: number } {
@@ -42,6 +56,14 @@ export class StageFlow {
     if (from !== "live") return this.#catchUp(from, receiver);
     const { cursor } = this.#beginLive();
     return { ok: true, membership: this.#enter(receiver), cursor };
+  }
+
+  /** As `join` from what the log no longer holds. @throws {unknown} as the past does while it is away */
+  async joinPast(from: Exclude<FlowFrom, "live">, receiver: FlowReceiver): Promise<FlowOutcome> {
+    if (this.#past === null) return this.join(from, receiver);
+    const found = await this.#past.begin(from);
+    if (!found.ok) return found;
+    return { ok: true, membership: this.#catchUpFrom(found.cursor, receiver), cursor: found.cursor };
   }
 
   /** Ends all receivers. */
@@ -74,17 +96,21 @@ export class StageFlow {
   }
 
   #catchUp(from: Exclude<FlowFrom, "live">, receiver: FlowReceiver): FlowOutcome {
-    const { log, blocks, events } = this.#dependencies;
-    const outcome = log.follow({ stage: this.#stage, from });
+    const outcome = this.#dependencies.log.follow({ stage: this.#stage, from });
     if (!outcome.ok) return outcome;
-    this.#beginLive();
     const cursor = outcome.follower.cursor();
-    const catchUp = new CatchUp(
-      { stage: this.#stage, receiver, follower: outcome.follower },
+    void outcome.follower.return();
+    return { ok: true, membership: this.#catchUpFrom(cursor, receiver), cursor };
+  }
+
+  #catchUpFrom(cursor: string, receiver: FlowReceiver): FlowMembership {
+    const dependencies = this.#dependencies;
+    this.#beginLive();
+    const catchUp: CatchUp = new CatchUp(
+      { stage: this.#stage, receiver, cursor },
       {
-        log,
-        blocks,
-        events,
+        ...dependencies,
+        past: this.#past,
         joins: (one) => this.#joins(one, receiver),
         over: (one, how) => {
           this.#catchingUp.delete(one);
@@ -96,7 +122,7 @@ export class StageFlow {
     );
     this.#catchingUp.add(catchUp);
     catchUp.begin();
-    const membership = {
+    return {
       get isLive(): boolean {
         return catchUp.isLive;
       },
@@ -105,7 +131,6 @@ export class StageFlow {
         this.#leave(receiver);
       },
     };
-    return { ok: true, membership, cursor };
   }
 
   /** Makes it live where it has been told all that the live ones have been told, and nothing more. */

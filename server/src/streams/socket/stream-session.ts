@@ -3,6 +3,7 @@ import { type ErrorCode, errorTable } from "@sluice/contract/errors";
 import { streamBounds } from "@sluice/contract/streams";
 import { historyDays, platformTierLimits } from "@sluice/contract/tiers";
 import type { Grant } from "../../keys/index.ts";
+import { LogError } from "../../log/index.ts";
 import { ClientSession, type FrameBatch, InboundBounds } from "../../net/index.ts";
 import type { AdmittedClient, Recheck } from "../delivery/admission.ts";
 import { ConnectionMeter } from "../delivery/connection-meter.ts";
@@ -21,7 +22,7 @@ import {
 } from "./server-messages.ts";
 import type { CheckedStream, SessionServices } from "./session-services.ts";
 import { specOf, streamIdOf } from "./stream-spec.ts";
-import { Subscription, type SubscriptionHost } from "./subscription.ts";
+import { type BeginOutcome, Subscription, type SubscriptionHost } from "./subscription.ts";
 
 const inbound = {
   messageBytesMax: streamBounds.messageBytesMax,
@@ -50,6 +51,8 @@ export class StreamSession extends ClientSession implements PacedConnection, Che
   /** Replays with messages that wait, in the order in which they are served: one message each, in turn. */
   readonly #waiting = new Set<Subscription>();
   readonly #replays = new Set<Subscription>();
+  /** The ids of subscriptions whose beginning is being looked for in the past. */
+  readonly #beginning = new Set<string>();
   #grant: Grant;
   #hasLeft = false;
 
@@ -201,7 +204,7 @@ export class StreamSession extends ClientSession implements PacedConnection, Che
   /** Null where it is taken. */
   #subscribe({ channel, filters, from, ref }: Extract<StreamRequest, { action: "subscribe" }>): Refusal | null {
     const { network } = this.#client.request;
-    if (this.#held.size >= streamBounds.subscriptionsMax) return { code: "SUBSCRIPTION_LIMIT" };
+    if (this.#held.size + this.#beginning.size >= streamBounds.subscriptionsMax) return { code: "SUBSCRIPTION_LIMIT" };
     const outcome = specOf({ channel, network }, filters);
     if (!outcome.ok) return outcome;
     const { spec } = outcome;
@@ -219,13 +222,49 @@ export class StreamSession extends ClientSession implements PacedConnection, Che
     const parts = this.#services.stage(network, commitment);
     if (parts === null) return { code: "STREAM_UNAVAILABLE" };
     const subscription = new Subscription({ spec, commitment, id, ...parts }, this.#host);
-    const begun = subscription.begin(from);
+    try {
+      const begun = subscription.begin(from);
+      if (!(begun instanceof Promise)) return this.#begun(subscription, begun, ref);
+      this.#beginning.add(id);
+      void this.#awaitBegun(subscription, begun, ref);
+      return null;
+    } catch (error) {
+      return this.#refusalOf(error);
+    }
+  }
+
+  /** Why a place cannot be looked for: the log has just closed, or what holds the past is away. */
+  #refusalOf(error: unknown): Refusal {
+    if (error instanceof LogError) return { code: "STREAM_UNAVAILABLE" };
+    this.#services.events.internalError("ws", error, { requestId: this.requestId });
+    return { code: "STORE_UNAVAILABLE" };
+  }
+
+  async #awaitBegun(subscription: Subscription, beginning: Promise<BeginOutcome>, ref: Ref | null): Promise<void> {
+    let refusal: Refusal | null;
+    try {
+      const begun = await beginning;
+      this.#beginning.delete(subscription.id);
+      refusal = this.#begun(subscription, begun, ref);
+    } catch (error) {
+      this.#beginning.delete(subscription.id);
+      refusal = this.#refusalOf(error);
+    }
+    if (refusal !== null) this.#refuse(refusal, ref);
+  }
+
+  #begun(subscription: Subscription, begun: BeginOutcome, ref: Ref | null): Refusal | null {
     if (!begun.ok) return begun;
-    this.#say(subscribedText({ channel, id, cursor: begun.cursor, ref }));
+    if (!this.isLive) {
+      subscription.end();
+      return null;
+    }
+    const { id, spec } = subscription;
+    this.#say(subscribedText({ channel: spec.channel, id, cursor: begun.cursor, ref }));
     this.#hold(subscription);
     if (subscription.replay !== null) {
       this.#replays.add(subscription);
-      this.#services.events.replayBegun(network);
+      this.#services.events.replayBegun(spec.network);
     }
     subscription.start();
     return null;
@@ -254,9 +293,10 @@ export class StreamSession extends ClientSession implements PacedConnection, Che
 
   /** Equal subscriptions of one connection are told apart by a number. */
   #freeId(id: string): string {
-    if (!this.#held.has(id)) return id;
+    const isTaken = (name: string): boolean => this.#held.has(name) || this.#beginning.has(name);
+    if (!isTaken(id)) return id;
     let number = 2;
-    while (this.#held.has(`${id}-${number}`)) number += 1;
+    while (isTaken(`${id}-${number}`)) number += 1;
     return `${id}-${number}`;
   }
 

@@ -340,6 +340,7 @@ describe("resuming", () => {
     streams.memory.trimBelow(slotOf(105));
     const client = await streams.connect();
     client.say({ action: "subscribe", channel: "slots", from_slot: 101 });
+    await settled();
     expect(refusal(client)).toMatchObject({ code: "CURSOR_EXPIRED", first_slot: 105 });
     streams.played.grant = { ...streams.played.grant, tier: "free" } as never;
     const free = await streams.connect();

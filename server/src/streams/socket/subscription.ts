@@ -1,7 +1,7 @@
 import type { Slot } from "@sluice/wire/identifiers";
 import type { BlockPlace } from "../../log/index.ts";
 import type { FrameGroup } from "../../net/index.ts";
-import type { FlowEnd, FlowFrom, FlowMembership } from "../flow/flow-receiver.ts";
+import type { FlowEnd, FlowFrom, FlowMembership, FlowOutcome, FlowReceiver } from "../flow/flow-receiver.ts";
 import type { NetworkFlow } from "../flow/flows.ts";
 import { Replay, type ReplayDependencies } from "./replay.ts";
 import { SentOnItsOwn } from "./sent-blocks.ts";
@@ -77,30 +77,39 @@ export class Subscription implements LiveMember {
   }
 
   /**
-   * Finds where it begins; nothing is sent before `start`.
+   * Finds where it begins; nothing is sent before `start`. A promise where the log no longer holds that place, and the
+   * past is asked.
    *
-   * @throws {LogError} when the log is closed
+   * @throws {unknown} when the log is closed, or the past cannot be read
    */
-  begin(from: FlowFrom): BeginOutcome {
+  begin(from: FlowFrom): BeginOutcome | Promise<BeginOutcome> {
     if (from === "live") {
       this.#enter();
       return { ok: true, cursor: this.#parts.stage.cursor };
     }
-    const { flow, commitment, spec, id } = this.#parts;
+    const { flow, commitment } = this.#parts;
     this.#sent = new SentOnItsOwn("cursor" in from);
-    // What comes first is told in a later step, when the replay is there.
-    const outcome = flow.join(
-      { stage: commitment, from },
-      {
-        block: (block, at) => this.#replay?.block(block, at) ?? null,
-        undo: (undo, back, at) => this.#replay?.undo(undo, back, at),
-        gap: (gap, at) => this.#replay?.gap(gap, at),
-        ready: () => this.#replay?.ready() ?? null,
-        caughtUp: () => this.#replay?.caughtUp(),
-        ended: (end) => this.#replay?.ended(end),
-      },
-    );
+    const receiver = this.#receiver();
+    const outcome = flow.join({ stage: commitment, from }, receiver);
+    if (outcome.ok || outcome.code === "CURSOR_INVALID") return this.#begun(outcome);
+    return flow.joinPast({ stage: commitment, from }, receiver).then((found) => this.#begun(found));
+  }
+
+  /** What comes first is told in a later step, when the replay is there. */
+  #receiver(): FlowReceiver {
+    return {
+      block: (block, at) => this.#replay?.block(block, at) ?? null,
+      undo: (undo, back, at) => this.#replay?.undo(undo, back, at),
+      gap: (gap, at) => this.#replay?.gap(gap, at),
+      ready: () => this.#replay?.ready() ?? null,
+      caughtUp: () => this.#replay?.caughtUp(),
+      ended: (end) => this.#replay?.ended(end),
+    };
+  }
+
+  #begun(outcome: FlowOutcome): BeginOutcome {
     if (!outcome.ok) return outcome;
+    const { commitment, spec, id } = this.#parts;
     this.#membership = outcome.membership;
     this.#replay = new Replay(
       { spec, id, commitment, cursor: outcome.cursor },

@@ -86,7 +86,7 @@ export async function bootStreams(changes: Partial<Grant> = {}) {
   const clock = new ManualClock(1_790_000_000_000);
   const events = createStreamsEvents({ log: createLog({ level: "silent" }), metrics: createMetrics() });
   const memory = await openMemoryLog(chain);
-  let flow: NetworkFlow | null = new NetworkFlow({ network: "devnet", log: memory.log, chain }, events);
+  let flow: NetworkFlow | null = new NetworkFlow({ network: "devnet", log: memory.log, chain, past: null }, events);
   const facts: RequestFact[] = [];
   const played = {
     grant: { ...grantOfTests, ...changes } as Grant | KeyRefusal,

@@ -1,0 +1,94 @@
+import type { Network } from "@sluice/contract/tiers";
+import type { Slot } from "@sluice/wire/identifiers";
+import type { PastBlock } from "../../history/index.ts";
+import type { BlockPlace, ChainLog, Stage } from "../../log/index.ts";
+import type { FlowOutcome } from "./flow-receiver.ts";
+
+/** The final blocks that are held elsewhere for longer than the log holds them. Reads throw while it is away. */
+export interface PastBlocks {
+  /** The first block of a slot or a later one; null where some slot between the two is not held. */
+  first(network: Network, from: Slot): Promise<PastBlock | null>;
+  /** The last block of a slot or an earlier one; null where some slot between the two is not held. */
+  last(network: Network, until: Slot): Promise<BlockPlace | null>;
+  /** The lowest slot that can be had; null when none can. */
+  firstSlot(network: Network): Promise<Slot | null>;
+}
+
+/** What is told of the past. */
+export type PastEvent =
+  | (PastBlock & { readonly type: "past"; readonly skip: number; readonly cursor: string })
+  | { readonly type: "undo"; readonly undo: BlockPlace; readonly back: BlockPlace; readonly cursor: string };
+
+export interface PastReaderDependencies {
+  readonly log: Pick<ChainLog, "network" | "placeOf" | "cursorAfter" | "earliest">;
+  readonly past: PastBlocks;
+}
+
+/**
+ * The chain below what the log holds, from cursors of the log: what comes next is found by the position alone, and
+ * follows it by the hash of its parent, so that the log goes on where the past ends.
+ */
+export class PastReader {
+  readonly #stage: Stage;
+  readonly #dependencies: PastReaderDependencies;
+
+  constructor(stage: Stage, dependencies: PastReaderDependencies) {
+    this.#stage = stage;
+    this.#dependencies = dependencies;
+  }
+
+  /** The cursor before the first block of a slot or a later one, or after a cursor; or why there is none. */
+  async begin(
+    from: { readonly slot: Slot } | { readonly cursor: string },
+  ): Promise<{ readonly ok: true; readonly cursor: string } | Exclude<FlowOutcome, { ok: true }>> {
+    const { log, past } = this.#dependencies;
+    if ("cursor" in from) {
+      const place = log.placeOf(from.cursor, this.#stage);
+      if (place === null) return { ok: false, code: "CURSOR_INVALID" };
+      const isHeld = (await this.next(from.cursor)) !== null;
+      return isHeld ? { ok: true, cursor: from.cursor } : await this.#expired();
+    }
+    const first = await past.first(log.network, from.slot);
+    if (first === null) return await this.#expired();
+    const { parentSlot: slot, parentBlockhash: blockhash } = first.header;
+    return { ok: true, cursor: log.cursorAfter(this.#stage, { slot, blockhash }) };
+  }
+
+  /** What comes next; null where it is not held. */
+  async next(cursor: string): Promise<PastEvent | null> {
+    const { log, past } = this.#dependencies;
+    const place = log.placeOf(cursor, this.#stage);
+    if (place === null) return null;
+    if (place.index !== null) {
+      const rest = await past.first(log.network, place.slot);
+      if (rest?.header.blockhash === place.blockhash) return this.#told(rest, place.index + 1);
+      return rest === null ? null : await this.#undo(place, place.finalizedSlot);
+    }
+    const next = await past.first(log.network, (place.slot + 1n) as Slot);
+    if (next === null) return null;
+    if (next.header.parentBlockhash === place.blockhash) return this.#told(next, 0);
+    return await this.#undo(place, place.finalizedSlot);
+  }
+
+  #told({ header, block }: PastBlock, skip: number): PastEvent {
+    return { type: "past", header, block, skip, cursor: this.#dependencies.log.cursorAfter(this.#stage, header) };
+  }
+
+  /** The block died: back to what was final when it was told. */
+  async #undo({ slot, blockhash }: BlockPlace, finalizedSlot: Slot | null): Promise<PastEvent | null> {
+    if (this.#stage === "finalized" || finalizedSlot === null) return null;
+    const { log, past } = this.#dependencies;
+    const until = finalizedSlot < slot ? finalizedSlot : ((slot - 1n) as Slot);
+    const back = await past.last(log.network, until);
+    if (back === null) return null;
+    return { type: "undo", undo: { slot, blockhash }, back, cursor: log.cursorAfter(this.#stage, back) };
+  }
+
+  async #expired(): Promise<Exclude<FlowOutcome, { ok: true }>> {
+    const { log, past } = this.#dependencies;
+    const ofLog = log.earliest()?.slot ?? null;
+    const ofPast = await past.firstSlot(log.network);
+    const firstSlot = ofPast === null || (ofLog !== null && ofLog < ofPast) ? ofLog : ofPast;
+    return { ok: false, code: "CURSOR_EXPIRED", firstSlot };
+  }
+}
