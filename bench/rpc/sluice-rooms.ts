@@ -9,7 +9,7 @@ import { Access } from "../../server/src/access/index.ts";
 import { AnswerCache } from "../../server/src/cache/index.ts";
 import { createCredits, tallyInMemory } from "../../server/src/credits/index.ts";
 import { MeterInMemory } from "../../server/src/credits/testing/meter-in-memory.ts";
-import { GatewayServer, PubSubEndpoint } from "../../server/src/gateway/index.ts";
+import { GatewayServer } from "../../server/src/gateway/index.ts";
 import { createRequestIds } from "../../server/src/http/index.ts";
 import { fixedProbes } from "../../server/src/http/testing/fixed-probes.ts";
 import { createKeys, grantOf } from "../../server/src/keys/index.ts";
@@ -17,6 +17,7 @@ import { record } from "../../server/src/keys/testing/booted-keys.ts";
 import { createLimits } from "../../server/src/limits/index.ts";
 import { Rpc } from "../../server/src/rpc/index.ts";
 import type { AccountRecord } from "../../server/src/state/index.ts";
+import { PubSubEndpoint } from "../../server/src/streams/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome } from "../../server/src/upstreams/index.ts";
 
 const [nodeList = "", rate = "1"] = process.argv.slice(2);

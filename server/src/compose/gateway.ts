@@ -3,7 +3,7 @@ import { replaceableAddressSet } from "@sluice/lib";
 import { Access } from "../access/index.ts";
 import { AnswerCache, createCacheEvents, SharedAnswers } from "../cache/index.ts";
 import type { Config } from "../config/index.ts";
-import { createGatewayEvents, factRecorder, GatewayServer, PubSubEndpoint } from "../gateway/index.ts";
+import { createGatewayEvents, factRecorder, GatewayServer } from "../gateway/index.ts";
 import { createRequestIds, type ProbeSource } from "../http/index.ts";
 import { createKeys, createKeysEvents, type RevocationFeed } from "../keys/index.ts";
 import { createLimits, createLimitsEvents, createSharedLimits } from "../limits/index.ts";
@@ -17,7 +17,7 @@ import {
   SentTransactions,
   type SharedHistory,
 } from "../rpc/index.ts";
-import { ConnectionCounts, type Flows } from "../streams/index.ts";
+import { ConnectionCounts, createPubSubEvents, type Flows, PubSubEndpoint } from "../streams/index.ts";
 import {
   createUpstreamEvents,
   createUpstreams,
@@ -186,10 +186,11 @@ export async function openGatewayListener(
   const places = seat?.places ?? new ConnectionCounts();
   const streams = mountStreams(config, { ...dependencies, gateway, places });
   const pubsub = new PubSubEndpoint(
-    { ...shared, allowUnknownMethods },
+    { networkDefault: config.networkDefault, allowUnknownMethods },
     {
       ...gateway,
       random: dependencies.random,
+      events: { ...dependencies.events, ...createPubSubEvents(dependencies) },
       pool: (network) => gateway.upstreams.pool(network),
       flow: (network) => flows?.network(network) ?? null,
       places,

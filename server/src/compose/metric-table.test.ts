@@ -28,7 +28,7 @@ import {
 import { createOracleEvents, oracleMetrics } from "../oracle/index.ts";
 import { createRpcEvents, rpcMetrics } from "../rpc/index.ts";
 import { createStateEvents, stateMetrics } from "../state/index.ts";
-import { createStreamsEvents, streamsMetrics } from "../streams/index.ts";
+import { createPubSubEvents, createStreamsEvents, pubsubMetrics, streamsMetrics } from "../streams/index.ts";
 import { createUpstreamEvents, upstreamMetrics } from "../upstreams/index.ts";
 import { createWorkersEvents, workersMetrics } from "../workers/index.ts";
 import { metricTable } from "./metric-table.ts";
@@ -57,6 +57,7 @@ const rooms: Record<string, { readonly metrics: object; readonly create: (observ
   analytics: { metrics: analyticsMetrics, create: createAnalyticsEvents },
   "history/archive": { metrics: archiveMetrics, create: createArchiveEvents },
   streams: { metrics: streamsMetrics, create: createStreamsEvents },
+  "streams/pubsub": { metrics: pubsubMetrics, create: createPubSubEvents },
   names: { metrics: namesMetrics, create: createNamesEvents },
   oracle: {
     metrics: oracleMetrics,
@@ -90,6 +91,7 @@ function observed() {
     ...createHistoryEvents(observe),
     ...createArchiveEvents(observe),
     ...createStreamsEvents(observe),
+    ...createPubSubEvents(observe),
     ...createNamesEvents(observe),
     ...createAnalyticsEvents(observe),
     ...createEngineEvents(observe),
@@ -143,7 +145,7 @@ test("the check finds a metric without a feeder, and a feeder without a caller",
   const without = (pattern: RegExp): Sources =>
     new Map([...sources].map(([path, text]) => [path, text.replaceAll(pattern, "removed")]));
   expect(unfedMetrics(without(/sharedAnswers\.with/g))).toEqual(["cache: sharedAnswers"]);
-  expect(uncalledFeeders(without(/events\??\.pubsubMoved/g))).toEqual(["gateway: pubsubMoved"]);
+  expect(uncalledFeeders(without(/events\??\.pubsubMoved/g))).toEqual(["streams/pubsub: pubsubMoved"]);
   expect(unfedMetrics(new Map()).length).toBe(metricTable.length);
 });
 

@@ -16,7 +16,7 @@ import { baseMetrics, type MetricDefinition, requestMetrics, serverMetrics } fro
 import { oracleMetrics } from "../oracle/index.ts";
 import { rpcMetrics } from "../rpc/index.ts";
 import { stateMetrics } from "../state/index.ts";
-import { streamsMetrics } from "../streams/index.ts";
+import { pubsubMetrics, streamsMetrics } from "../streams/index.ts";
 import { upstreamMetrics } from "../upstreams/index.ts";
 import { workersMetrics } from "../workers/index.ts";
 
@@ -50,7 +50,7 @@ export const metricGroups: readonly MetricGroup[] = [
   group("Ingest", ingestMetrics),
   group("SQL", analyticsMetrics),
   group("History", { ...historyMetrics, ...archiveMetrics }),
-  group("Streams", streamsMetrics),
+  group("Streams", { ...streamsMetrics, ...pubsubMetrics }),
   group("Names", namesMetrics),
   group("Oracle", oracleMetrics),
   group("Block engine", engineMetrics),

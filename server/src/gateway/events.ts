@@ -1,5 +1,5 @@
 import type { ErrorCode } from "@sluice/contract/errors";
-import { counter, createErrorEvents, type ErrorEvents, gauge, type Observe } from "../observe/index.ts";
+import { counter, createErrorEvents, type ErrorEvents, type Observe } from "../observe/index.ts";
 
 export const gatewayMetrics = {
   largeAnswers: counter(
@@ -7,25 +7,6 @@ export const gatewayMetrics = {
     "Answers forwarded while they arrived, by their end: whole, cut by the node, left by the client",
     ["network", "end"],
   ),
-  pubsubOpen: gauge("sluice_pubsub_connections", "Open WebSocket connections", ["endpoint", "network"]),
-  pubsubWaited: counter(
-    "sluice_pubsub_waited_total",
-    "Messages to WebSocket clients that waited because the messages a second of their account were used up",
-    ["endpoint", "network"],
-  ),
-  pubsubMoved: counter("sluice_pubsub_moved_total", "Subscriptions that were made again at another node", ["network"]),
-  pubsubShared: gauge("sluice_pubsub_subscriptions", "Different subscriptions that clients have", ["network"]),
-  pubsubPlaced: gauge("sluice_pubsub_node_subscriptions", "Those of them that are made at nodes", ["network"]),
-  pubsubUpstreams: gauge("sluice_pubsub_node_connections", "Connections to nodes for subscriptions", ["network"]),
-  pubsubBridged: counter(
-    "sluice_pubsub_bridged_total",
-    "Subscriptions for which it was read what happened between two nodes, by what came of it: told, same, unread",
-    ["network", "kind", "outcome"],
-  ),
-  pubsubClosed: counter("sluice_pubsub_closed_total", "WebSocket connections closed, by close code", [
-    "endpoint",
-    "code",
-  ]),
 } as const;
 
 export interface GatewayEvents extends ErrorEvents {
@@ -33,20 +14,6 @@ export interface GatewayEvents extends ErrorEvents {
   requestRefused(endpoint: string, code: ErrorCode): void;
   /** An answer that was forwarded while it arrived has ended: whole, cut by its node, or left by its client. */
   largeAnswerEnded(network: string, how: "whole" | "cut" | "left"): void;
-  pubsubOpened(endpoint: string, network: string): void;
-  pubsubClosed(endpoint: string, network: string, code: number): void;
-  /** A message could not be sent at once, for the messages a second of its account. */
-  pubsubWaited(endpoint: string, network: string): void;
-  /** Subscriptions go on at another node. */
-  pubsubMoved(network: string, subscriptions: number): void;
-  /** How many different subscriptions the clients of a network have. */
-  pubsubShared(network: string, subscriptions: number): void;
-  /** How many of them are made at nodes. */
-  pubsubPlaced(network: string, subscriptions: number): void;
-  /** Open connections to the nodes of a network. */
-  pubsubUpstreams(network: string, connections: number): void;
-  /** What came of reading what a subscription missed between two nodes. */
-  pubsubBridged(network: string, kind: string, outcome: string): void;
 }
 
 /** The gateway's events but for refusals, which are counted for all endpoints together. */
@@ -55,16 +22,5 @@ export function createGatewayEvents(observe: Observe): Omit<GatewayEvents, "requ
   return {
     ...createErrorEvents(observe),
     largeAnswerEnded: (network, how) => families.largeAnswers.with(network, how).add(),
-    pubsubOpened: (endpoint, network) => families.pubsubOpen.with(endpoint, network).add(1),
-    pubsubWaited: (endpoint, network) => families.pubsubWaited.with(endpoint, network).add(),
-    pubsubMoved: (network, subscriptions) => families.pubsubMoved.with(network).add(subscriptions),
-    pubsubShared: (network, subscriptions) => families.pubsubShared.with(network).set(subscriptions),
-    pubsubPlaced: (network, subscriptions) => families.pubsubPlaced.with(network).set(subscriptions),
-    pubsubUpstreams: (network, connections) => families.pubsubUpstreams.with(network).set(connections),
-    pubsubBridged: (network, kind, outcome) => families.pubsubBridged.with(network, kind, outcome).add(),
-    pubsubClosed: (endpoint, network, code) => {
-      families.pubsubOpen.with(endpoint, network).add(-1);
-      families.pubsubClosed.with(endpoint, String(code)).add();
-    },
   };
 }

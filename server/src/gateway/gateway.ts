@@ -5,6 +5,7 @@ import type { Access } from "../access/index.ts";
 import {
   crawlerPage,
   docsRedirect,
+  isRpcPath,
   isUpgrade,
   type ProbeSource,
   pathOf,
@@ -34,7 +35,6 @@ import { BodyReads } from "./body-reads.ts";
 import type { GatewayEvents } from "./events.ts";
 import { Overload, overloadDefaults } from "./overload.ts";
 import { Pipeline } from "./pipeline.ts";
-import { isRpcPath } from "./request-context.ts";
 import { WebAnswers } from "./web-answers.ts";
 
 export interface GatewayOptions {

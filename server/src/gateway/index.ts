@@ -1,9 +1,8 @@
 /**
  * gateway: the JSON-RPC gateway. Listens on the gateway's ports, takes JSON-RPC through the pipeline (pipeline.ts lists
- * its stages), passes PubSub sockets to a node under the same checks, and hands other paths to the applications that
- * compose mounts. Fed by clients; asks access and rpc; feeds the ledger with a fact for each call.
+ * its stages), and hands WebSockets to streams and other paths to the applications that compose mounts. Fed by clients;
+ * asks access and rpc; feeds the ledger with a fact for each call.
  */
 export { factRecorder } from "./answer.ts";
 export { createGatewayEvents, gatewayMetrics } from "./events.ts";
 export { GatewayServer } from "./gateway.ts";
-export { PubSubEndpoint } from "./pubsub/pubsub-endpoint.ts";

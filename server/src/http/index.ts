@@ -38,3 +38,4 @@ export {
 } from "./request-head.ts";
 export { createRequestIds } from "./request-id.ts";
 export { createRestApp, docsBaseOf, type RestEnvironment } from "./rest-app.ts";
+export { isRpcPath } from "./rpc-path.ts";

@@ -221,14 +221,14 @@ export const layered: readonly Layered[] = [
   {
     folder: "server/src/streams",
     rooms: false,
-    layers: [["delivery", "events"], ["flow"], ["socket"], ["index"]],
+    layers: [["delivery", "events"], ["flow"], ["pubsub", "socket"], ["index"]],
   },
   {
     folder: "server/src/gateway",
     rooms: false,
     layers: [
       ["events", "overload", "request-context"],
-      ["answer", "body-reads", "pubsub", "web-answers"],
+      ["answer", "body-reads", "web-answers"],
       ["calls", "compression"],
       ["batch"],
       ["stages"],

@@ -11,10 +11,9 @@ import type { RequestFact } from "../../ledger/index.ts";
 import type { LimitDecision } from "../../limits/index.ts";
 import type { Tracing } from "../../observe/index.ts";
 import { Rpc } from "../../rpc/index.ts";
+import { PubSubEndpoint, type PubSubFlow } from "../../streams/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome } from "../../upstreams/index.ts";
 import { type GatewayDependencies, GatewayServer } from "../gateway.ts";
-import type { PubSubFlow } from "../pubsub/flow-subscriptions.ts";
-import { PubSubEndpoint } from "../pubsub/pubsub-endpoint.ts";
 
 export const testKey = "sk_dev_test";
 
@@ -181,7 +180,6 @@ export async function bootGateway(options: BootOptions): Promise<BootedGateway> 
   const pubsub = new PubSubEndpoint(
     {
       networkDefault: "devnet",
-      trustedProxies,
       allowUnknownMethods: options.allowUnknownMethods ?? false,
       ...(options.reportEveryMs === undefined ? {} : { reportEveryMs: options.reportEveryMs }),
     },

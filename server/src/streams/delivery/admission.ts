@@ -51,6 +51,8 @@ export interface ConnectionAdmissionDependencies {
   readonly places: ConnectionPlaces;
   readonly requestId: () => string;
   readonly served: (fact: RequestFact) => void;
+  /** Whether a network has nodes; left out, every network is served. */
+  readonly isServed?: (network: Network) => boolean;
   /** A client without a valid key was refused. */
   readonly refused: (code: ErrorCode) => void;
 }
@@ -144,13 +146,17 @@ export class ConnectionAdmission {
   }
 
   #metered(arrived: Arrived, grant: Grant, decision: LimitDecision): AdmissionOutcome | Promise<AdmissionOutcome> {
+    const { isServed, places } = this.#dependencies;
     if (!decision.allowed) return this.#refuse(arrived, grant, { code: "RATE_LIMIT_EXCEEDED" });
+    if (isServed?.(arrived.client.request.network) === false) {
+      return this.#refuse(arrived, grant, { code: "NETWORK_UNAVAILABLE" });
+    }
     const entered = (hasPlace: boolean): AdmissionOutcome =>
       hasPlace
         ? { ok: true, client: arrived.client, grant }
         : this.#refuse(arrived, grant, { code: "RATE_LIMIT_EXCEEDED" });
     const { webSocketConnections } = platformTierLimits[grant.tier];
-    const place = this.#dependencies.places.enter(grant.accountId, webSocketConnections);
+    const place = places.enter(grant.accountId, webSocketConnections);
     return place instanceof Promise ? place.then(entered) : entered(place);
   }
 

@@ -1,22 +1,21 @@
-import type { Network, Permission } from "@sluice/contract/tiers";
+import type { Network } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
 import type { Access } from "../../access/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
-import type { ConnectionPlaces, MessagePacer } from "../../streams/index.ts";
-import type { GatewayEvents } from "../events.ts";
+import type { ConnectionAdmission } from "../delivery/admission.ts";
+import type { ConnectionPlaces } from "../delivery/connection-places.ts";
+import type { MessagePacer } from "../delivery/message-pacer.ts";
+import type { PubSubEvents } from "./events.ts";
 import type { PubSubFlow } from "./flow-subscriptions.ts";
 import type { PubSubPool } from "./node-subscriptions.ts";
 import type { NodeVersions } from "./node-versions.ts";
 import type { SubscriptionTable } from "./subscription-table.ts";
 
-/** The permission that a connection needs. */
-export const readPermission: readonly Permission[] = ["read"];
-
 export interface PubSubDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly access: Access;
-  readonly events: GatewayEvents;
+  readonly events: PubSubEvents;
   readonly requestId: () => string;
   readonly served: (fact: RequestFact) => void;
   /** The nodes of a network; null where it has none. */
@@ -34,7 +33,8 @@ export interface CheckedSession {
 
 /** What a session works with. */
 export interface SessionDependencies extends PubSubDependencies {
-  readonly connections: ConnectionPlaces;
+  readonly places: ConnectionPlaces;
+  readonly admission: Pick<ConnectionAdmission, "recheck">;
   /** The subscriptions of all clients. */
   readonly table: SubscriptionTable;
   readonly versions: NodeVersions;

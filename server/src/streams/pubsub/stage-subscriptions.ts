@@ -1,6 +1,7 @@
 import type { Random } from "@sluice/lib";
 import { type BlockReader, type FilterMember, type TransactionFilter, TransactionMatcher } from "../../events/index.ts";
-import type { FlowBlock, FlowEnd, FlowReceiver } from "../../streams/index.ts";
+import type { FlowBlock } from "../flow/flow-block.ts";
+import type { FlowEnd, FlowReceiver } from "../flow/flow-receiver.ts";
 import { type BlockForm, BlockNotifications, blockFormOf } from "./block-notifications.ts";
 import type { SharedSubscription } from "./shared-subscription.ts";
 import type { SubscriptionSpec } from "./subscription-spec.ts";

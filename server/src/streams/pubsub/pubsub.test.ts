@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { type BootedGateway, bootGateway, testGrant, testKey } from "../../gateway/testing/booted-gateway.ts";
 import { StubNode } from "../../upstreams/testing/stub-node.ts";
-import { type BootedGateway, bootGateway, testGrant, testKey } from "../testing/booted-gateway.ts";
 import { PubSubClient } from "./testing/pubsub-client.ts";
 
 const address = "9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g";

@@ -1,5 +1,5 @@
 import type { Network } from "@sluice/contract/tiers";
-import type { OutboundMessage } from "../../streams/index.ts";
+import type { OutboundMessage } from "../delivery/outbox.ts";
 import type { SubscriptionSpec } from "./subscription-spec.ts";
 
 /** Who has subscribed. */

@@ -1,6 +1,7 @@
 import type { Clock, Random, Timer } from "@sluice/lib";
 import { BlockReader } from "../../events/index.ts";
-import type { FlowMembership, NetworkFlow } from "../../streams/index.ts";
+import type { FlowMembership } from "../flow/flow-receiver.ts";
+import type { NetworkFlow } from "../flow/flows.ts";
 import { NodeReads } from "./node-reads.ts";
 import type { NodeSubscriptions, PubSubPool } from "./node-subscriptions.ts";
 import type { SharedSubscription, SubscriptionSource } from "./shared-subscription.ts";

@@ -5,17 +5,14 @@ import { platformTierLimits } from "@sluice/contract/tiers";
 import { jsonRpcFailureBody } from "../../http/index.ts";
 import type { Grant } from "../../keys/index.ts";
 import { ClientSession, InboundBounds } from "../../net/index.ts";
-import {
-  type AdmittedClient,
-  ConnectionMeter,
-  type OutboundMessage,
-  Outbox,
-  type PacedConnection,
-} from "../../streams/index.ts";
+import type { AdmittedClient } from "../delivery/admission.ts";
+import { ConnectionMeter } from "../delivery/connection-meter.ts";
+import type { PacedConnection } from "../delivery/message-pacer.ts";
+import { type OutboundMessage, Outbox } from "../delivery/outbox.ts";
 import { type ClientCall, readMessage } from "./client-messages.ts";
 import { ClientSubscriptions } from "./client-subscriptions.ts";
 import { NodeLink } from "./node-link.ts";
-import { readPermission, type SessionDependencies } from "./session-dependencies.ts";
+import type { CheckedSession, SessionDependencies } from "./session-dependencies.ts";
 
 const inbound = { messageBytesMax: limits.pubsubMessageBytes, messagesPerSecond: 50 } as const;
 
@@ -24,7 +21,7 @@ const inbound = { messageBytesMax: limits.pubsubMessageBytes, messagesPerSecond:
  * methods that no table knows go to a node over a link of the client's own. What goes to the client keeps to the
  * messages a second of its account.
  */
-export class PubSubSession extends ClientSession implements PacedConnection {
+export class PubSubSession extends ClientSession implements PacedConnection, CheckedSession {
   readonly #client: AdmittedClient;
   readonly #dependencies: SessionDependencies;
   readonly #meter: ConnectionMeter;
@@ -163,21 +160,16 @@ export class PubSubSession extends ClientSession implements PacedConnection {
    * since it was narrowed, or a tier that allows fewer connections than its account holds.
    */
   async recheck(): Promise<void> {
-    const { access, events } = this.#dependencies;
+    const { admission, events } = this.#dependencies;
     try {
-      const outcome = await access.identify(this.#client.presented);
-      if (!this.isLive) return;
-      if (!outcome.ok) {
-        // A client that cannot be asked now is asked at the next tick.
-        const isUndecided = outcome.code === "OVERLOADED" || outcome.code === "STORE_UNAVAILABLE";
-        if (!isUndecided) this.#end(closeCodes.badKey, outcome.code);
+      const outcome = await admission.recheck(this.#client);
+      if (!this.isLive || outcome.kind === "undecided") return;
+      if (outcome.kind === "ends") {
+        this.#end(outcome.closeCode, outcome.code);
         return;
       }
-      this.#grant = outcome;
-      const { request } = this.#client;
-      const restricted = access.restrict(outcome, request) ?? access.permit(outcome, readPermission);
-      if (restricted !== null) this.#end(closeCodes.notAllowed, restricted.code);
-      else await this.#leaveBeyond(platformTierLimits[outcome.tier].webSocketConnections);
+      this.#grant = outcome.grant;
+      await this.#leaveBeyond(platformTierLimits[outcome.grant.tier].webSocketConnections);
     } catch (error) {
       events.internalError("pubsub", error, { requestId: this.requestId });
     }
@@ -185,12 +177,12 @@ export class PubSubSession extends ClientSession implements PacedConnection {
 
   /** Ends the connection where its account holds more than `max`. */
   async #leaveBeyond(max: number): Promise<void> {
-    const { connections } = this.#dependencies;
+    const { places } = this.#dependencies;
     const { accountId } = this.#grant;
-    if (this.#hasLeft || !(await connections.leaveBeyond(accountId, max))) return;
+    if (this.#hasLeft || !(await places.leaveBeyond(accountId, max))) return;
     if (this.#hasLeft) {
       // It ended meanwhile and gave its place back itself: the other one is another connection's.
-      await connections.enter(accountId, Number.MAX_SAFE_INTEGER);
+      await places.enter(accountId, Number.MAX_SAFE_INTEGER);
       return;
     }
     this.#hasLeft = true;
@@ -236,7 +228,7 @@ export class PubSubSession extends ClientSession implements PacedConnection {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
     this.#dependencies.pacer.leave(this);
-    this.#dependencies.connections.leave(this.#grant.accountId);
+    this.#dependencies.places.leave(this.#grant.accountId);
   }
 
   /** Ends the session; a `code` is sent to the client before it is closed. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type BootedGateway, bootGateway, testKey } from "../testing/booted-gateway.ts";
+import { type BootedGateway, bootGateway, testKey } from "../../gateway/testing/booted-gateway.ts";
 import { PubSubClient } from "./testing/pubsub-client.ts";
 import { SubscribedNode } from "./testing/subscribed-node.ts";
 

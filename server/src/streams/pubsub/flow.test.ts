@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
+import { type BootedGateway, bootGateway, testKey } from "../../gateway/testing/booted-gateway.ts";
 import { blockOfHeader, blockRecord } from "../../history/testing/blocks.ts";
 import type { ChainIdentity, ChainLog, ChainLogListener } from "../../log/index.ts";
 import { chain, headerOf, stageOf } from "../../log/testing/chain-model.ts";
 import { openMemoryLog } from "../../log/testing/memory-log.ts";
 import { createLog, createMetrics } from "../../observe/index.ts";
-import { createStreamsEvents, Flows } from "../../streams/index.ts";
-import { type BootedGateway, bootGateway, testKey } from "../testing/booted-gateway.ts";
+import { createStreamsEvents } from "../events.ts";
+import { Flows } from "../flow/flows.ts";
 import { PubSubClient } from "./testing/pubsub-client.ts";
 import { SubscribedNode } from "./testing/subscribed-node.ts";
 

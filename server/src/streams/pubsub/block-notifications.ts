@@ -1,6 +1,6 @@
 import { encodeBlock, encodeTransaction, type JsonValue } from "@sluice/encode";
 import { stringifyJsonExact } from "@sluice/wire/json";
-import type { FlowBlock } from "../../streams/index.ts";
+import type { FlowBlock } from "../flow/flow-block.ts";
 import type { SubscriptionSpec } from "./subscription-spec.ts";
 
 /** What a blockSubscribe asks to be shown. */
