@@ -1,7 +1,10 @@
-import type { ConfirmedBlock, TokenBalance } from "@sluice/encode";
+import type { TokenBalance } from "@sluice/encode";
 import type { AccountUpdate, EntryUpdate } from "@sluice/encode/updates";
 
 type Balance = Pick<TokenBalance, "accountIndex" | "owner" | "amount">;
+
+/** What an update holds: bytes that go out one after another. */
+export type UpdateContent = readonly Uint8Array[];
 
 /** A transaction of a slot: what filters ask of it, and the bytes that streams send. */
 export interface FilteredTransaction {
@@ -16,8 +19,8 @@ export interface FilteredTransaction {
   /** geyser.SubscribeUpdateTransactionInfo. */
   readonly packed: Uint8Array;
   /** As an update of `transactions`, and as one of `transactions_status`. */
-  readonly asTransaction: Uint8Array;
-  readonly asStatus: Uint8Array;
+  readonly asTransaction: UpdateContent;
+  readonly asStatus: UpdateContent;
 }
 
 export interface FilteredAccount {
@@ -30,6 +33,14 @@ export interface FilteredEntry {
   readonly packed: Uint8Array;
 }
 
+/** What of a block a filter shows. */
+export interface BlockSelection {
+  readonly transactions: readonly FilteredTransaction[];
+  /** Cut down to the stream's slices. */
+  readonly accounts: readonly AccountUpdate[];
+  readonly entries: readonly FilteredEntry[];
+}
+
 /** All that a stream may be told of a slot at its commitment, packed once whoever receives it. */
 export interface SlotContent {
   /** In the order of their write versions; at confirmed and finalized one for each account. */
@@ -37,8 +48,8 @@ export interface SlotContent {
   /** In the order of execution. */
   readonly transactions: readonly FilteredTransaction[];
   readonly entries: readonly FilteredEntry[];
-  /** Null where the block is not whole, which is then sent to nobody. */
-  readonly block: ConfirmedBlock | null;
   /** The block without what lies in it, as an update of `blocks_meta`. */
   readonly packedMeta: Uint8Array;
+  /** The block with what is selected, as an update of `blocks`. */
+  packBlock(selection: BlockSelection): UpdateContent;
 }

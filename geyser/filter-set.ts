@@ -1,7 +1,6 @@
-import type { ConfirmedBlock } from "@sluice/encode";
-import { packAccount, packBlockUpdate, type SlotStatus } from "@sluice/encode/updates";
+import { packAccount, type SlotStatus } from "@sluice/encode/updates";
 import { accountFilter, type Slicing, slicing } from "./account-filter.ts";
-import type { FilteredAccount, FilteredTransaction, SlotContent } from "./content.ts";
+import type { FilteredAccount, FilteredTransaction, SlotContent, UpdateContent } from "./content.ts";
 import { type CuckooFilter, cuckooFilter } from "./cuckoo-filter.ts";
 import { addressList, FilterFault, requireAny, requireCount } from "./filter-fault.ts";
 import type { FilterLimits } from "./limits.ts";
@@ -11,7 +10,7 @@ import { TransactionFilter } from "./transaction-filter.ts";
 export type Commitment = "processed" | "confirmed" | "finalized";
 
 /** An update for a stream: the names of the filters that it matched, and what it holds. */
-export type FilteredUpdate = readonly [names: readonly string[], content: Uint8Array];
+export type FilteredUpdate = readonly [names: readonly string[], content: UpdateContent];
 
 type Filters<T> = readonly (readonly [name: string, matches: (item: T) => boolean])[];
 
@@ -72,8 +71,15 @@ function slotFilter(request: SlotsRequest, commitment: Commitment): (status: Slo
   };
 }
 
+/** Accounts and entries, of their own or in blocks, and statuses of slots before they are processed. */
+export interface FilterNeeds {
+  readonly accounts: boolean;
+  readonly entries: boolean;
+  readonly interslot: boolean;
+}
+
 /** The filters of both kinds that a transaction matches. */
-interface MatchedTransaction {
+export interface MatchedTransaction {
   readonly transaction: FilteredTransaction;
   readonly names: readonly string[];
   readonly statusNames: readonly string[];
@@ -86,6 +92,7 @@ export class FilterSet {
   readonly statuses: readonly TransactionFilter[];
   readonly #accounts: Filters<FilteredAccount>;
   readonly #slots: Filters<SlotStatus>;
+  readonly #interslot: boolean;
   readonly #blocks: readonly BlockFilter[];
   readonly #metas: readonly string[];
   readonly #entries: readonly string[];
@@ -112,6 +119,7 @@ export class FilterSet {
     this.#slots = entriesOf(request.slots, limits.slots.max).map(([name, each]) => {
       return [name, slotFilter(each, this.commitment)];
     });
+    this.#interslot = this.#slots.some(([, matches]) => matches("createdBank"));
     const ofTransactions = (named: SubscribeRequest["transactions"]) =>
       entriesOf(named, limits.transactions.max).map(
         ([name, each]) => new TransactionFilter(name, each, limits.transactions),
@@ -125,12 +133,18 @@ export class FilterSet {
     this.#slices = request.accounts_data_slice.length > 0;
   }
 
-  /** Whether it asks for accounts or for entries, of their own or in blocks: blocks alone do not hold them. */
-  get needs(): { readonly accounts: boolean; readonly entries: boolean } {
+  /** What it asks for that only a node knows: blocks do not hold it. */
+  get needs(): FilterNeeds {
     return {
       accounts: this.#accounts.length > 0 || this.#blocks.some(({ accounts }) => accounts),
       entries: this.#entries.length > 0 || this.#blocks.some(({ entries }) => entries),
+      interslot: this.#interslot,
     };
+  }
+
+  /** Whether any status of a slot may be asked for. */
+  get hasSlots(): boolean {
+    return this.#slots.length > 0;
   }
 
   /** The names of the filters that a slot's status matches. */
@@ -153,36 +167,35 @@ export class FilterSet {
    *
    * @param matched - what `matched` gives for all transactions of the slot, where it is known
    */
-  *updates(content: SlotContent, matched = this.matched(content.transactions)): Generator<FilteredUpdate> {
+  *updates(
+    content: SlotContent,
+    matched: Iterable<MatchedTransaction> = this.matched(content.transactions),
+  ): Generator<FilteredUpdate> {
     for (const account of this.#accounts.length === 0 ? [] : content.accounts) {
       const names = namesOf(this.#accounts, account);
       if (names.length === 0) continue;
-      yield [names, this.#slices ? packAccount(this.#slice(account.update)) : account.packed];
+      yield [names, [this.#slices ? packAccount(this.#slice(account.update)) : account.packed]];
     }
     for (const { transaction, names, statusNames } of matched) {
       if (names.length > 0) yield [names, transaction.asTransaction];
       if (statusNames.length > 0) yield [statusNames, transaction.asStatus];
     }
-    if (this.#entries.length > 0) for (const { packed } of content.entries) yield [this.#entries, packed];
-    if (content.block === null) return;
-    for (const filter of this.#blocks) yield [[filter.name], this.#block(filter, content, content.block)];
-    if (this.#metas.length > 0) yield [this.#metas, content.packedMeta];
+    if (this.#entries.length > 0) for (const { packed } of content.entries) yield [this.#entries, [packed]];
+    for (const filter of this.#blocks) yield [[filter.name], this.#block(filter, content)];
+    if (this.#metas.length > 0) yield [this.#metas, [content.packedMeta]];
   }
 
-  #block({ include, cuckoo, ...shown }: BlockFilter, content: SlotContent, block: ConfirmedBlock): Uint8Array {
+  #block({ include, cuckoo, ...shown }: BlockFilter, content: SlotContent): UpdateContent {
+    // Who asks for no account in particular is shown all, and no key need be looked at.
+    const isAny = include.size === 0 && cuckoo === null;
     const isAsked = (keys: Iterable<string>): boolean =>
-      (include.size === 0 && cuckoo === null) ||
-      Iterator.from(keys).some((key) => include.has(key) || cuckoo?.(key) === true);
-    const transactions = shown.transactions ? content.transactions.filter(({ keys }) => isAsked(keys)) : [];
+      isAny || Iterator.from(keys).some((key) => include.has(key) || cuckoo?.(key) === true);
     const accounts = shown.accounts ? content.accounts.filter(({ update }) => isAsked([update.address])) : [];
-    return packBlockUpdate({
-      block,
-      transactions: transactions.map(({ packed }) => packed),
+    const { transactions } = content;
+    return content.packBlock({
+      transactions: !shown.transactions ? [] : isAny ? transactions : transactions.filter(({ keys }) => isAsked(keys)),
       accounts: accounts.map(({ update }) => this.#slice(update)),
-      entries: shown.entries ? content.entries.map(({ update }) => update) : [],
-      executedTransactionCount: content.transactions.length,
-      updatedAccountCount: content.accounts.length,
-      entriesCount: content.entries.length,
+      entries: shown.entries ? content.entries : [],
     });
   }
 }

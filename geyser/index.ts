@@ -5,20 +5,28 @@
  * filters.
  */
 
-export type { Slicing } from "./account-filter.ts";
 export type {
+  BlockSelection,
   FilteredAccount,
   FilteredEntry,
   FilteredTransaction,
   SlotContent,
+  UpdateContent,
 } from "./content.ts";
 export { FilterFault } from "./filter-fault.ts";
-export { type Commitment, commitmentOf, type FilteredUpdate, FilterSet } from "./filter-set.ts";
+export {
+  type Commitment,
+  commitmentOf,
+  type FilteredUpdate,
+  type FilterNeeds,
+  FilterSet,
+  type MatchedTransaction,
+} from "./filter-set.ts";
 export { defaultFilterLimits, type FilterLimits } from "./limits.ts";
 export type {
   AccountsRequest,
   BlocksRequest,
-  SlotsRequest,
   SubscribeRequest,
   TransactionsRequest,
 } from "./requests.ts";
+export type { TransactionFilter } from "./transaction-filter.ts";

@@ -46,7 +46,7 @@ export const requestRecord = z
     account_id: identifier,
     key_id: identifier,
     network: z.string().nullable(),
-    endpoint: z.enum(["rpc", "rest", "ws", "pubsub", "engine"]),
+    endpoint: z.enum(["rpc", "rest", "ws", "pubsub", "yellowstone", "engine"]),
     method: z.string().meta({ description: "Empty for a request that was refused before its call was read" }),
     status: count.meta({ description: "The HTTP status, or the close code of a connection" }),
     code: z.int().nullable().meta({ description: "The JSON-RPC code of its error" }),

@@ -76,7 +76,8 @@ function asUpdate(field: number, write: (writer: BackwardWriter) => void, capaci
   }, capacity);
 }
 
-function writeAccountInfo(writer: BackwardWriter, update: AccountUpdate): void {
+/** @internal */
+export function writeAccountInfo(writer: BackwardWriter, update: AccountUpdate): void {
   const { lamports, owner, executable, rentEpoch, data } = update.account;
   if (update.signature !== null) writer.bytes(fields.accountInfo.signature, update.signature);
   writer.u64(fields.accountInfo.writeVersion, update.writeVersion);
@@ -124,6 +125,27 @@ export function packTransactionUpdate(slot: bigint, packed: Uint8Array): Uint8Ar
   );
 }
 
+/**
+ * The same in parts that go out one after another, the transaction as it is.
+ *
+ * @param packed - what `packTransaction` has given
+ */
+export function packTransactionParts(slot: bigint, packed: Uint8Array): readonly Uint8Array[] {
+  const rest = written((writer) => writer.u64(fields.transaction.slot, slot));
+  const inner = prefixOf(fields.transaction.transaction, packed.length);
+  const outer = prefixOf(fields.update.transaction, inner.length + packed.length + rest.length);
+  return [Buffer.concat([outer, inner]), packed, rest];
+}
+
+/** @internal The tag and the length that stand before a message inside another. */
+export function prefixOf(field: number, length: number): Uint8Array {
+  const bytes = [(field << 3) | 2];
+  for (let rest = length; ; rest >>>= 7) {
+    if (rest < 0x80) return Uint8Array.of(...bytes, rest);
+    bytes.push((rest & 0x7f) | 0x80);
+  }
+}
+
 export function packStatus({ slot, signature, isVote, index, error }: StatusUpdate): Uint8Array {
   return asUpdate(fields.update.status, (writer) => {
     if (error !== null) {
@@ -138,7 +160,8 @@ export function packStatus({ slot, signature, isVote, index, error }: StatusUpda
   });
 }
 
-function writeEntry(writer: BackwardWriter, entry: EntryUpdate): void {
+/** @internal */
+export function writeEntry(writer: BackwardWriter, entry: EntryUpdate): void {
   writer.u32(fields.entry.startingTransactionIndex, entry.startingTransactionIndex);
   writer.u32(fields.entry.executedTransactionCount, entry.executedTransactionCount);
   writer.bytes(fields.entry.hash, entry.hash);
@@ -213,18 +236,31 @@ export function packPong(id: number): Uint8Array {
   return asUpdate(fields.update.pong, (writer) => writer.u64(fields.pong.id, BigInt(id)));
 }
 
+/** The names of filters, as an update begins with them. */
+export function packNames(filters: readonly string[]): Uint8Array {
+  return written((writer) => {
+    for (const name of filters.toReversed()) writer.explicitText(fields.update.filters, name);
+  });
+}
+
+/**
+ * When an update was made, as it ends with it.
+ *
+ * @param createdAtMs - Unix milliseconds
+ */
+export function packCreatedAt(createdAtMs: number): Uint8Array {
+  return written((writer) => {
+    writer.u32(fields.timestamp.nanos, Math.floor(createdAtMs % 1_000) * 1_000_000);
+    writer.u64(fields.timestamp.seconds, BigInt(Math.floor(createdAtMs / 1_000)));
+    writer.close(fields.update.createdAt, 0);
+  });
+}
+
 /**
  * A whole update: the names of the filters that it matched, what one of the functions above has given, and the time.
  *
  * @param createdAtMs - Unix milliseconds
  */
 export function packUpdate(filters: readonly string[], content: Uint8Array, createdAtMs: number): Uint8Array {
-  return written((writer) => {
-    const end = writer.length;
-    writer.u32(fields.timestamp.nanos, Math.floor(createdAtMs % 1_000) * 1_000_000);
-    writer.u64(fields.timestamp.seconds, BigInt(Math.floor(createdAtMs / 1_000)));
-    writer.close(fields.update.createdAt, end);
-    writer.raw(content);
-    for (const name of filters.toReversed()) writer.explicitText(fields.update.filters, name);
-  }, content.length + messageBytesTypical);
+  return new Uint8Array(Buffer.concat([packNames(filters), content, packCreatedAt(createdAtMs)]));
 }

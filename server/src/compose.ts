@@ -40,6 +40,7 @@ import { StoreWatch } from "./compose/store-watch.ts";
 import { managementSocketPath, openStores, type Stores } from "./compose/stores.ts";
 import { openFlows } from "./compose/streams.ts";
 import { Certificates, type OpenPort, trustedHeadersOf } from "./compose/tls.ts";
+import { openYellowstone } from "./compose/yellowstone.ts";
 import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
 import type { EngineService } from "./engine/index.ts";
 import { type Backfills, historyMethods } from "./history/index.ts";
@@ -59,7 +60,7 @@ import {
 import type { Oracle } from "./oracle/index.ts";
 import { type SentQuery, subscribeToSent } from "./rpc/index.ts";
 import { createStateEvents, type State } from "./state/index.ts";
-import type { Flows } from "./streams/index.ts";
+import type { Flows, YellowstoneEndpoint } from "./streams/index.ts";
 import { UpstreamAdmin } from "./upstreams/index.ts";
 import type { Seat } from "./workers/index.ts";
 
@@ -120,6 +121,8 @@ interface Parts {
   readonly ingest: IngestReport | null;
   /** Null where this process does not tell streams. */
   readonly flows: Flows | null;
+  /** Null, as the one before. */
+  readonly yellowstone: YellowstoneEndpoint | null;
   /** Null where this process does not ingest. */
   readonly history: Backfills | null;
   readonly names: Names | null;
@@ -235,6 +238,9 @@ export const startSteps = [
   ),
   step("engine", ["stores", "gateway", "revocations", "chainLogs"], (parts, shared) =>
     openBlockEngine(shared.config, { ...shared, ...parts }),
+  ),
+  step("yellowstone", ["gateway", "revocations", "flows"], (parts, shared) =>
+    openYellowstone(shared.config, { ...shared, ...parts }),
   ),
   step(
     "administration",

@@ -5,6 +5,7 @@ import {
   type EntryUpdate,
   packAccount,
   packBlockMeta,
+  packBlockUpdate,
   packEntry,
   packStatus,
   packTransactionUpdate,
@@ -66,8 +67,8 @@ function recorded(executed: ExecutedTransaction, slot: bigint): FilteredTransact
     postTokenBalances,
     writes,
     packed,
-    asTransaction: packTransactionUpdate(slot, packed),
-    asStatus: packStatus({ slot, signature: signatureBytes(executed), isVote, index, error }),
+    asTransaction: [packTransactionUpdate(slot, packed)],
+    asStatus: [packStatus({ slot, signature: signatureBytes(executed), isVote, index, error })],
   };
 }
 
@@ -133,11 +134,16 @@ export function recordSlot({ bank, block, written, nextWriteVersion }: SlotSourc
   return {
     slot,
     parent,
-    block: model,
     transactions,
     accounts,
     entries,
     packedMeta: packBlockMeta({ block: model, ...counts }),
+    packBlock: (selection) => {
+      const shown = selection.transactions.map(({ packed }) => packed);
+      const shownEntries = selection.entries.map(({ update }) => update);
+      const content = { transactions: shown, accounts: selection.accounts, entries: shownEntries };
+      return [packBlockUpdate({ block: model, ...content, ...counts, updatedAccountCount: accounts.length })];
+    },
     reached: new Set(),
   };
 }

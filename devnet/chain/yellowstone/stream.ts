@@ -80,7 +80,8 @@ export class YellowstoneStream {
   reached(record: SlotRecord, commitment: Commitment): void {
     if (this.#filters === null || this.#isOver) return;
     if (this.#filters.commitment === commitment) {
-      for (const [names, content] of this.#filters.updates(record)) this.#send(names, content);
+      for (const [names, [content]] of this.#filters.updates(record))
+        if (content !== undefined) this.#send(names, content);
     }
     this.status({ slot: record.slot, parent: record.parent, status: commitment });
   }

@@ -38,6 +38,7 @@ test("without an operator's word an endpoint is told where a person on the machi
     pubsub: "ws://127.0.0.1:8900",
     ws: "ws://127.0.0.1:8899/ws",
     metrics: "http://127.0.0.1:9464/metrics",
+    yellowstone: "http://127.0.0.1:10000",
   });
   expect(shown({ BIND: "2001:db8::1" })["oracle"]).toBe("http://[2001:db8::1]:7450");
   const config = configOf({});
@@ -51,12 +52,14 @@ test("each endpoint is told by the operator's word for it, everywhere", () => {
     PUBLIC_URL_PUBSUB: "wss://stream.example",
     PUBLIC_URL_ORACLE: "https://prices.example",
     PUBLIC_URL_RESOLVER: "https://names.example",
+    PUBLIC_URL_YELLOWSTONE: "https://geyser.example",
     PUBLIC_URL_ENGINE: "https://bundles.example",
     PUBLIC_URL_ENGINE_GRPC: "http://engine.example:7440",
   };
   const config = configOf(env);
   expect(shown(env)).toEqual({
     rpc: "https://rpc.example/rpc",
+    yellowstone: "https://geyser.example",
     resolver: "https://names.example",
     oracle: "https://prices.example",
     engineRest: "https://bundles.example",
@@ -69,13 +72,14 @@ test("each endpoint is told by the operator's word for it, everywhere", () => {
   const expected = ["https://rpc.example/", "https://prices.example", "https://bundles.example"];
   expect(urls).toEqual([...expected, "http://engine.example:7440"]);
   expect(gatewayPlace(config)).toEqual({ port: 8899, url: "https://rpc.example" });
-  expect(endpointsOf(config).map(({ listensAt }) => new URL(listensAt).hostname)).toEqual(Array(8).fill("127.0.0.1"));
+  expect(endpointsOf(config).map(({ listensAt }) => new URL(listensAt).hostname)).toEqual(Array(9).fill("127.0.0.1"));
 });
 
 test("with PUBLIC_URL alone the others are told at its host with their own ports, where they listen for all", () => {
   const env = { PUBLIC_URL: "https://rpc.example:8443", API_BIND: "127.0.0.1:8691", METRICS_BIND: "0.0.0.0:9464" };
   expect(shown(env)).toEqual({
     rpc: "https://rpc.example:8443/rpc",
+    yellowstone: "http://rpc.example:10000",
     resolver: "http://127.0.0.1:8691",
     oracle: "http://rpc.example:7450",
     engineRest: "http://rpc.example:7435",

@@ -77,6 +77,7 @@ const tlsOf: Readonly<Partial<Record<PortName, keyof Config["tls"]>>> = {
   pubsub: "gateway",
   oracle: "oracle",
   resolver: "resolver",
+  yellowstone: "yellowstone",
   engineRest: "engineRest",
 };
 
@@ -97,7 +98,11 @@ const listeningUrl = (config: Config, name: PortName): string =>
 /** The operator's word for a port, if there is one; PubSub is on the gateway's port too. */
 function namedUrl({ publicUrls }: Config, name: PortName): string | null {
   if (name === "pubsub") return publicUrls.pubsub ?? publicUrls.gateway?.replace(/^http/, "ws") ?? null;
-  return name === "gateway" || name === "oracle" || name === "resolver" || name === "engineRest"
+  return name === "gateway" ||
+    name === "oracle" ||
+    name === "resolver" ||
+    name === "yellowstone" ||
+    name === "engineRest"
     ? publicUrls[name]
     : null;
 }
@@ -199,6 +204,8 @@ function metricsEndpoint({ metrics }: Pick<Config, "metrics">): Endpoint {
   return { name: "metrics", url, listensAt: url, protocol: "Prometheus", forOperators: true };
 }
 
+const geyserTerms = { protocol: "Yellowstone gRPC" } as const;
+
 /** All endpoints that a server with this configuration opens. */
 export function endpointsOf(config: Config): Endpoint[] {
   const rpc = { name: "rpc", path: "/rpc", protocol: "JSON-RPC" };
@@ -208,7 +215,7 @@ export function endpointsOf(config: Config): Endpoint[] {
     ...(opensOracle(config) ? [endpoint(config, "oracle", { protocol: "prices, HTTP and WebSocket" })] : []),
     ...(opensEngine(config) ? engineEndpoints(config) : []),
     ...(opensSockets(config) ? [endpoint(config, "pubsub", { protocol: "Solana PubSub" })] : []),
-    ...(opensStreams(config) ? [streamEndpoint(config)] : []),
+    ...(opensStreams(config) ? [streamEndpoint(config), endpoint(config, "yellowstone", geyserTerms)] : []),
     metricsEndpoint(config),
   ];
 }

@@ -39,6 +39,7 @@ import { type OpenPort, openFronts, placeOf } from "./tls.ts";
 
 interface GatewayParts extends Dependencies {
   readonly stores: Stores;
+  readonly seat: Seat | null;
 }
 
 /** The rooms of a request, in the order of its way; the stack closes them in reverse. */
@@ -105,6 +106,8 @@ export function wireGateway(config: Config, dependencies: GatewayParts) {
     tracing,
     requestId: createRequestIds({ random }),
     trustedProxies,
+    /** Of all protocols that hold connections open, which share them. */
+    places: dependencies.seat?.places ?? new ConnectionCounts(),
     resizeCache: (bytesMax: number) => cache.resizeFinal(bytesMax),
   };
 }
@@ -183,8 +186,7 @@ export async function openGatewayListener(
   const sharesPort = seat !== null;
   const shared = { networkDefault: config.networkDefault, trustedProxies: gateway.trustedProxies };
   const allowUnknownMethods = config.unknownMethods === "pass";
-  const places = seat?.places ?? new ConnectionCounts();
-  const streams = mountStreams(config, { ...dependencies, gateway, places });
+  const streams = mountStreams(config, { ...dependencies, gateway, places: gateway.places });
   const pubsub = new PubSubEndpoint(
     { networkDefault: config.networkDefault, allowUnknownMethods },
     {
@@ -193,7 +195,6 @@ export async function openGatewayListener(
       events: { ...dependencies.events, ...createPubSubEvents(dependencies) },
       pool: (network) => gateway.upstreams.pool(network),
       flow: (network) => flows?.network(network) ?? null,
-      places,
     },
   );
   revocations.subscribe(() => pubsub.recheck());

@@ -28,7 +28,14 @@ import {
 import { createOracleEvents, oracleMetrics } from "../oracle/index.ts";
 import { createRpcEvents, rpcMetrics } from "../rpc/index.ts";
 import { createStateEvents, stateMetrics } from "../state/index.ts";
-import { createPubSubEvents, createStreamsEvents, pubsubMetrics, streamsMetrics } from "../streams/index.ts";
+import {
+  createPubSubEvents,
+  createStreamsEvents,
+  createYellowstoneEvents,
+  pubsubMetrics,
+  streamsMetrics,
+  yellowstoneMetrics,
+} from "../streams/index.ts";
 import { createUpstreamEvents, upstreamMetrics } from "../upstreams/index.ts";
 import { createWorkersEvents, workersMetrics } from "../workers/index.ts";
 import { metricTable } from "./metric-table.ts";
@@ -58,6 +65,7 @@ const rooms: Record<string, { readonly metrics: object; readonly create: (observ
   "history/archive": { metrics: archiveMetrics, create: createArchiveEvents },
   streams: { metrics: streamsMetrics, create: createStreamsEvents },
   "streams/pubsub": { metrics: pubsubMetrics, create: createPubSubEvents },
+  "streams/yellowstone": { metrics: yellowstoneMetrics, create: createYellowstoneEvents },
   names: { metrics: namesMetrics, create: createNamesEvents },
   oracle: {
     metrics: oracleMetrics,
@@ -92,6 +100,7 @@ function observed() {
     ...createArchiveEvents(observe),
     ...createStreamsEvents(observe),
     ...createPubSubEvents(observe),
+    ...createYellowstoneEvents(observe),
     ...createNamesEvents(observe),
     ...createAnalyticsEvents(observe),
     ...createEngineEvents(observe),

@@ -16,7 +16,7 @@ import { baseMetrics, type MetricDefinition, requestMetrics, serverMetrics } fro
 import { oracleMetrics } from "../oracle/index.ts";
 import { rpcMetrics } from "../rpc/index.ts";
 import { stateMetrics } from "../state/index.ts";
-import { pubsubMetrics, streamsMetrics } from "../streams/index.ts";
+import { pubsubMetrics, streamsMetrics, yellowstoneMetrics } from "../streams/index.ts";
 import { upstreamMetrics } from "../upstreams/index.ts";
 import { workersMetrics } from "../workers/index.ts";
 
@@ -51,6 +51,8 @@ export const metricGroups: readonly MetricGroup[] = [
   group("SQL", analyticsMetrics),
   group("History", { ...historyMetrics, ...archiveMetrics }),
   group("Streams", { ...streamsMetrics, ...pubsubMetrics }),
+  group("Streams", streamsMetrics),
+  group("Yellowstone gRPC", yellowstoneMetrics),
   group("Names", namesMetrics),
   group("Oracle", oracleMetrics),
   group("Block engine", engineMetrics),

@@ -8,6 +8,7 @@ export const examples: Readonly<Partial<Record<KeyName, string>>> = {
   PUBLIC_URL_PUBSUB: "wss://rpc.example",
   PUBLIC_URL_ORACLE: "https://prices.example",
   PUBLIC_URL_RESOLVER: "https://names.example",
+  PUBLIC_URL_YELLOWSTONE: "https://geyser.example",
   PUBLIC_URL_ENGINE: "https://bundles.example",
   PUBLIC_URL_ENGINE_GRPC: "https://engine.example:7441",
   // Nobody should run with the key of an example.
@@ -48,6 +49,8 @@ export const examples: Readonly<Partial<Record<KeyName, string>>> = {
   ORACLE_TLS_KEY_FILE: "/etc/sluice/tls/prices.key",
   RESOLVER_TLS_CERT_FILE: "/etc/sluice/tls/names.pem",
   RESOLVER_TLS_KEY_FILE: "/etc/sluice/tls/names.key",
+  YELLOWSTONE_TLS_CERT_FILE: "/etc/sluice/tls/geyser.pem",
+  YELLOWSTONE_TLS_KEY_FILE: "/etc/sluice/tls/geyser.key",
   OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318",
 };
 

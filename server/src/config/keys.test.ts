@@ -75,6 +75,10 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
     good: [["https://names.example", (c) => c.publicUrls.resolver, "https://names.example"]],
     bad: ["names.example"],
   },
+  PUBLIC_URL_YELLOWSTONE: {
+    good: [["https://geyser.example", (c) => c.publicUrls.yellowstone, "https://geyser.example"]],
+    bad: ["geyser.example:10000"],
+  },
   PUBLIC_URL_ENGINE: {
     good: [["https://bundles.example", (c) => c.publicUrls.engineRest, "https://bundles.example"]],
     bad: ["https://"],
@@ -400,6 +404,8 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
   ORACLE_TLS_KEY_FILE: { good: [["b.pem", (c) => c.tls.oracle?.key, "b.pem"]], bad: ["a\0b"] },
   RESOLVER_TLS_CERT_FILE: { good: [["a.pem", (c) => c.tls.resolver?.certificate, "a.pem"]], bad: ["a\0b"] },
   RESOLVER_TLS_KEY_FILE: { good: [["b.pem", (c) => c.tls.resolver?.key, "b.pem"]], bad: ["a\0b"] },
+  YELLOWSTONE_TLS_CERT_FILE: { good: [["a.pem", (c) => c.tls.yellowstone?.certificate, "a.pem"]], bad: ["a\0b"] },
+  YELLOWSTONE_TLS_KEY_FILE: { good: [["b.pem", (c) => c.tls.yellowstone?.key, "b.pem"]], bad: ["a\0b"] },
   LOG_LEVEL: { good: [["DEBUG", (c) => c.logLevel, "debug"]], bad: ["verbose"] },
   METRICS_BIND: {
     good: [["0.0.0.0:9000", (c) => c.metrics, { host: "0.0.0.0", port: 9000 }]],
@@ -419,6 +425,8 @@ const companions: Partial<Record<KeyName, Record<string, string>>> = {
   ORACLE_TLS_CERT_FILE: { ORACLE_TLS_KEY_FILE: "b.pem" },
   ORACLE_TLS_KEY_FILE: { ORACLE_TLS_CERT_FILE: "a.pem" },
   RESOLVER_TLS_CERT_FILE: { RESOLVER_TLS_KEY_FILE: "b.pem" },
+  YELLOWSTONE_TLS_CERT_FILE: { YELLOWSTONE_TLS_KEY_FILE: "b.pem" },
+  YELLOWSTONE_TLS_KEY_FILE: { YELLOWSTONE_TLS_CERT_FILE: "a.pem" },
   RESOLVER_TLS_KEY_FILE: { RESOLVER_TLS_CERT_FILE: "a.pem" },
   CLICKHOUSE_CLUSTER: { CLICKHOUSE_URL: "http://ch:8123" },
 };

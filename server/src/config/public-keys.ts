@@ -53,6 +53,12 @@ export const publicKeys = {
     publicUrl(http, "https://names.example"),
     `${whose("the resolver")} ${otherwise}`,
   ),
+  PUBLIC_URL_YELLOWSTONE: optional(
+    "Public addresses",
+    "server.public_url_yellowstone",
+    publicUrl(http, "https://geyser.example"),
+    `${whose("Yellowstone gRPC")} ${otherwise}`,
+  ),
   PUBLIC_URL_ENGINE: optional(
     "Public addresses",
     "server.public_url_engine",
@@ -73,6 +79,7 @@ export interface PublicUrls {
   readonly pubsub: string | null;
   readonly oracle: string | null;
   readonly resolver: string | null;
+  readonly yellowstone: string | null;
   readonly engineRest: string | null;
   readonly engineGrpc: string | null;
 }
@@ -82,6 +89,7 @@ export const publicUrlsOf = (values: Readonly<Record<keyof typeof publicKeys, st
   pubsub: values.PUBLIC_URL_PUBSUB,
   oracle: values.PUBLIC_URL_ORACLE,
   resolver: values.PUBLIC_URL_RESOLVER,
+  yellowstone: values.PUBLIC_URL_YELLOWSTONE,
   engineRest: values.PUBLIC_URL_ENGINE,
   engineGrpc: values.PUBLIC_URL_ENGINE_GRPC,
 });

@@ -16,7 +16,7 @@ export interface RequestFact extends ServedRequest {
   readonly accountId: string;
   readonly keyId: string;
   /** The endpoint, under the name that its column has. */
-  readonly door: "rpc" | "rest" | "ws" | "pubsub" | "engine";
+  readonly door: "rpc" | "rest" | "ws" | "pubsub" | "yellowstone" | "engine";
   /**
    * The public code of a refusal, as the endpoint says it: of `errorTable`, of the oracle's or the engine's table, or
    * the reason of a bundle. "" for an answer, whatever it is, and for what a node refused.

@@ -23,8 +23,10 @@ export {
   serverStream,
   unary,
 } from "./grpc/grpc.ts";
+export { type PackedResponses, packedDuplex } from "./grpc/packed/grpc.ts";
+export { PackedMessage, PieceCutter } from "./grpc/packed/packed-message.ts";
 export { ResponseStream } from "./grpc/response-stream.ts";
-export { loadService } from "./grpc/service.ts";
+export { loadService, packedMethod } from "./grpc/service.ts";
 export { type GrpcErrorStatus, GrpcStatusError } from "./grpc/status.ts";
 export { BodyBuffer, free } from "./http1/body-buffer.ts";
 export { CutBody, type CutKind } from "./http1/client/body-source.ts";

@@ -369,7 +369,7 @@ export const layered: readonly Layered[] = [
         "streams",
         "tiers",
       ],
-      ["engine", "errors-guide", "oracle", "permissions"],
+      ["engine", "errors-guide", "oracle", "permissions", "yellowstone"],
       ["engine-errors-guide", "schemas", "sealed-bundle"],
       ["oracle-errors-guide"],
       ["openapi", "reference"],

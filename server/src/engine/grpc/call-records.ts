@@ -9,10 +9,12 @@ interface Call {
 
 /** What a status is in the records where the fault says nothing more exact. */
 const codes: Readonly<Record<GrpcErrorStatus, EngineErrorCode>> = {
+  UNKNOWN: "INTERNAL_ERROR",
   INVALID_ARGUMENT: "INVALID_INPUT",
   UNAUTHENTICATED: "MISSING_API_KEY",
   PERMISSION_DENIED: "PERMISSION_DENIED",
   RESOURCE_EXHAUSTED: "RATE_LIMIT_EXCEEDED",
+  OUT_OF_RANGE: "INVALID_INPUT",
   UNIMPLEMENTED: "NOT_FOUND",
   INTERNAL: "INTERNAL_ERROR",
   UNAVAILABLE: "UNAVAILABLE",

@@ -19,6 +19,7 @@ import type { CertificateSource, TlsCertificate } from "../certificate-source.ts
 import type { FrontedPeers } from "../fronted-peers.ts";
 import { ListenError } from "../listener/listen-error.ts";
 import { describedFiles } from "./file-descriptors.ts";
+import { showAcceptedEncodings } from "./packed/accepted-encodings.ts";
 import { ResponseStream } from "./response-stream.ts";
 import { decoded } from "./service.ts";
 import { StandardStreams } from "./standard-streams.ts";
@@ -166,8 +167,12 @@ function bound(server: Server, { endpoint, hostname, port, tls }: GrpcServerOpti
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   return new Promise((resolve, reject) => {
     server.bindAsync(`${host}:${port}`, credentials, (error, taken) => {
-      if (error === null) resolve(taken);
-      else reject(new ListenError(endpoint, port, error));
+      if (error !== null) {
+        reject(new ListenError(endpoint, port, error));
+        return;
+      }
+      showAcceptedEncodings(server);
+      resolve(taken);
     });
   });
 }
@@ -262,6 +267,7 @@ export interface RequestStream {
   resume(): void;
 }
 
+/** A call as all kinds of handlers have it. */
 interface ServerCall {
   readonly metadata: Metadata;
   getPeer(): string;
@@ -388,7 +394,8 @@ function responsesOf<A>(
   return responses;
 }
 
-function contextOf(host: GrpcContext, call: ServerCall): CallContext {
+/** @internal */
+export function contextOf(host: GrpcContext, call: ServerCall): CallContext {
   const headers = {
     get: (name: string): string | null => {
       const [value] = call.metadata.get(name);
@@ -415,7 +422,8 @@ function addressOfPeer(peer: string, peers: FrontedPeers | undefined): string {
   return peers?.addressOf(address, Number(peer.slice(colon + 1))) ?? address;
 }
 
-function statusErrorOf(
+/** @internal */
+export function statusErrorOf(
   host: GrpcContext,
   error: unknown,
   { method, requestId }: Pick<CallContext, "method" | "requestId">,
@@ -429,7 +437,8 @@ function statusErrorOf(
   return new GrpcStatusError("INTERNAL", `Internal error, request ${requestId}`);
 }
 
-function errorOf(fault: GrpcStatusError, context: CallContext): ServerErrorResponse {
+/** @internal */
+export function errorOf(fault: GrpcStatusError, context: CallContext): ServerErrorResponse {
   const metadata = trailersOf(context);
   metadata.set("grpc-status-details-bin", Buffer.from(encodeStatusDetails(fault)));
   return {

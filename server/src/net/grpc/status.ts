@@ -4,9 +4,11 @@ import { CodedError } from "@sluice/contract/errors";
 export const grpcStatuses = {
   OK: 0,
   CANCELLED: 1,
+  UNKNOWN: 2,
   INVALID_ARGUMENT: 3,
   PERMISSION_DENIED: 7,
   RESOURCE_EXHAUSTED: 8,
+  OUT_OF_RANGE: 11,
   UNIMPLEMENTED: 12,
   INTERNAL: 13,
   UNAVAILABLE: 14,

@@ -12,7 +12,7 @@ interface Metered {
   readonly accountId: string;
   readonly keyId: string;
   readonly network: Network;
-  readonly door: "ws" | "pubsub";
+  readonly door: "ws" | "pubsub" | "yellowstone";
   /** Monotonic. */
   readonly startedMs: number;
 }

@@ -1,4 +1,4 @@
-import { type ConfirmedBlock, unpackOnce } from "@sluice/encode";
+import { type ConfirmedBlock, packBlock, unpackOnce } from "@sluice/encode";
 import { MalformedBytes } from "@sluice/wire/bytes";
 import type { BlockHeader } from "../../log/index.ts";
 
@@ -6,11 +6,19 @@ import type { BlockHeader } from "../../log/index.ts";
 export class FlowBlock {
   readonly header: BlockHeader;
   readonly block: ConfirmedBlock;
+  #body: Uint8Array | null;
   readonly #forms = new Map<unknown, unknown>();
 
-  constructor(header: BlockHeader, block: ConfirmedBlock) {
+  constructor(header: BlockHeader, block: ConfirmedBlock, body: Uint8Array | null = null) {
     this.header = header;
     this.block = block;
+    this.#body = body;
+  }
+
+  /** As the log holds it, or would hold it; shared, and not to be changed. */
+  get body(): Uint8Array {
+    this.#body ??= packBlock(this.block);
+    return this.#body;
   }
 
   /** What `make` gives of the block. It is called once a block, so it is one function for all who share the form. */
@@ -45,7 +53,7 @@ export class FlowBlocks {
     if (decoded.slot !== header.slot || decoded.blockhash !== header.blockhash) {
       throw new MalformedBytes("the body is of another block");
     }
-    const block = new FlowBlock(header, decoded);
+    const block = new FlowBlock(header, decoded, body);
     this.#keep({ block, bodyBytes: body.length });
     return block;
   }

@@ -1,5 +1,6 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { Slot } from "@sluice/wire/identifiers";
+import { BlockReader } from "../../events/index.ts";
 import type { ChainIdentity, ChainLog, ChainLogs, Stage } from "../../log/index.ts";
 import type { StreamsEvents } from "../events.ts";
 import { FlowBlocks } from "./flow-block.ts";
@@ -78,6 +79,8 @@ export class NetworkFlow {
 export class Flows implements Disposable {
   readonly events: StreamsEvents;
   readonly #past: PastBlocks | null;
+  /** Reads what the blocks say, once for all protocols. */
+  readonly reader = new BlockReader();
   readonly #flows = new Map<Network, NetworkFlow>();
   #networks: readonly Network[] = [];
   #following: Disposable | null = null;

@@ -3,7 +3,7 @@ import { errorTable } from "@sluice/contract/errors";
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock, Random, Timer } from "@sluice/lib";
 import type { Access } from "../../access/index.ts";
-import { type BlockEvents, BlockReader } from "../../events/index.ts";
+import type { BlockEvents } from "../../events/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
 import { FanOut, RefusedSession, type SocketMount, type SocketPeer, type SocketSession } from "../../net/index.ts";
 import { type AdmissionOutcome, ConnectionAdmission, closeCodeOf } from "../delivery/admission.ts";
@@ -37,7 +37,7 @@ export interface StreamEndpointDependencies {
   readonly served: (fact: RequestFact) => void;
   /** A client without a valid key was refused. */
   readonly refused: (code: ErrorCode) => void;
-  readonly flows: Pick<Flows, "network">;
+  readonly flows: Pick<Flows, "network" | "reader">;
   readonly slots: SlotSource;
   /** Shared with PubSub, as the tier's connections are. */
   readonly places: ConnectionPlaces;
@@ -58,7 +58,6 @@ export class StreamEndpoint implements SocketMount, Disposable {
   readonly #admission: ConnectionAdmission;
   readonly #services: SessionServices;
   readonly #fanOut: FanOut;
-  readonly #reader = new BlockReader();
   readonly #processed: ProcessedSlots;
   readonly #stages = new WeakMap<NetworkFlow, Stages>();
   /** In the order in which they came. */
@@ -151,7 +150,7 @@ export class StreamEndpoint implements SocketMount, Disposable {
 
   #read(block: FlowBlock): BlockEvents | null {
     try {
-      return this.#reader.events(block.block);
+      return this.#dependencies.flows.reader.events(block.block);
     } catch (error) {
       this.#dependencies.events.internalError("ws", error);
       return null;

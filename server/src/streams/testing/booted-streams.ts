@@ -1,6 +1,7 @@
 import { type StreamServerMessage, streamServerMessage } from "@sluice/contract/schemas";
 import { ManualClock, seededRandom } from "@sluice/lib";
 import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
+import { BlockReader } from "../../events/index.ts";
 import { blockRecord } from "../../history/testing/blocks.ts";
 import type { Grant, KeyRefusal } from "../../keys/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
@@ -120,7 +121,7 @@ export async function bootStreams(changes: Partial<Grant> = {}) {
       requestId: () => `req_${++requests}`,
       served: (fact) => facts.push(fact),
       refused: () => undefined,
-      flows: { network: (network) => (network === "devnet" ? flow : null) },
+      flows: { reader: new BlockReader(), network: (network) => (network === "devnet" ? flow : null) },
       slots,
       places: new ConnectionCounts(),
       pacer: new MessagePacer({ clock, access }),

@@ -144,6 +144,15 @@ export class Listening {
     return this.messages.slice(0, count);
   }
 
+  /** Reads no more until `resume`, so that the server has to hold what it sends. */
+  pause(): void {
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    this.#stream.resume();
+  }
+
   cancel(): void {
     this.#stream.cancel();
   }

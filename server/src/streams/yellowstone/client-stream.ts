@@ -1,0 +1,153 @@
+import { errorTable } from "@sluice/contract/errors";
+import { yellowstoneBounds } from "@sluice/contract/yellowstone";
+import { packCreatedAt, packPing, packPong } from "@sluice/encode/updates";
+import { FilterFault, type FilterLimits, FilterSet, type SubscribeRequest } from "@sluice/geyser";
+import type { Clock } from "@sluice/lib";
+import type { Slot } from "@sluice/wire/identifiers";
+import type { Grant } from "../../keys/index.ts";
+import { GrpcStatusError, InboundBounds, PackedMessage, type PackedResponses } from "../../net/index.ts";
+import type { ConnectionMeter, Unpaid } from "../delivery/connection-meter.ts";
+import type { FlowFrom } from "../flow/flow-receiver.ts";
+import { FlowSubscription } from "./flow-subscription.ts";
+import type { NetworkStreams } from "./network-streams.ts";
+import { Outgoing } from "./outgoing.ts";
+
+const { requestsPerSecond } = yellowstoneBounds;
+
+/** A request, the text that requests for the same filters share, and its size. */
+export interface ReadRequest {
+  readonly request: SubscribeRequest;
+  readonly identity: string;
+  readonly bytes: number;
+}
+
+export interface ClientStreamDependencies {
+  readonly clock: Pick<Clock, "after" | "monotonic" | "now">;
+  readonly responses: PackedResponses;
+  readonly meter: ConnectionMeter;
+  readonly take: (grant: Grant, messages: number) => boolean | Promise<boolean>;
+  /** The streams of its network; null while its log is not open here. */
+  readonly streams: () => NetworkStreams | null;
+  readonly limits: (grant: Grant) => FilterLimits;
+  readonly sent: (messages: number) => void;
+  readonly lagged: () => void;
+}
+
+/** One client's stream: its requests, and what it is told by the last of them. */
+export class ClientStream {
+  /** As the key was looked at last. */
+  grant: Grant;
+  /** Whether it holds one of the account's places for connections. */
+  hasPlace = true;
+  readonly #dependencies: ClientStreamDependencies;
+  readonly #outgoing: Outgoing;
+  readonly #bounds: InboundBounds;
+  #subscription: FlowSubscription | null = null;
+  #streams: NetworkStreams | null = null;
+
+  constructor(grant: Grant, dependencies: ClientStreamDependencies) {
+    const { clock, responses, take, meter, sent } = dependencies;
+    this.grant = grant;
+    this.#dependencies = dependencies;
+    this.#bounds = new InboundBounds({ messageBytesMax: Infinity, messagesPerSecond: requestsPerSecond }, { clock });
+    this.#outgoing = new Outgoing({
+      clock,
+      responses,
+      take: (messages) => take(this.grant, messages),
+      sent: (bytes, messages) => {
+        sent(messages);
+        meter.sent(bytes, this.grant.creditsMonthly, (reason) => this.end(unpaid(reason)));
+      },
+    });
+    responses.onClose(() => this.#leave());
+    this.ping();
+  }
+
+  /** @throws {GrpcStatusError} to end the stream */
+  take({ request, identity, bytes }: ReadRequest): void {
+    this.#dependencies.meter.received(bytes);
+    if (this.#bounds.check(bytes) !== null) {
+      throw new GrpcStatusError("RESOURCE_EXHAUSTED", `more than ${requestsPerSecond} requests a second`);
+    }
+    if (request.ping !== undefined && request.ping !== null) {
+      this.#say(packPong(request.ping.id));
+      return;
+    }
+    const filters = this.#filtersOf(request);
+    const streams = this.#dependencies.streams();
+    if (streams === null) throw new GrpcStatusError("UNAVAILABLE", errorTable.NETWORK_UNAVAILABLE.text);
+    streams.requireServed(filters);
+    const from = this.#placeOf(request, filters);
+    this.#leave();
+    this.#streams = streams;
+    const plan = streams.plans.take(identity, filters);
+    const subscription = new FlowSubscription(plan, {
+      ...streams.parts,
+      outgoing: this.#outgoing,
+      end: (fault) => this.end(fault),
+    });
+    this.#subscription = subscription;
+    subscription.begin(from);
+  }
+
+  /** Also ends a stream whose client takes nothing. */
+  ping(): void {
+    if (this.#outgoing.stalledMs > yellowstoneBounds.stalledMs) {
+      this.end(new GrpcStatusError("INTERNAL", "lagged to send an update"));
+      return;
+    }
+    // One that waits says as much.
+    if (this.#outgoing.waitingBytes === 0) this.#say(packPing());
+  }
+
+  /** Its place has been taken away. */
+  endWithoutPlace(fault: GrpcStatusError): void {
+    this.hasPlace = false;
+    this.end(fault);
+  }
+
+  end(fault: GrpcStatusError): void {
+    if (fault.message === "lagged to send an update") this.#dependencies.lagged();
+    this.#leave();
+    this.#outgoing.end(fault);
+  }
+
+  #filtersOf(request: SubscribeRequest): FilterSet {
+    try {
+      return new FilterSet(request, this.#dependencies.limits(this.grant));
+    } catch (error) {
+      if (!(error instanceof FilterFault)) throw error;
+      throw new GrpcStatusError("INVALID_ARGUMENT", error.message);
+    }
+  }
+
+  /** Where a request begins: at its slot, or where the stream has got to. */
+  #placeOf({ from_slot: from }: SubscribeRequest, { commitment }: FilterSet): FlowFrom {
+    if (from === undefined) {
+      const before = this.#subscription;
+      return before === null || before.plan.filters.commitment !== commitment ? "live" : before.position;
+    }
+    const newest = this.#dependencies.streams()?.parts.flow.newest(commitment) ?? null;
+    const slot = BigInt(from);
+    // What has not happened yet needs no replay; so the slot is one that the log has had.
+    return newest === null || slot > newest ? "live" : { slot: slot as Slot };
+  }
+
+  #say(content: Uint8Array): void {
+    this.#outgoing.send([PackedMessage.of([content, packCreatedAt(this.#dependencies.clock.now())])]);
+  }
+
+  #leave(): void {
+    const subscription = this.#subscription;
+    this.#subscription = null;
+    if (subscription === null) return;
+    subscription[Symbol.dispose]();
+    this.#streams?.plans.giveBack(subscription.plan);
+  }
+}
+
+function unpaid(reason: Unpaid): GrpcStatusError {
+  const text = errorTable[reason].text;
+  if (reason === "INSUFFICIENT_CREDITS") return new GrpcStatusError("RESOURCE_EXHAUSTED", text, { publicCode: reason });
+  return new GrpcStatusError("UNAVAILABLE", text, { retryAfterSeconds: 1, publicCode: reason });
+}

@@ -1,0 +1,193 @@
+import { yellowstoneBounds } from "@sluice/contract/yellowstone";
+import { packCreatedAt, type SlotUpdate } from "@sluice/encode/updates";
+import type { WallMs } from "@sluice/lib";
+import type { Slot } from "@sluice/wire/identifiers";
+import type { Stage } from "../../log/index.ts";
+import { GrpcStatusError, type PackedMessage } from "../../net/index.ts";
+import type { FlowBlock } from "../flow/flow-block.ts";
+import type { FlowEnd, FlowFrom, FlowMembership, FlowPosition, FlowReceiver } from "../flow/flow-receiver.ts";
+import type { NetworkFlow } from "../flow/flows.ts";
+import type { Outgoing } from "./outgoing.ts";
+import type { Plan } from "./plan.ts";
+import type { Plans } from "./plans.ts";
+import type { BlockContent } from "./slot-content.ts";
+import { type ReachedSlot, rankOf, type SlotStatuses } from "./slot-statuses.ts";
+
+export interface FlowSubscriptionDependencies {
+  readonly flow: Pick<NetworkFlow, "join" | "newest" | "log">;
+  readonly plans: Plans;
+  readonly statuses: SlotStatuses;
+  readonly outgoing: Outgoing;
+  readonly contentOf: (block: FlowBlock) => BlockContent;
+  readonly now: () => WallMs;
+  readonly end: (fault: GrpcStatusError) => void;
+  readonly gap: () => void;
+  /** A block is told at processed later than it happened. */
+  readonly late: () => void;
+}
+
+/**
+ * What one stream is told of the flow by one request: the content of each slot at the stream's commitment and its
+ * status after that, and what other stages slots reach, each slot's in their order.
+ */
+export class FlowSubscription implements FlowReceiver, Disposable {
+  readonly plan: Plan;
+  readonly #stage: Stage;
+  readonly #dependencies: FlowSubscriptionDependencies;
+  #membership: FlowMembership | null = null;
+  #listening: Disposable | null = null;
+  #isLive = false;
+  /** After what was told last. */
+  #cursor = "";
+  /** The last slot that was told at the stream's commitment. */
+  #told: Slot | null = null;
+
+  constructor(plan: Plan, dependencies: FlowSubscriptionDependencies) {
+    this.plan = plan;
+    this.#stage = plan.filters.commitment;
+    this.#dependencies = dependencies;
+  }
+
+  /** Where another request of the stream goes on: live with the others, or where this one has got to. */
+  get position(): FlowFrom {
+    return this.#isLive || this.#cursor === "" ? "live" : { cursor: this.#cursor };
+  }
+
+  /**
+   * Begins. @throws {GrpcStatusError} OUT_OF_RANGE where the slot is no longer held
+   * @throws {LogError} when the log is closed
+   */
+  begin(from: FlowFrom): void {
+    const { flow, statuses } = this.#dependencies;
+    this.#isLive = from === "live";
+    if (this.#isLive) this.#told = flow.newest(this.#stage);
+    const outcome = flow.join({ stage: this.#stage, from }, this);
+    if (!outcome.ok) {
+      if (outcome.code === "CURSOR_INVALID") throw new GrpcStatusError("INTERNAL", "the stream's place is not known");
+      const asked = typeof from === "object" && "slot" in from ? from.slot : (this.#told ?? 0n);
+      throw tooOld(asked, outcome.firstSlot);
+    }
+    this.#membership = outcome.membership;
+    this.#cursor = outcome.cursor;
+    if (this.plan.filters.hasSlots) this.#listening = statuses.join((reached) => this.#reached(reached));
+  }
+
+  [Symbol.dispose](): void {
+    this.#membership?.[Symbol.dispose]();
+    this.#listening?.[Symbol.dispose]();
+    this.#membership = null;
+    this.#listening = null;
+  }
+
+  block(block: FlowBlock, { cursor, skip }: FlowPosition): number | null {
+    const { outgoing, plans, statuses, contentOf, end } = this.#dependencies;
+    const { slot, parentSlot: parent } = block.header;
+    const content = contentOf(block);
+    if (this.#stage === "processed") this.#dependencies.late();
+    if (!this.#isLive) return this.#replayed(content, { slot, parent, cursor, skip });
+    if (outgoing.waitingBytes > yellowstoneBounds.waitingBytes) {
+      end(new GrpcStatusError("INTERNAL", "lagged to send an update"));
+      return null;
+    }
+    const below = rankOf(this.#stage) - 1;
+    const lower = below < 0 ? undefined : ladder[below];
+    if (lower !== undefined && this.#listening !== null) statuses.reached({ slot, parent, stage: lower });
+    outgoing.send(plans.live(this.plan, content));
+    this.#send({ slot, parent, status: this.#stage });
+    this.#passed(slot, parent, cursor);
+    return null;
+  }
+
+  undo(): void {
+    // The protocol has no word for it at these commitments: what replaces the blocks is told.
+  }
+
+  gap(): void {
+    // Nor for slots that cannot be had; they are counted.
+    this.#dependencies.gap();
+  }
+
+  ready(): Promise<void> | null {
+    return this.#dependencies.outgoing.ready();
+  }
+
+  caughtUp(): void {
+    this.#isLive = true;
+    if (this.#listening === null) return;
+    // Slots that are on their way to the stream's commitment have told their statuses to others meanwhile.
+    for (const { slot, parent, stage } of this.#dependencies.statuses.above(this.#told ?? (0n as Slot))) {
+      if (rankOf(stage) < rankOf(this.#stage)) this.#send({ slot, parent, status: stage });
+    }
+  }
+
+  ended(reason: FlowEnd): void {
+    this.#membership = null;
+    const { end, flow } = this.#dependencies;
+    if (reason === "expired") end(tooOld(this.#told ?? 0n, flow.log.earliest()?.slot ?? null));
+    else if (reason === "failed") end(new GrpcStatusError("INTERNAL", "internal error"));
+    else end(shuttingDown());
+  }
+
+  /** While it catches up a client is given as much as it reads; the rest of the block comes again. */
+  #replayed(
+    content: BlockContent,
+    { slot, parent, cursor, skip }: { slot: Slot; parent: Slot; cursor: string; skip: number },
+  ): number | null {
+    const { outgoing } = this.#dependencies;
+    const lower = ladder.slice(0, rankOf(this.#stage));
+    const before = lower.flatMap((status) => this.#status({ slot, parent, status }));
+    const messages = [
+      ...before,
+      ...this.plan.messages(content),
+      ...this.#status({ slot, parent, status: this.#stage }),
+    ];
+    for (let at = skip; at < messages.length; at += 1) {
+      if (outgoing.isFull && at > skip) return at - 1;
+      const message = messages[at];
+      if (message !== undefined) outgoing.send([message]);
+    }
+    this.#passed(slot, parent, cursor);
+    return null;
+  }
+
+  /** The slot was told at the stream's commitment: tells the later stages that it has reached already. */
+  #passed(slot: Slot, parent: Slot, cursor: string): void {
+    this.#cursor = cursor;
+    this.#told = slot;
+    if (this.#listening === null) return;
+    for (const stage of ladder.slice(rankOf(this.#stage) + 1)) {
+      if (this.#dependencies.statuses.hasReached(slot, stage)) this.#send({ slot, parent, status: stage });
+    }
+  }
+
+  #reached({ slot, parent, stage }: ReachedSlot): void {
+    const rank = rankOf(stage) - rankOf(this.#stage);
+    if (rank === 0) return;
+    if (rank < 0) {
+      // Those of a replay stand before its slots, and those behind them come at its end.
+      if (this.#isLive) this.#send({ slot, parent, status: stage });
+      return;
+    }
+    // One that is ahead is told of its later stages once it was told itself.
+    if (this.#told !== null && slot <= this.#told) this.#send({ slot, parent, status: stage });
+  }
+
+  #status(update: SlotUpdate): PackedMessage[] {
+    const message = this.plan.status(update, packCreatedAt(this.#dependencies.now()));
+    return message === null ? [] : [message];
+  }
+
+  #send(update: SlotUpdate): void {
+    this.#dependencies.outgoing.send(this.#status(update));
+  }
+}
+
+const ladder: readonly Stage[] = ["processed", "confirmed", "finalized"];
+
+export const shuttingDown = (): GrpcStatusError =>
+  new GrpcStatusError("UNAVAILABLE", "server is shutting down try again later");
+
+function tooOld(asked: bigint, first: bigint | null): GrpcStatusError {
+  const last = first === null ? "" : `, last available: ${first}`;
+  return new GrpcStatusError("OUT_OF_RANGE", `broadcast from ${asked} is not available${last}`);
+}

@@ -1,0 +1,121 @@
+import type { Slot } from "@sluice/wire/identifiers";
+import type { Stage } from "../../log/index.ts";
+import type { FlowMembership, FlowReceiver } from "../flow/flow-receiver.ts";
+import type { NetworkFlow } from "../flow/flows.ts";
+
+/** A slot that has reached a stage. */
+export interface ReachedSlot {
+  readonly slot: Slot;
+  readonly parent: Slot;
+  readonly stage: Stage;
+}
+
+const order: readonly Stage[] = ["processed", "confirmed", "finalized"];
+/** The place of a stage; a later one includes those before it. */
+export const rankOf = (stage: Stage): number => order.indexOf(stage);
+
+/** Slots whose stages are remembered: more than lie between processed and finalized. */
+const slotsMax = 1_024;
+
+interface KnownSlot {
+  readonly slot: Slot;
+  readonly parent: Slot;
+  /** Of the stages that it has reached; by rank. */
+  readonly reached: boolean[];
+}
+
+/**
+ * The stages that slots of one network reach, in an order that nobody contradicts: each slot is told processed before
+ * confirmed and confirmed before finalized, whichever record comes first. It follows the flow while somebody listens.
+ */
+export class SlotStatuses {
+  readonly #flow: Pick<NetworkFlow, "join" | "newest">;
+  readonly #listeners = new Set<(reached: ReachedSlot) => void>();
+  readonly #slots = new Map<Slot, KnownSlot>();
+  readonly #memberships: FlowMembership[] = [];
+  /** The newest slots of the stages when it began to follow: what is below has been told before. */
+  #since: readonly (Slot | null)[] = [];
+
+  constructor(flow: Pick<NetworkFlow, "join" | "newest">) {
+    this.#flow = flow;
+  }
+
+  /** Tells a listener of every slot that reaches a stage from now on. @throws {LogError} when the log is closed */
+  join(listener: (reached: ReachedSlot) => void): Disposable {
+    if (this.#listeners.size === 0) this.#begin();
+    this.#listeners.add(listener);
+    return {
+      [Symbol.dispose]: () => {
+        this.#listeners.delete(listener);
+        if (this.#listeners.size === 0) this.#end();
+      },
+    };
+  }
+
+  /** Whether a slot has reached a stage as far as is known here. */
+  hasReached(slot: Slot, stage: Stage): boolean {
+    const known = this.#slots.get(slot)?.reached[rankOf(stage)];
+    if (known === true) return true;
+    const since = this.#since[rankOf(stage)];
+    return since !== null && since !== undefined && slot <= since;
+  }
+
+  /** The known slots above another, lowest first, with the stages that they have reached. */
+  above(slot: Slot): readonly ReachedSlot[] {
+    const found: ReachedSlot[] = [];
+    for (const known of this.#slots.values()) {
+      if (known.slot <= slot) continue;
+      order.forEach((stage, rank) => {
+        if (known.reached[rank] === true) found.push({ slot: known.slot, parent: known.parent, stage });
+      });
+    }
+    return found.toSorted((one, other) => (one.slot < other.slot ? -1 : one.slot > other.slot ? 1 : 0));
+  }
+
+  /** A slot has reached a stage: tells it and those below that were not told yet, each once. */
+  reached({ slot, parent, stage }: ReachedSlot): void {
+    const known = this.#slots.get(slot) ?? this.#remember({ slot, parent, reached: [] });
+    for (let rank = 0; rank <= rankOf(stage); rank += 1) {
+      const below = order[rank];
+      if (below === undefined || known.reached[rank] === true) continue;
+      const isTold = rank < rankOf(stage) && this.hasReached(slot, below);
+      known.reached[rank] = true;
+      if (!isTold) for (const listener of [...this.#listeners]) listener({ slot, parent, stage: below });
+    }
+  }
+
+  #remember(known: KnownSlot): KnownSlot {
+    this.#slots.set(known.slot, known);
+    const [oldest] = this.#slots.keys();
+    if (this.#slots.size > slotsMax && oldest !== undefined) this.#slots.delete(oldest);
+    return known;
+  }
+
+  #begin(): void {
+    this.#since = order.map((stage) => this.#flow.newest(stage));
+    for (const stage of order) {
+      const outcome = this.#flow.join({ stage, from: "live" }, this.#receiver(stage));
+      if (outcome.ok) this.#memberships.push(outcome.membership);
+    }
+  }
+
+  #end(): void {
+    for (const membership of this.#memberships.splice(0)) membership[Symbol.dispose]();
+    this.#slots.clear();
+  }
+
+  #receiver(stage: Stage): FlowReceiver {
+    return {
+      block: ({ header }) => {
+        this.reached({ slot: header.slot, parent: header.parentSlot, stage });
+        return null;
+      },
+      undo: () => {},
+      gap: () => {},
+      ready: () => null,
+      caughtUp: () => {},
+      // Those who listen follow the flow themselves, and are told of its end.
+      ended: () => {},
+    };
+  }
+}
