@@ -51,7 +51,6 @@ export const metricGroups: readonly MetricGroup[] = [
   group("SQL", analyticsMetrics),
   group("History", { ...historyMetrics, ...archiveMetrics }),
   group("Streams", { ...streamsMetrics, ...pubsubMetrics }),
-  group("Streams", streamsMetrics),
   group("Yellowstone gRPC", yellowstoneMetrics),
   group("Names", namesMetrics),
   group("Oracle", oracleMetrics),

@@ -221,7 +221,7 @@ export const layered: readonly Layered[] = [
   {
     folder: "server/src/streams",
     rooms: false,
-    layers: [["delivery", "events"], ["flow"], ["pubsub", "socket"], ["index"]],
+    layers: [["delivery", "events"], ["flow"], ["pubsub", "socket", "yellowstone"], ["index"]],
   },
   {
     folder: "server/src/gateway",
