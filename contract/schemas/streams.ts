@@ -35,6 +35,7 @@ const slotText = z
   })
   .meta({ description: "A slot", example: 350_000_000 });
 
+/** Begins a subscription. */
 export const streamSubscribe = z.strictObject({
   action: z.literal("subscribe"),
   channel,
@@ -49,12 +50,14 @@ export const streamSubscribe = z.strictObject({
   ref,
 });
 
+/** Ends one. */
 export const streamUnsubscribe = z.strictObject({
   action: z.literal("unsubscribe"),
   subscriptionId: z.string().min(1).max(128),
   ref,
 });
 
+/** Asks for a pong. */
 export const streamPing = z.strictObject({ action: z.literal("ping"), ref });
 
 /** What a client says. */

@@ -328,6 +328,22 @@ const chainAlerts: readonly Alert[] = [
     summary: "A block in the log of {{ $labels.network }} cannot be read",
     firesOn: { 'sluice_history_malformed_blocks_total{network="mainnet"}': "_x10 1x30" },
   }),
+  alert("SluiceStreamsFail", "page")(grown("sluice_streams_flow_failures_total", "15m"), {
+    for: "0m",
+    summary: "{{ $labels.instance }} could not follow the log of {{ $labels.network }} for its streams",
+    firesOn: { 'sluice_streams_flow_failures_total{network="mainnet"}': "_x10 1x30" },
+  }),
+  alert("SluiceStreamsSlow", "ticket")(
+    'sum by (instance) (increase(sluice_streams_closed_total{code="4408"}[15m])) > 20 and sum by (instance) (increase(sluice_streams_closed_total{code="4408"}[15m])) > 0.2 * sum by (instance) (sluice_streams_connections)',
+    {
+      for: "5m",
+      summary: "{{ $labels.instance }} has closed {{ $value }} clients of /ws within 15 minutes that did not keep up",
+      firesOn: {
+        'sluice_streams_closed_total{network="mainnet",code="4408",instance="a"}': "0+5x40",
+        'sluice_streams_connections{network="mainnet",instance="a"}': "100x40",
+      },
+    },
+  ),
 ];
 
 const serviceAlerts: readonly Alert[] = [

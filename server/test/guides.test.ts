@@ -14,6 +14,7 @@ const guides = [
   "docs/guides/oracle.md",
   "docs/guides/history.md",
   "docs/guides/sql.md",
+  "docs/guides/streams.md",
 ];
 const read = (guide: string): Block[] => blocksOf(readFileSync(join(root, guide), "utf8"));
 

@@ -8,4 +8,4 @@ export const countsAsRequest = "status != 101";
 export const countsAsError = "((status >= 400 AND status NOT IN (1000, 1001, 1005, 1006)) OR rpc_code IS NOT NULL)";
 
 /** A connection lasts as long as its client likes, which says nothing about how fast anything was answered. */
-export const countsAsTimed = "door != 'pubsub'";
+export const countsAsTimed = "door NOT IN ('pubsub', 'ws')";
