@@ -20,6 +20,7 @@ const roles = /or some of ([a-z, ]+) separated by commas/.exec(reference)?.[1]?.
 const portNames: Readonly<Record<string, number>> = {
   rpc: 8899,
   pubsub: 8900,
+  yellowstone: 10_000,
   bundles: 7435,
   grpc: 7440,
   prices: 7450,
