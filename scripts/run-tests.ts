@@ -11,6 +11,8 @@ export interface TestGroup {
   /** Whether its files start processes (`startsProcesses`): all of them do, or none; absent is either. */
   readonly processes?: boolean;
   readonly timeoutMs?: number;
+  /** The ports of its servers, where another group with servers runs beside it. */
+  readonly ports?: "low" | "high";
 }
 
 export interface TestCount {
@@ -64,6 +66,17 @@ const long = [
   "server/src/upstreams/refusals.test.ts",
 ];
 
+/** About half of the time of the tests of the whole system. */
+const engineAndClients = [
+  "clients",
+  ...["clients-kit", "clients-web3", "replicas", "replica-faults", "gateways"].map(
+    (name) => `server/test/${name}.test.ts`,
+  ),
+  ...["", "-chaos", "-clients", "-endpoints", "-faults", "-flow", "-forks", "-succession"].map(
+    (part) => `server/test/engine${part}.test.ts`,
+  ),
+];
+
 const libraries = ["contract", "wire", "lib", "svm", "encode", "parser", "geyser", "sdk"];
 const otherThanRooms = [...stores, ...longStores, ...long];
 
@@ -87,7 +100,14 @@ export const systemGroups: readonly TestGroup[] = [
   { name: "stores, at length", paths: longStores, timeoutMs: 60_000 },
   { name: "rooms, at length", paths: long, timeoutMs: 60_000 },
   { name: "devnet", paths: ["devnet"], timeoutMs: 60_000 },
-  { name: "whole system", paths: ["server/test", "clients"], except: [architecture], timeoutMs: 120_000 },
+  { name: "whole system, engine and clients", paths: engineAndClients, timeoutMs: 120_000, ports: "low" },
+  {
+    name: "whole system, the rest",
+    paths: ["server/test"],
+    except: [architecture, ...engineAndClients],
+    timeoutMs: 120_000,
+    ports: "high",
+  },
   { name: "console", paths: ["console"], timeoutMs: 120_000 },
 ];
 
@@ -136,14 +156,14 @@ interface GroupRun {
   readonly said: string;
 }
 
-async function runFiles(files: readonly string[], timeoutMs: number): Promise<GroupRun> {
+async function runFiles(files: readonly string[], { timeoutMs = 30_000, ports }: TestGroup): Promise<GroupRun> {
   const child = Bun.spawn(
     [process.execPath, "test", "--timeout", String(timeoutMs), ...files.map((file) => `./${file}`)],
     {
       cwd: root,
       stdout: "pipe",
       stderr: "pipe",
-      env: { ...process.env, FORCE_COLOR: "0" },
+      env: { ...process.env, FORCE_COLOR: "0", ...(ports === undefined ? {} : { TEST_PORTS: ports }) },
     },
   );
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
@@ -162,10 +182,9 @@ export async function runGroup(group: TestGroup, options: RunOptions): Promise<T
   const files = await testFiles(group);
   if (files.length === 0) return { passed: 0, failed: 0 };
   const started = performance.now();
-  const timeoutMs = group.timeoutMs ?? 30_000;
-  const first = await runFiles(files, timeoutMs);
+  const first = await runFiles(files, group);
   let { passed, failed } = first;
-  const flaky = failed > 0 && options.again === true ? await passAgain(files, first, timeoutMs) : [];
+  const flaky = failed > 0 && options.again === true ? await passAgain(files, first, group) : [];
   if (flaky.length > 0) {
     passed += failed;
     failed = 0;
@@ -180,12 +199,12 @@ export async function runGroup(group: TestGroup, options: RunOptions): Promise<T
 }
 
 /** The tests that failed, when all of their files pass in a second run; else none. */
-async function passAgain(files: readonly string[], first: GroupRun, timeoutMs: number): Promise<string[]> {
+async function passAgain(files: readonly string[], first: GroupRun, group: TestGroup): Promise<string[]> {
   const named = sectionsOf(first.said).filter(hasFailed);
   const failedFiles = files.filter((file) => named.some(([heading]) => heading === `${file}:`));
   const tests = named.flat().filter((line) => line.startsWith("(fail)"));
   if (failedFiles.length === 0 || failedFiles.length > againMax || tests.length < first.failed) return [];
-  const second = await runFiles(failedFiles, timeoutMs);
+  const second = await runFiles(failedFiles, group);
   return second.failed === 0 ? tests.map((line) => line.slice("(fail) ".length)) : [];
 }
 

@@ -29,6 +29,7 @@ const pairs = [
   ["stores, at length", "rooms, at length"],
   ["stores with processes", "rooms with processes"],
   ["devnet", "console"],
+  ["whole system, engine and clients", "whole system, the rest"],
 ];
 
 const wanted = process.argv.slice(2);

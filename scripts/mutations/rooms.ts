@@ -48,6 +48,9 @@ export const rooms: readonly Room[] = [
   { ...server("chain", usual, "upstreams"), name: "node-calls" },
   server("oracle", usual),
   server("engine", usual),
+  server("ingest", usual, "log"),
+  server("history", usual, "ledger"),
+  server("analytics", usual, "ledger"),
   server("compose", usual),
   server("command", usual),
   // The reference pages are made of it, and their tests compare them with what was published.
@@ -56,6 +59,7 @@ export const rooms: readonly Room[] = [
   { name: "lib", folder: "lib", neighbours: [], goal: usual },
   { name: "auction", folder: "auction", neighbours: [], goal: usual },
   { name: "encode", folder: "encode", neighbours: ["devnet/chain/"], goal: usual },
+  { name: "parser", folder: "parser", neighbours: ["server/src/history/"], goal: usual },
   {
     name: "svm",
     folder: "svm",

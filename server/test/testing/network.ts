@@ -43,13 +43,26 @@ async function isFree(port: number): Promise<boolean> {
  * higher).
  */
 const ephemeralFrom = 32_768;
-const offsetMin = 2_000;
+/** Above it no moved port is another one's usual port. */
+const offsetMin = Math.max(...endpointPorts) - Math.min(...endpointPorts) + 1;
+const offsetMax = ephemeralFrom - Math.max(...endpointPorts);
+
+/**
+ * The offsets of this process: all, or those of one of two groups of tests that run side by side (TEST_PORTS is `low`
+ * or `high`), between which no port is in both.
+ */
+function offsetRange(): readonly [from: number, to: number] {
+  const middle = Math.floor((offsetMax + offsetMin) / 2);
+  const half = Math.ceil(offsetMin / 2);
+  if (process.env["TEST_PORTS"] === "low") return [offsetMin, middle - half];
+  return process.env["TEST_PORTS"] === "high" ? [middle + half, offsetMax] : [offsetMin, offsetMax];
+}
 
 /** An offset at which every endpoint's port is free now, and stays so while a server that ended there starts again. */
 export async function freePortOffset(): Promise<number> {
-  const offsets = ephemeralFrom - Math.max(...endpointPorts) - offsetMin;
+  const [from, to] = offsetRange();
   for (let attempt = 0; attempt < 200; attempt++) {
-    const offset = offsetMin + Math.floor(Math.random() * offsets);
+    const offset = from + Math.floor(Math.random() * (to - from));
     const free = await Promise.all(endpointPorts.map((port) => isFree(port + offset)));
     if (free.every(Boolean)) return offset;
   }

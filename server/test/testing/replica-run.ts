@@ -42,8 +42,18 @@ const tickMs = 20;
 const shownFaults = 20;
 const chargedWithinMs = 15_000;
 
-/** How long records may wait in the memory of a process before the ledger's server has them. */
+/**
+ * How long records may wait in the memory of a process before the ledger's server has them, beside the time in which
+ * neither that server nor the disk takes any.
+ */
 const unwrittenMs = 6_000;
+
+/** For how long up to a moment records could not leave the memory of a process, at most. */
+function heldMs(record: ScheduleRecord, toMs: number): number {
+  const spans = record.faults.filter(({ kind }) => kind === "ledger-away" || kind === "disk-full");
+  const faultMs = spans.reduce((sum, span) => sum + Math.max(0, Math.min(span.toMs, toMs) - span.fromMs), 0);
+  return faultMs + stalledMs(record, { fromMs: record.startMs, toMs });
+}
 
 /** What a customer of a schedule was answered, and whether a kill may have taken records of it. */
 interface Served {
@@ -117,7 +127,7 @@ export class ReplicaRun {
     const record = await this.#play(schedule, customers);
     const kills = record.faults.filter(({ kind }) => kind === "kill");
     for (const each of this.#served) {
-      each.isKilled ||= kills.some(({ fromMs }) => fromMs < each.endMs + unwrittenMs);
+      each.isKilled ||= kills.some(({ fromMs }) => fromMs < each.endMs + unwrittenMs + heldMs(record, fromMs));
     }
     for (const name of customerNames) {
       const own = record.calls.filter(({ customer }) => customer === name);
