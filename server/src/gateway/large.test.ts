@@ -163,7 +163,9 @@ test("an answer that its node breaks off is a broken answer to the client, in ev
       const answer = booted.post(bodyOf("1"), { headers: { "accept-encoding": coding } });
       await expect(answer.then((response) => response.arrayBuffer())).rejects.toThrow();
       await until(() => booted.facts.length === 1);
-      expect(booted.facts.splice(0)).toMatchObject([{ rpcCode: -33502, credits: 0, status: 200 }]);
+      expect(booted.facts.splice(0)).toMatchObject([
+        { rpcCode: -33502, code: "UPSTREAM_INVALID", credits: 0, status: 200 },
+      ]);
     }
     expect(booted.fakes.creditsLeft).toBe(1_000_000);
   }));
@@ -188,7 +190,7 @@ test("a client that leaves in the middle ends the node's call, and has paid", ()
     socket.destroy();
     await until(source.isLeft);
     await until(() => booted.facts.length === 1);
-    expect(booted.facts[0]).toMatchObject({ rpcCode: null, credits: 5 });
+    expect(booted.facts[0]).toMatchObject({ rpcCode: null, code: "", credits: 5 });
   }));
 
 test("a client that leaves before the answer began ends the node's call too", () =>

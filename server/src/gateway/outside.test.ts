@@ -95,6 +95,21 @@ test("an answer of a mounted application carries the request id, whether the app
     },
   ));
 
+test("a page at / is read by GET and HEAD alone; without one they are refused as JSON-RPC is", async () => {
+  const read = async (booted: BootedGateway, method: string, path = "/") =>
+    (await fetch(`${booted.url}${path}`, { method })).status;
+  await withGateway(
+    async (booted) => {
+      expect(await (await fetch(`${booted.url}/`)).text()).toBe("page");
+      expect([await read(booted, "HEAD"), await read(booted, "DELETE"), await read(booted, "GET", "/rpc")]).toEqual([
+        200, 405, 405,
+      ]);
+    },
+    { apps: [{ prefix: "/", fetch: () => new Response("page") }] },
+  );
+  await withGateway(async (booted) => expect(await read(booted, "GET")).toBe(405));
+});
+
 test("an upgrade carries the request id", () =>
   withGateway(async (booted) => {
     const upgraded = await handshake(booted);
