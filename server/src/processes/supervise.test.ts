@@ -160,12 +160,17 @@ test("a child that cannot be started again is tried with pauses, counted each ti
   const failing = `if (require("fs").existsSync(${JSON.stringify(path)})) process.exit(3); ${talkative}`;
   const failed = Promise.withResolvers<void>();
   const warnings: string[] = [];
+  const waitsMs: number[] = [];
+  const after: typeof systemClock.after = (ms, work, how) => {
+    waitsMs.push(ms);
+    return systemClock.after(ms, work, how);
+  };
   let failures = 0;
   child = await superviseChild(
     { ...options(failing), settledAfterMs: 60_000 },
     {
-      clock: systemClock,
-      random: seededRandom(1),
+      clock: { ...systemClock, after },
+      random: { ...seededRandom(1), next: () => 1 },
       log: { warn: (_fields, message) => void warnings.push(message) },
       onStartFailed: () => {
         failures += 1;
@@ -179,5 +184,7 @@ test("a child that cannot be started again is tried with pauses, counted each ti
   rmSync(path);
   await child.settled();
   expect(child.pid()).not.toBeNull();
+  // At once, then with pauses that double; its other times are longer.
+  expect(waitsMs.filter((ms) => ms < 1_000)).toEqual([0, 100, 200, 400]);
   expect(warnings).toEqual(["a child ended and is restarted", "a child could not be started; it is tried again"]);
 });
