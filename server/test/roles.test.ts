@@ -62,6 +62,21 @@ async function openPorts({ offset }: Gateway): Promise<string[]> {
   return Object.keys(ports).filter((_name, index) => answers[index]?.status === "fulfilled");
 }
 
+/** What a WebSocket says until it closes, or until it has said two things. */
+async function saidBy(url: string, message: object | null): Promise<{ messages: unknown[]; code: number | null }> {
+  const socket = new WebSocket(url);
+  const messages: unknown[] = [];
+  let code: number | null = null;
+  socket.onopen = () => message !== null && socket.send(JSON.stringify(message));
+  socket.onmessage = ({ data }) => messages.push(JSON.parse(String(data)));
+  socket.onclose = (event) => {
+    code = event.code;
+  };
+  await eventually("what the socket says", () => code !== null || messages.length === 2);
+  socket.close();
+  return { messages, code };
+}
+
 describe("a process opens what it was asked for, on the stores of its directory", () => {
   test("the gateway by itself", async () => {
     const gateway = await start({ ROLES: "gateway" }, ports.gateway);
@@ -70,6 +85,25 @@ describe("a process opens what it was asked for, on the stores of its directory"
     const { key } = await sluice(gateway, environment, "keys", "create", "--account", account.id, "--name", "k");
     const call = { jsonrpc: "2.0", id: 1, method: "getBlockHeight", params: [] };
     expect((await post(`${gateway.url}/rpc`, call, { "x-api-key": key })).status).toBe(200);
+    const refused = await saidBy(`${gateway.url.replace("http", "ws")}/ws`, null);
+    expect(refused).toMatchObject({ messages: [{ type: "error", code: "STREAM_UNAVAILABLE" }], code: 4503 });
+  }, 90_000);
+
+  test("streams by themselves: WebSockets and probes alone", async () => {
+    const apart = { NETWORK_DEFAULT: "devnet", LOG_URL: "nats://127.0.0.1:1" };
+    const streams = await start({ ...apart, ROLES: "streams" }, ports.metrics);
+    expect(await openPorts(streams)).toEqual(["gateway", "pubsub", "metrics"]);
+    expect(await readyAt(streams, ports.gateway)).toEqual([503, ["streams down"]]);
+    const call = { jsonrpc: "2.0", id: 1, method: "getBlockHeight", params: [] };
+    expect((await post(`${streams.url}/rpc`, call)).status).toBe(404);
+    expect((await fetch(`${streams.url}/`)).status).toBe(404);
+    const account = await sluice(streams, environment, "accounts", "create", "--name", "one");
+    const { key } = await sluice(streams, environment, "keys", "create", "--account", account.id, "--name", "k");
+    const client = await saidBy(`${streams.url.replace("http", "ws")}/ws?api-key=${key}`, {
+      action: "subscribe",
+      channel: "slots",
+    });
+    expect(client.messages).toMatchObject([{ type: "connected" }, { type: "error", code: "STREAM_UNAVAILABLE" }]);
   }, 90_000);
 
   test("the oracle by itself: no JSON-RPC, no PubSub, no administration over the network", async () => {
