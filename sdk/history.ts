@@ -1,28 +1,6 @@
 import type { HistoryBlockBody, HistoryPlaceBody, HistoryTransactionBody } from "@sluice/contract/schemas";
-import { type JsonValue, parseJsonExact } from "@sluice/wire/json";
+import { type Exact, readExact } from "./exact.ts";
 import { readAnswer } from "./problem-error.ts";
-
-/** Members that are u64 or i64 on the chain; they are bigint here, whatever their value. */
-type WholeNumbers =
-  | "slot"
-  | "parent_slot"
-  | "block_height"
-  | "block_time"
-  | "fee"
-  | "compute_units"
-  | "lamports"
-  | "post_balance";
-
-/** A record with its whole numbers as bigint, in lists and objects as well. */
-export type Exact<T> = T extends readonly (infer Item)[]
-  ? readonly Exact<Item>[]
-  : T extends object
-    ? {
-        readonly [Member in keyof T]: Member extends WholeNumbers
-          ? bigint | Extract<T[Member], null>
-          : Exact<T[Member]>;
-      }
-    : T;
 
 /** A transaction of the indexed history. */
 export type HistoryTransaction = Exact<HistoryTransactionBody>;
@@ -113,32 +91,6 @@ export interface HistoryOptions {
 }
 
 const timeoutMsDefault = 30_000;
-const wholeNumbers: ReadonlySet<string> = new Set<WholeNumbers>([
-  ...([
-    "slot",
-    "parent_slot",
-    "block_height",
-    "block_time",
-    "fee",
-    "compute_units",
-    "lamports",
-    "post_balance",
-  ] as const),
-]);
-
-/** The value with its whole numbers as bigint. */
-function exact(value: JsonValue, member = ""): unknown {
-  if (Array.isArray(value)) return value.map((item: JsonValue) => exact(item));
-  if (typeof value === "number" && wholeNumbers.has(member)) return BigInt(value);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, exact(item ?? null, name)]));
-}
-
-function readExact(text: string): unknown {
-  const parsed = parseJsonExact(text);
-  if (!parsed.ok) throw new SyntaxError(`the answer is not JSON at ${parsed.offset}`);
-  return exact(parsed.value);
-}
 
 /** The query of a list; a member that is undefined is left out. */
 function queryText(query: object): string {

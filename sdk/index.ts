@@ -35,12 +35,14 @@ export type {
   SqlResult,
   SqlSchema,
 } from "@sluice/contract/schemas";
+export { type StreamChannel, streamChannels, streamFilterChannels } from "@sluice/contract/streams";
+export { type Network, networks } from "@sluice/contract/tiers";
 export { type Bundle, type Bundles, type BundlesOptions, createBundles, type OutcomeOptions } from "./bundles.ts";
 export { type ConsoleClient, createConsoleClient } from "./console-client.ts";
+export type { Exact } from "./exact.ts";
 export {
   type BlocksQuery,
   createHistory,
-  type Exact,
   type History,
   type HistoryBlock,
   type HistoryOptions,
@@ -64,3 +66,18 @@ export {
 } from "./resolve.ts";
 export { type SealedBundle, type SealingKey, type SealParts, sealBundle } from "./seal-bundle.ts";
 export { createSql, rowsOf, type Sql, type SqlOptions, type SqlRun } from "./sql.ts";
+export type { StreamState } from "./stream/connection.ts";
+export type {
+  StreamAccount,
+  StreamBlock,
+  StreamEvent,
+  StreamFiltersOf,
+  StreamGap,
+  StreamLagged,
+  StreamSlot,
+  StreamTransaction,
+  StreamUndo,
+} from "./stream/events.ts";
+export { createStream, type Stream, type StreamOptions } from "./stream/stream.ts";
+export { StreamError, type StreamErrorDetails } from "./stream/stream-error.ts";
+export type { StreamSubscription, SubscribeOptions } from "./stream/subscription.ts";

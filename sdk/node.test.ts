@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PlayedStreams } from "./testing/played-streams.ts";
 
 /** Runs the SDK as Node sees it: types removed, in a process of the `node` that is installed. */
 
@@ -53,7 +54,20 @@ const { owner } = await resolver.resolve("alice.x1", { namespace: "x1" });
 console.log(JSON.stringify({ status: outcome.status, slot: outcome.slot, stopped, owner }));
 `;
 
-test("bundles and names work on Node 20: submit, seal, wait for an outcome, stop waiting, resolve", async () => {
+/** Reads three slots over a connection that is lost after the second. */
+const streamProgram = `
+await import("./take-away.mjs");
+const { createStream } = await import("./index.js");
+const stream = createStream({ url: process.argv[2], retryMs: { first: 1 } });
+const read = [];
+for await (const { slot, cursor } of stream.slots({}, { cursor: "c0" })) {
+  read.push([String(slot), cursor]);
+  if (read.length === 3) break;
+}
+console.log(JSON.stringify(read));
+`;
+
+async function runOnNode(program: string, ...args: readonly string[]): Promise<unknown> {
   const built = await Bun.build({
     entrypoints: [join(import.meta.dir, "index.ts")],
     target: "node",
@@ -62,13 +76,30 @@ test("bundles and names work on Node 20: submit, seal, wait for an outcome, stop
   expect(built.success).toBe(true);
   writeFileSync(join(directory, "take-away.mjs"), takeAway);
   writeFileSync(join(directory, "program.mjs"), program);
-  const node = Bun.spawn(["node", "program.mjs"], { cwd: directory, stdout: "pipe", stderr: "pipe" });
+  // Node has a WebSocket of its own from version 22 on, and with this flag before.
+  const command = ["node", "--experimental-websocket", "--no-warnings", "program.mjs", ...args];
+  const node = Bun.spawn(command, { cwd: directory, stdout: "pipe", stderr: "pipe" });
   const [out, error] = await Promise.all([new Response(node.stdout).text(), new Response(node.stderr).text()]);
   expect(error).toBe("");
-  expect(JSON.parse(out)).toEqual({
+  return JSON.parse(out);
+}
+
+test("bundles and names work on Node 20: submit, seal, wait for an outcome, stop waiting, resolve", async () => {
+  expect(await runOnNode(program)).toEqual({
     status: "included",
     slot: 7,
     stopped: "TimeoutError",
     owner: "4fYNw3dojWmQ4dXtSGE9epjRGy9pFSx62YypT7avPYvA",
   });
+}, 30_000);
+
+test("a stream goes on after its connection is lost on Node 20, and lets the process end", async () => {
+  await using server = new PlayedStreams();
+  server.breaks = () => ({ after: 2, closeCode: 1006 });
+  for (const slot of [7, 9, 9007199254740993n]) server.tell({ type: "slot", members: `,"slot":${slot},"data":{}` });
+  expect(await runOnNode(streamProgram, ...server.urls)).toEqual([
+    ["7", "c1"],
+    ["9", "c2"],
+    ["9007199254740993", "c3"],
+  ]);
 }, 30_000);

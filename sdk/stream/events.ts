@@ -1,0 +1,42 @@
+import type { StreamFilters, StreamServerMessage } from "@sluice/contract/schemas";
+import type { StreamChannel, StreamFilterName, streamFilterChannels } from "@sluice/contract/streams";
+import type { Exact } from "../exact.ts";
+
+/** What the server says, with its whole numbers as bigint. */
+export type StreamMessage = Exact<StreamServerMessage>;
+
+type Told<Type extends StreamMessage["type"]> = Omit<Extract<StreamMessage, { readonly type: Type }>, "subscriptionId">;
+
+/** Each begins a subscription right after it, by its `cursor`. */
+export type StreamTransaction = Told<"transaction">;
+export type StreamBlock = Told<"block">;
+export type StreamAccount = Told<"account">;
+/** `cursor` is null at processed. */
+export type StreamSlot = Told<"slot">;
+/** The block is no longer on the chain. After a resumption it may be one of which nothing was told. */
+export type StreamUndo = Told<"undo">;
+/** Blocks of the slots `from` to `to` may exist and cannot be had. */
+export type StreamGap = Told<"gap">;
+/** So many events were dropped here; a subscription with this `from_slot` is told them. */
+export type StreamLagged = Told<"lagged">;
+
+interface StreamData {
+  readonly transactions: StreamTransaction;
+  readonly blocks: StreamBlock;
+  readonly accounts: StreamAccount;
+  readonly slots: StreamSlot;
+}
+
+/** What a subscription to a channel gives; `type` tells them apart. */
+export type StreamEvent<Channel extends StreamChannel = StreamChannel> =
+  | StreamData[Channel]
+  | StreamUndo
+  | StreamGap
+  | StreamLagged;
+
+type FilterOf<Channel extends StreamChannel> = {
+  [Name in StreamFilterName]: Channel extends (typeof streamFilterChannels)[Name][number] ? Name : never;
+}[StreamFilterName];
+
+/** The filters of a channel: all of them must hold, and of a list one entry. */
+export type StreamFiltersOf<Channel extends StreamChannel> = Exact<Pick<StreamFilters, FilterOf<Channel>>>;
