@@ -282,7 +282,8 @@ export const startSteps = [
         served === null
           ? []
           : [served.rest, ...administration, ...(analytics?.apps ?? []), historyLookups, served.pages];
-      const listener = await openGatewayListener(config, gateway, { ...shared, ...parts, apps });
+      const consoleStream = served?.stream ?? null;
+      const listener = await openGatewayListener(config, gateway, { ...shared, ...parts, apps, consoleStream });
       shared.resources.defer(async () => {
         closing.abort();
         await listener.stop(config.drain.deadlineMs, shared.drain.isReplaced);

@@ -4,7 +4,7 @@ import { type Clock, compileAddressSet } from "@sluice/lib";
 import type { Context } from "hono";
 import type { Access } from "../access/index.ts";
 import { bearerToken, type RestEnvironment } from "../http/index.ts";
-import { type Grant, grantOf } from "../keys/index.ts";
+import { type Grant, grantOf, type KeyRefusal } from "../keys/index.ts";
 import { hashSessionToken, type State } from "../state/index.ts";
 import { grantedOrThrow, takeRequest } from "./admin-access.ts";
 
@@ -39,6 +39,22 @@ export interface ConsoleSessionDependencies {
    */
   readonly openAccount: () => string | null;
 }
+
+/** Who opened a session. */
+interface SessionHolder {
+  readonly keyId: string | null;
+  readonly accountId: string;
+}
+
+/** What the owner of a development machine may do: all of the account, without a key. */
+const ownerKey = {
+  id: "",
+  permissions: ["admin"],
+  methods: [],
+  restrictions: { networks: [], domains: [], ipRanges: [] },
+  requestsPerSecond: null,
+  expiresAt: null,
+} as const satisfies Omit<Parameters<typeof grantOf>[0], "accountId">;
 
 const cookieName = "sluice_session";
 const lifeMs = 7 * 24 * 3_600_000;
@@ -101,6 +117,24 @@ export class ConsoleSessions {
     throw new SluiceError("INVALID_API_KEY", { message: "Sign in with an API key" });
   }
 
+  /**
+   * The same for a WebSocket, at its upgrade and again while it lasts; its rate, network and restrictions are for
+   * whoever serves it. From a page of this origin alone: one of another site can open a WebSocket, cookies and all.
+   */
+  async identify(caller: ConsoleCaller): Promise<Grant | KeyRefusal> {
+    const { headers } = caller.request;
+    const refusal = { ok: false, code: "INVALID_API_KEY" } as const;
+    if (!isOfSameOrigin(caller.request, this.#publicUrl)) return refusal;
+    const token = cookieOf(headers.get("cookie"));
+    const session = token === null ? null : await this.#dependencies.state.sessions.find(hashSessionToken(token));
+    const grant = session === null ? null : await this.#heldGrant(session);
+    if (grant !== null) return grant;
+    const accountId = this.#dependencies.openAccount();
+    const account =
+      accountId !== null && isLocalBrowser(caller) ? await this.#dependencies.state.accounts.get(accountId) : null;
+    return account === null ? refusal : grantOf({ ...ownerKey, accountId: account.id }, account);
+  }
+
   /** What a presented API key may do. Throws the code that refuses it, its restrictions included. */
   async #identify(key: string, context: Context<RestEnvironment>): Promise<Grant> {
     const { access } = this.#dependencies;
@@ -113,21 +147,25 @@ export class ConsoleSessions {
    * What the key that opened a session may do now, as if it were presented; null when it is no longer in use. A session
    * lives no longer than its key, and opens nothing while its account is disabled.
    */
-  async #grantOf(
-    { keyId, accountId }: { readonly keyId: string | null; readonly accountId: string },
-    context: Context<RestEnvironment>,
-  ): Promise<Grant | null> {
-    const { access, clock, state } = this.#dependencies;
+  async #grantOf(session: SessionHolder, context: Context<RestEnvironment>): Promise<Grant | null> {
+    const { access } = this.#dependencies;
+    const grant = await this.#heldGrant(session);
+    if (grant === null) return null;
+    const { request, socketAddress } = callerOf(context);
+    const caller = access.callerOf(request.headers, socketAddress);
+    const outcome = access.admitted(grant, caller, readPermission);
+    return await grantedOrThrow(access, context, { outcome, oneOf: readPermission });
+  }
+
+  /** Before any restriction. */
+  async #heldGrant({ keyId, accountId }: SessionHolder): Promise<Grant | null> {
+    const { clock, state } = this.#dependencies;
     const [key, account] = await Promise.all([
       keyId === null ? null : state.keys.get(keyId),
       state.accounts.get(accountId),
     ]);
     if (key?.status !== "active" || account === null || account.disabledAt !== null) return null;
-    if (key.expiresAt !== null && key.expiresAt <= clock.now()) return null;
-    const { request, socketAddress } = callerOf(context);
-    const caller = access.callerOf(request.headers, socketAddress);
-    const outcome = access.admitted(grantOf(key, account), caller, readPermission);
-    return await grantedOrThrow(access, context, { outcome, oneOf: readPermission });
+    return key.expiresAt !== null && key.expiresAt <= clock.now() ? null : grantOf(key, account);
   }
 
   /** Opens a session for a valid key, for one request of its rate. Throws the code that refuses the key. */
@@ -191,12 +229,14 @@ function cookieOf(header: string | null): string | null {
  * address that the operator names: a proxy may put a host of its own in the place of the browser's.
  */
 function requireSameOrigin(request: Request, publicUrl: string | null): void {
-  const origin = request.headers.get("origin");
-  const host = request.headers.get("host");
-  if (origin !== null && origin === publicUrl) return;
-  if (origin === null || host === null || origin.replace(/^https?:\/\//, "") !== host) {
-    throw new SluiceError("PERMISSION_DENIED", { message: "The request comes from another origin" });
-  }
+  if (isOfSameOrigin(request, publicUrl)) return;
+  throw new SluiceError("PERMISSION_DENIED", { message: "The request comes from another origin" });
+}
+
+function isOfSameOrigin({ headers }: Request, publicUrl: string | null): boolean {
+  const origin = headers.get("origin");
+  if (origin === null) return false;
+  return origin === publicUrl || origin.replace(/^https?:\/\//, "") === headers.get("host");
 }
 
 /**

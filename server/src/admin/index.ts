@@ -13,6 +13,7 @@ export { consoleBundleStory, consoleBundles } from "./bundle-figures.ts";
 export { createConsole } from "./console.ts";
 export { chainPosition, consolePrices, consoleUpstreams, consoleUsage } from "./console-figures.ts";
 export { ConsolePages, pagePaths } from "./console-pages.ts";
+export { ConsoleStream } from "./console-stream.ts";
 
 export { administrationMethods } from "./count-requests.ts";
 export type { HeldCredits } from "./credit-holders.ts";

@@ -5,6 +5,7 @@ import { SingleFlight } from "@sluice/lib";
 import {
   ApiDocs,
   ConsolePages,
+  ConsoleStream,
   chainPosition,
   consoleBundleStory,
   consoleBundles,
@@ -18,8 +19,9 @@ import type { Config } from "../config/index.ts";
 import type { Engine, EngineService } from "../engine/index.ts";
 import { problemResponse } from "../http/index.ts";
 import type { Names } from "../names/index.ts";
-import type { AppMount } from "../net/index.ts";
+import type { AppMount, SocketMount } from "../net/index.ts";
 import type { Oracle } from "../oracle/index.ts";
+import type { StreamMount } from "../streams/index.ts";
 import type { Seat } from "../workers/index.ts";
 import type { AnalyticsParts } from "./analytics.ts";
 import { type Dependencies, version } from "./dependencies.ts";
@@ -43,6 +45,8 @@ interface ConsoleDependencies extends Dependencies {
 export interface Console {
   /** The REST of the console. */
   readonly rest: AppMount;
+  /** The streams of its pages, over what serves `/ws`. */
+  readonly stream: (streams: StreamMount) => SocketMount;
   /** The pages and the descriptions of the interface, under all other paths. */
   readonly pages: AppMount;
   /** Builds the pages, so that the first visitor does not wait. Reports a failure; the next visit builds again. */
@@ -52,14 +56,14 @@ export interface Console {
 /** The console's REST over the parts that it shows, and its pages. */
 export function openConsole(config: Config, dependencies: ConsoleDependencies): Console {
   const { clock, log, gateway, stores, openAccount, closing, names, oracle, engine, analytics } = dependencies;
+  const publicUrl = config.publicUrls.gateway;
+  const sessions = { state: stores.state, clock, openAccount, access: gateway.access.on(config.networkDefault) };
   const rest = createConsole(
-    { network: config.networkDefault, publicUrl: config.publicUrls.gateway, version, closing },
+    { network: config.networkDefault, publicUrl, version, closing },
     {
-      state: stores.state,
-      clock,
+      ...sessions,
       log,
       requestId: gateway.requestId,
-      openAccount,
       names,
       prices:
         oracle &&
@@ -70,7 +74,6 @@ export function openConsole(config: Config, dependencies: ConsoleDependencies): 
         story: (viewer, id) => consoleBundleStory(requireActive(engine), viewer, { id, nowMs: clock.now() }),
       },
       sql: { ...analytics, served: gateway.served },
-      access: gateway.access.on(config.networkDefault),
       endpoints: ({ operates }): ConsoleEndpoint[] =>
         endpointsOf(config)
           .filter(({ forOperators }) => operates || forOperators !== true)
@@ -83,6 +86,7 @@ export function openConsole(config: Config, dependencies: ConsoleDependencies): 
     },
   );
   return {
+    stream: (streams) => new ConsoleStream({ publicUrl }, { ...sessions, streams }),
     rest: { prefix: "/api/v1/console", fetch: (request, bindings) => rest.fetch(request, bindings) },
     ...openPages(config, dependencies),
   };

@@ -7,7 +7,7 @@ import { createGatewayEvents, factRecorder, GatewayServer } from "../gateway/ind
 import { createRequestIds, type ProbeSource } from "../http/index.ts";
 import { createKeys, createKeysEvents, type RevocationFeed } from "../keys/index.ts";
 import { createLimits, createLimitsEvents, createSharedLimits } from "../limits/index.ts";
-import { type AppMount, ConnectionLimit, createConnectionEvents, listening } from "../net/index.ts";
+import { type AppMount, ConnectionLimit, createConnectionEvents, listening, type SocketMount } from "../net/index.ts";
 import { createTracing, processDescriptors } from "../observe/index.ts";
 import {
   createRpcEvents,
@@ -17,7 +17,13 @@ import {
   SentTransactions,
   type SharedHistory,
 } from "../rpc/index.ts";
-import { ConnectionCounts, createPubSubEvents, type Flows, PubSubEndpoint } from "../streams/index.ts";
+import {
+  ConnectionCounts,
+  createPubSubEvents,
+  type Flows,
+  PubSubEndpoint,
+  type StreamMount,
+} from "../streams/index.ts";
 import {
   createUpstreamEvents,
   createUpstreams,
@@ -172,6 +178,8 @@ interface GatewayListenerParts extends Dependencies {
   readonly apps: readonly AppMount[];
   readonly health: ProbeSource;
   readonly seat: Seat | null;
+  /** The streams of the console's pages; null where it is not served. */
+  readonly consoleStream: ((streams: StreamMount) => SocketMount) | null;
   /** Null where this process does not tell streams. */
   readonly flows: Flows | null;
 }
@@ -182,7 +190,7 @@ export async function openGatewayListener(
   gateway: Gateway,
   dependencies: GatewayListenerParts,
 ): Promise<OpenPort> {
-  const { revocations, apps, health, seat, flows } = dependencies;
+  const { revocations, apps, health, seat, flows, consoleStream } = dependencies;
   const sharesPort = seat !== null;
   const shared = { networkDefault: config.networkDefault, trustedProxies: gateway.trustedProxies };
   const allowUnknownMethods = config.unknownMethods === "pass";
@@ -201,7 +209,8 @@ export async function openGatewayListener(
   const connectionsMax = config.connectionsMax ?? connectionsMaxOf(processDescriptors().limit);
   const events = createConnectionEvents(dependencies);
   const connectionLimit = new ConnectionLimit({ connectionsMax }, { clock: gateway.clock, events });
-  const parts = { ...gateway, apps, sockets: [streams, pubsub], pubsub, probes: health, connectionLimit };
+  const sockets = [streams, pubsub, ...(consoleStream === null ? [] : [consoleStream(streams)])];
+  const parts = { ...gateway, apps, sockets, pubsub, probes: health, connectionLimit };
   const { gateway: port, pubsub: pubsubPort } = config.ports;
   const options = {
     endpoint: "gateway",

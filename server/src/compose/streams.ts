@@ -2,7 +2,6 @@ import type { Config } from "../config/index.ts";
 import { LedgerBlocks } from "../history/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
 import type { ChainLogs } from "../log/index.ts";
-import type { SocketMount } from "../net/index.ts";
 import {
   AbsentStreams,
   type ConnectionPlaces,
@@ -10,6 +9,7 @@ import {
   Flows,
   MessagePacer,
   StreamEndpoint,
+  type StreamMount,
 } from "../streams/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { opensStreams } from "./endpoints.ts";
@@ -46,7 +46,7 @@ interface StreamParts extends Dependencies {
 export function mountStreams(
   config: Config,
   { gateway, flows, revocations, resources, events, ...dependencies }: StreamParts,
-): SocketMount {
+): StreamMount {
   if (flows === null) return new AbsentStreams(gateway);
   const { access, slots, requestId, served } = gateway;
   const endpoint = resources.use(

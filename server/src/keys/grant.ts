@@ -54,11 +54,17 @@ export interface KeyRefusal {
   readonly code: "INVALID_API_KEY" | "KEY_INACTIVE" | "OVERLOADED" | "STORE_UNAVAILABLE";
 }
 
+/** What a grant is made of besides the account. */
+type GrantedKey = Pick<
+  KeyRecord,
+  "id" | "accountId" | "permissions" | "methods" | "restrictions" | "requestsPerSecond" | "expiresAt"
+>;
+
 /**
  * The grant of a key's record and its account's. An override on the account replaces the tier's rate; a rate of the key
  * itself can only be smaller (decisions: Platform, Tiers).
  */
-export function grantOf(key: KeyRecord, account: AccountRecord): Grant {
+export function grantOf(key: GrantedKey, account: AccountRecord): Grant {
   invariant(key.accountId === account.id, "a grant joins a key with the account that owns it");
   const tier = account.tiers.platform;
   const tierLimits = platformTierLimits[tier];

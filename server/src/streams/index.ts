@@ -10,6 +10,6 @@ export { Flows } from "./flow/flows.ts";
 export { createPubSubEvents, pubsubMetrics } from "./pubsub/events.ts";
 export type { PubSubFlow } from "./pubsub/flow-subscriptions.ts";
 export { PubSubEndpoint } from "./pubsub/pubsub-endpoint.ts";
-export { AbsentStreams, StreamEndpoint } from "./socket/stream-endpoint.ts";
+export { AbsentStreams, StreamEndpoint, type StreamMount } from "./socket/stream-endpoint.ts";
 export { YellowstoneEndpoint } from "./yellowstone/endpoint.ts";
 export { createYellowstoneEvents, yellowstoneMetrics } from "./yellowstone/events.ts";

@@ -260,7 +260,7 @@ export const layered: readonly Layered[] = [
         "stored-secrets",
       ],
       ["console-session", "engine-changes", "key-changes"],
-      ["bundle-figures", "console-bundles", "console-names", "console-prices", "console-sql"],
+      ["bundle-figures", "console-bundles", "console-names", "console-prices", "console-sql", "console-stream"],
       [
         "account-routes",
         "backfill-routes",

@@ -11,6 +11,7 @@ import { createLimits } from "../../limits/index.ts";
 import { createLog } from "../../observe/index.ts";
 import { type KeyRecord, openState, type State } from "../../state/index.ts";
 import { createConsole } from "../console.ts";
+import type { ConsoleSessionDependencies } from "../console-session.ts";
 import { insertKey } from "./insert-key.ts";
 
 export const consoleHost = "127.0.0.1:8899";
@@ -66,6 +67,7 @@ export interface ConsoleStand extends AsyncDisposable {
   readonly state: State;
   readonly clock: ManualClock;
   readonly closing: AbortController;
+  readonly sessions: ConsoleSessionDependencies;
   /** Swapped by a test to show other nodes. */
   nodes: readonly ConsoleUpstream[];
   /** The account that is open without a session; null at first. */
@@ -96,18 +98,22 @@ export async function openConsoleStand(
   };
   const closing = new AbortController();
   const trustedProxies = compileAddressSet(options.trustedProxies ?? []);
+  const sessions: ConsoleSessionDependencies = {
+    state,
+    clock,
+    access: new Access(
+      { trustedProxies, network: "mainnet" },
+      { keys, limits: createLimits({}, { clock }), credits: { take: unused, refund: unused, balance: unused } },
+    ),
+    openAccount: () => stand.openAccount,
+  };
   const app = createConsole(
     { network: "mainnet", version: "1.2.3", publicUrl: options.publicUrl ?? null, closing: closing.signal },
     {
+      ...sessions,
       state,
-      clock,
       log,
       requestId: () => "req-1",
-      access: new Access(
-        { trustedProxies, network: "mainnet" },
-        { keys, limits: createLimits({}, { clock }), credits: { take: unused, refund: unused, balance: unused } },
-      ),
-      openAccount: () => stand.openAccount,
       endpoints: ({ operates }) => [
         { name: "rpc", address: "http://rpc.example", protocol: "JSON-RPC", status: "open" },
         ...(operates
@@ -135,6 +141,7 @@ export async function openConsoleStand(
     state,
     clock,
     closing,
+    sessions,
     nodes: nodesOfTests,
     openAccount: null,
     isSilent: false,

@@ -13,13 +13,17 @@ import type { ConnectionPlaces } from "./connection-places.ts";
 /** The permission that a connection needs. */
 const readPermission: readonly Permission[] = ["read"];
 
+/** Whose a client is, and what it may do now. */
+export type Identify = () => Grant | KeyRefusal | Promise<Grant | KeyRefusal>;
+
 /** What is known of a client since its upgrade, kept since keys and restrictions change while the connection lasts. */
 export interface AdmittedClient {
   readonly requestId: string;
   /** Monotonic. */
   readonly startedMs: number;
   readonly request: RestrictedRequest & { readonly network: Network };
-  readonly presented: string | null;
+  /** What its key may do now. */
+  readonly identify: Identify;
 }
 
 export interface Refused {
@@ -85,11 +89,10 @@ export class ConnectionAdmission {
     this.#dependencies = dependencies;
   }
 
-  admit(request: Request, peer: SocketPeer): AdmissionOutcome | Promise<AdmissionOutcome> {
-    const { access } = this.#dependencies;
-    const presented = presentedKey(request.headers, request.url);
-    const arrived = this.#arrived(request, peer, presented);
-    const identified = access.identify(presented);
+  /** Without `identify` a client is who its key says. */
+  admit(request: Request, peer: SocketPeer, identify?: Identify): AdmissionOutcome | Promise<AdmissionOutcome> {
+    const arrived = this.#arrived(request, peer, identify ?? this.#byKey(request));
+    const identified = arrived.client.identify();
     return identified instanceof Promise
       ? identified.then((grant) => this.#identified(arrived, grant))
       : this.#identified(arrived, identified);
@@ -99,9 +102,9 @@ export class ConnectionAdmission {
    * Checks a connection against its key as it is now: a revoked key ends it, as does a restriction that it breaks since
    * it was narrowed.
    */
-  async recheck({ presented, request }: AdmittedClient): Promise<Recheck> {
+  async recheck({ identify, request }: AdmittedClient): Promise<Recheck> {
     const { access } = this.#dependencies;
-    const outcome = await access.identify(presented);
+    const outcome = await identify();
     if (!outcome.ok) {
       // A client that cannot be asked now is asked at the next tick.
       if (outcome.code === "OVERLOADED" || outcome.code === "STORE_UNAVAILABLE") return { kind: "undecided" };
@@ -112,7 +115,12 @@ export class ConnectionAdmission {
     return { kind: "ends", closeCode: closeCodes.notAllowed, code: restricted.code };
   }
 
-  #arrived(request: Request, peer: SocketPeer, presented: string | null): Arrived {
+  #byKey({ headers, url }: Request): Identify {
+    const presented = presentedKey(headers, url);
+    return () => this.#dependencies.access.identify(presented);
+  }
+
+  #arrived(request: Request, peer: SocketPeer, identify: Identify): Arrived {
     const { access, clock, requestId } = this.#dependencies;
     const target = targetOf(request.url);
     const named = networkNamed({ headers: request.headers, target }, pathOf(target));
@@ -124,7 +132,7 @@ export class ConnectionAdmission {
         requestId: requestId(),
         startedMs: clock.monotonic(),
         request: { ...caller, network },
-        presented,
+        identify,
       },
     };
   }

@@ -6,7 +6,7 @@ import type { Access } from "../../access/index.ts";
 import type { BlockEvents } from "../../events/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
 import { FanOut, RefusedSession, type SocketMount, type SocketPeer, type SocketSession } from "../../net/index.ts";
-import { type AdmissionOutcome, ConnectionAdmission, closeCodeOf } from "../delivery/admission.ts";
+import { type AdmissionOutcome, ConnectionAdmission, closeCodeOf, type Identify } from "../delivery/admission.ts";
 import type { ConnectionPlaces } from "../delivery/connection-places.ts";
 import type { MessagePacer } from "../delivery/message-pacer.ts";
 import type { StreamsEvents } from "../events.ts";
@@ -21,6 +21,12 @@ import { StreamSession } from "./stream-session.ts";
 
 /** Where `/ws` is served. */
 export const isStreamPath = (path: string): boolean => path === "/ws" || path === "/ws/";
+
+/** Serves `/ws`, and connections that another mount identifies. */
+export interface StreamMount extends SocketMount {
+  /** Without `identify` a client is who its key says. */
+  begin(request: Request, peer: SocketPeer, identify?: Identify): SocketSession | Promise<SocketSession>;
+}
 
 export interface StreamEndpointOptions {
   readonly networkDefault: Network;
@@ -53,7 +59,7 @@ const replaysEveryMs = 1_000;
 type Stages = Readonly<Record<ToldStage, StageStream>>;
 
 /** `/ws`: the streams of transactions, blocks, accounts and slots, under the same keys and restrictions as calls. */
-export class StreamEndpoint implements SocketMount, Disposable {
+export class StreamEndpoint implements StreamMount, Disposable {
   readonly #dependencies: StreamEndpointDependencies;
   readonly #admission: ConnectionAdmission;
   readonly #services: SessionServices;
@@ -92,8 +98,8 @@ export class StreamEndpoint implements SocketMount, Disposable {
     return isStreamPath(path);
   }
 
-  begin(request: Request, peer: SocketPeer): SocketSession | Promise<SocketSession> {
-    const outcome = this.#admission.admit(request, peer);
+  begin(request: Request, peer: SocketPeer, identify?: Identify): SocketSession | Promise<SocketSession> {
+    const outcome = this.#admission.admit(request, peer, identify);
     return outcome instanceof Promise ? outcome.then((admitted) => this.#begun(admitted)) : this.#begun(outcome);
   }
 
@@ -179,7 +185,7 @@ export class StreamEndpoint implements SocketMount, Disposable {
 }
 
 /** `/ws` of a process without streams: says so, and closes with 4503. */
-export class AbsentStreams implements SocketMount {
+export class AbsentStreams implements StreamMount {
   readonly #requestId: () => string;
 
   constructor(dependencies: { readonly requestId: () => string }) {
