@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type ConfirmedBlock, packBlock, readBlock, unpackBlock, unpackOnce } from "@sluice/encode";
+import { type ConfirmedBlock, packBlock, readBlock, unpackBlock } from "@sluice/encode";
 import { decodeSignature } from "@sluice/wire/base58";
 import { MalformedBytes } from "@sluice/wire/bytes";
 import { parseSlot, type Slot } from "@sluice/wire/identifiers";
@@ -17,15 +17,6 @@ export function signatureHashOf(signatures: Iterable<Uint8Array>): Uint8Array {
 /** @throws {MalformedBytes} for a block that stands before its parent */
 export function sourceBlockOf(block: ConfirmedBlock): SourceBlock {
   return sourceBlock(block, packBlock(block));
-}
-
-/**
- * A block that came as the log has it; what is unpacked here is not unpacked again by followers of this process.
- *
- * @throws {MalformedBytes} for what is no block, or stands before its parent
- */
-export function sourceBlockOfBody(body: Uint8Array): SourceBlock {
-  return sourceBlock(unpackOnce(body), body);
 }
 
 /** The signatures of a body as the log has it. @throws {MalformedBytes} when it is no block */

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { orderedBody, readBlockHead } from "@sluice/encode";
+import { orderedBody, readBlockHead, unpackOnce } from "@sluice/encode";
 import { BoundedMap } from "@sluice/lib";
 import type { SourceBlock } from "../../source.ts";
-import { slotOf, sourceBlockOfBody } from "../../source-block.ts";
+import { slotOf } from "../../source-block.ts";
 
 /** Bodies that are remembered: more than several nodes send between a block and its last repeat. */
 const rememberedMax = 1_024;
@@ -29,9 +29,9 @@ export class ReadBodies {
     const body = orderedBody(isAlone ? view : view.slice());
     const hash = createHash("sha256").update(body).digest("base64");
     if (this.#whole.get(hash) === undefined) {
-      const block = sourceBlockOfBody(body);
+      // What is unpacked here is not unpacked again by followers of this process.
+      unpackOnce(body);
       this.#whole.set(hash, true);
-      return block;
     }
     const header = {
       slot: slotOf(head.slot),
