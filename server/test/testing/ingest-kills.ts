@@ -35,11 +35,20 @@ const stream = "kills-chain-devnet";
 const openingEvents = 60;
 const everything = Number.POSITIVE_INFINITY;
 
+/** How far a run is, told once in so many kills. */
+const toldEvery = 10;
+
 class Counts {
   readonly of: Record<string, number> = {};
 
   add(name: string, count = 1): void {
     this.of[name] = (this.of[name] ?? 0) + count;
+  }
+
+  tell(kills: number, { confirmed }: IngestReader): void {
+    if (kills % toldEvery !== 0) return;
+    const [top, seconds] = [confirmed.chain.blocks.at(-1)?.slot, Math.round(performance.now() / 1_000)];
+    console.log(`${kills} kills in ${seconds} s, told up to slot ${top}`);
   }
 }
 
@@ -66,6 +75,7 @@ export async function segmentKills({ n, seed }: KillsOptions): Promise<KillsRepo
   const faults = new ChainFaults(chain, seededRandom(seed + 1));
   const disturbing = faults.run();
   for (let kill = 0; kill < n; kill += 1) {
+    counts.tell(kill, reader);
     await Bun.sleep(200 + random.next() * 3_000);
     if (disk !== null && random.next() < 0.15) await fillFor(disk, ingester, { random, counts });
     if (random.next() < 0.2 && ingester.killLedger()) {
@@ -170,6 +180,7 @@ export async function jetstreamKills({ n, seed }: KillsOptions): Promise<KillsRe
       continue;
     }
     kill += 1;
+    counts.tell(kill, reader);
   }
   await faults.stop();
   await Promise.all([disturbing, ...starting]);
