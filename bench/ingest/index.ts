@@ -269,7 +269,7 @@ const only = values.only.split(",");
 console.log(`${workload}: blocks of ${transactions} transactions every ${slotMs} ms, ${slots} slots`);
 if (only.includes("segments") || only.includes("jetstream")) {
   console.log(
-    "log | to a follower in the server's process, p50 / p99 ms | in another process | in the ledger | blocks | CPU µs a transaction, engine and all",
+    "log | to a follower in the server's process, p50 / p99 ms | in another process | in the ledger | blocks | CPU µs a transaction, without the ledger's engine",
   );
 }
 if (only.includes("segments")) console.log(await blocksThrough("segments"));

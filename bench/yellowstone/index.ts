@@ -1,10 +1,11 @@
 /**
- * What a block costs ingest as it comes: from a Yellowstone stream, step by step and as a whole over gRPC, and from
- * getBlock. CPU of this process for each transaction; the server is another one.
+ * What a block costs the process that ingests it: from a Yellowstone stream, step by step and as a whole over gRPC,
+ * from getBlock, and on to the log and the ledger. CPU of this process for each transaction; the server is another one.
  */
 import { encodeBlock, orderedBody, packBlock, readBlock, readBlockHead, readJson, unpackBlock } from "@sluice/encode";
 import { seededRandom, systemClock } from "@sluice/lib";
 import { stringifyJsonExact } from "@sluice/wire/json";
+import { BlockRows } from "../../server/src/history/writer/block-rows.ts";
 import { NodeBlocks, ReadBodies, YellowstoneSource } from "../../server/src/ingest/index.ts";
 import { makeBlocks } from "./blocks.ts";
 
@@ -86,6 +87,7 @@ async function throughStream(step: string, bodies: Pick<ReadBodies, "read">): Pr
 const shared = new ReadBodies();
 /** Reads each body as one that nobody has sent before. */
 const forgetful = { read: (view: Uint8Array) => new ReadBodies().read(view) };
+const maker = new BlockRows({ network: "devnet", votes: false });
 const bodyAt = (index: number): Uint8Array => bodies[index] ?? new Uint8Array(0);
 const rows = [
   measured("head of a body", (index) => readBlockHead(bodyAt(index))),
@@ -95,6 +97,12 @@ const rows = [
   measured("read again, by its other sources", (index) => shared.read(bodyAt(index))),
   await throughStream("the first source over gRPC, to its sink", forgetful),
   await throughStream("another source over gRPC, to its sink", shared),
+  measured("packed for the log", (index) => Bun.zstdCompressSync(bodyAt(index), { level: 1 })),
+  measured("rows of the ledger, of a block that is unpacked", (index) => {
+    maker.add(bodyAt(index), 0);
+    maker.rows.encode();
+    maker.rows.clear();
+  }),
   measured("getBlock answer, read and packed", (index) =>
     packBlock(readBlock(blocks[index]?.slot ?? 0n, readJson(answers[index] ?? ""))),
   ),

@@ -26,13 +26,17 @@ export interface KillsReport {
 const diskBytes = 512 * 1024 * 1024;
 /** The log takes nothing while less than a block is left. */
 const leftBytesMax = 20_000;
-const settleMs = 240_000;
+const settleMs = 600_000;
 /** A ledger that becomes no further final for so long stands still, however slow the machine is. */
 const standstillMs = 180_000;
 const saidMax = 6_000;
 const clusterMs = 120_000;
 const stream = "kills-chain-devnet";
 const openingEvents = 60;
+/** Of the kills, those that come while a server starts, within so many milliseconds; the others after some blocks. */
+const startShare = 0.3;
+const startMs = 4_000;
+const worksMax = 20;
 const everything = Number.POSITIVE_INFINITY;
 
 /** How far a run is, told once in so many kills. */
@@ -76,7 +80,7 @@ export async function segmentKills({ n, seed }: KillsOptions): Promise<KillsRepo
   const disturbing = faults.run();
   for (let kill = 0; kill < n; kill += 1) {
     counts.tell(kill, reader);
-    await Bun.sleep(200 + random.next() * 3_000);
+    await live(ingester, random);
     if (disk !== null && random.next() < 0.15) await fillFor(disk, ingester, { random, counts });
     if (random.next() < 0.2 && ingester.killLedger()) {
       counts.add("kills of the ledger's engine");
@@ -86,8 +90,6 @@ export async function segmentKills({ n, seed }: KillsOptions): Promise<KillsRepo
     counts.add("kills of the server");
     if (random.next() < 0.3) await reader.read(everything);
     await ingester.spawn();
-    // Half of the kills that follow come while it starts.
-    if (random.next() < 0.5) await ingester.up();
   }
   await faults.stop();
   await disturbing;
@@ -95,6 +97,12 @@ export async function segmentKills({ n, seed }: KillsOptions): Promise<KillsRepo
   const found = await verdict(chain, { reader, ingesters: [ingester], counts, reading: null });
   for (const [name, count] of Object.entries(faults.happened)) counts.add(name, count);
   return { faults: found, counts: counts.of };
+}
+
+/** Some end while they start, the others after they have done some work, however fast the machine is. */
+async function live(ingester: Ingester, random: Random): Promise<void> {
+  if (random.next() < startShare) await Bun.sleep(random.next() * startMs);
+  else await ingester.works(1 + Math.floor(random.next() * worksMax));
 }
 
 /** Fills the disk for some seconds; with room again a server that lives goes on by itself. */
@@ -122,7 +130,7 @@ async function fillFor(
   if (isAlive && random.next() < 0.5) {
     await eventually(
       "it goes on",
-      async () => (await ingester.metric("sluice_ingest_state", 'state="live"')) === 1,
+      async () => (await ingester.metric("sluice_ingest_state", 'state="paused"')) === 0,
       settleMs,
     );
     counts.add("recoveries waited for");
@@ -161,9 +169,9 @@ export async function jetstreamKills({ n, seed }: KillsOptions): Promise<KillsRe
   const reading = new Reading(reader);
   const starting: Promise<void>[] = [];
   for (let kill = 0; kill < n; ) {
-    await Bun.sleep(300 + random.next() * 2_500);
     const ingester = ingesters[Math.floor(random.next() * ingesters.length)];
     if (ingester === undefined || reading.fault !== null) break;
+    await live(ingester, random);
     const draw = random.next();
     if (draw < 0.4) {
       if (!ingester.isRunning) continue;

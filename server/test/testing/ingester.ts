@@ -9,6 +9,7 @@ const metricsPort = 9464;
 /** What takes longer hangs: times are not judged, and a machine may be busy with more than this. */
 const upWithinMs = 180_000;
 const endWithinMs = 60_000;
+const worksWithinMs = 60_000;
 
 function commandOf(pid: number): string {
   try {
@@ -56,6 +57,15 @@ export class Ingester {
       },
       upWithinMs,
     );
+  }
+
+  /** Waits until its process has brought so many blocks into the log, or as long as it may. */
+  async works(blocks: number): Promise<void> {
+    const isThere = async () => {
+      const kept = (await this.metric("sluice_ingest_blocks_total", 'outcome="kept"')) ?? 0;
+      return !this.isRunning || kept >= blocks;
+    };
+    await eventually("blocks of an ingester", isThere, worksWithinMs).catch(() => undefined);
   }
 
   /** SIGKILL. */
