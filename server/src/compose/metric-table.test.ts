@@ -198,7 +198,7 @@ test("only an internal error is logged as an error", async () => {
   events.largeAnswerEnded("devnet", "cut");
   events.pubsubOpened("pubsub", "devnet");
   events.pubsubMoved("devnet", 1);
-  events.pubsubWaited("pubsub", "devnet");
+  events.pubsubWaited("pubsub", "devnet", 1);
   events.pubsubClosed("pubsub", "devnet", 1000);
   events.serverStarted({ version: "0.1.0", mode: "dev", startMs: 1500, endpoints: {} });
   events.serverStopping("SIGTERM");

@@ -21,6 +21,11 @@ export class PubSubRecorder implements Disposable {
 
   /** The results of the subscription's notifications, which grow. */
   async subscribe(method: string, params: readonly unknown[]): Promise<string[]> {
+    return this.#resultsOf(await this.number(method, params));
+  }
+
+  /** The result of a call: the number of a subscription. Rejects where it is refused. */
+  async number(method: string, params: readonly unknown[]): Promise<number> {
     const id = this.#nextId;
     this.#nextId += 1;
     const answer = await new Promise<{ result?: number; error?: { code: number } }>((resolve) => {
@@ -28,7 +33,13 @@ export class PubSubRecorder implements Disposable {
       this.#socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
     });
     if (answer.result === undefined) throw new Error(`${method} was refused: ${JSON.stringify(answer)}`);
-    return this.#resultsOf(answer.result);
+    return answer.result;
+  }
+
+  /** Takes nothing more of what it is told. */
+  stall(): void {
+    if ("pause" in this.#socket && typeof this.#socket.pause === "function") this.#socket.pause();
+    this.#socket.onmessage = null;
   }
 
   #resultsOf(subscription: number): string[] {

@@ -130,8 +130,8 @@ function dependenciesOf(fakes: Fakes, facts: RequestFact[], faults: unknown[]) {
       pubsubPlaced: () => {},
       pubsubUpstreams: () => {},
       pubsubBridged: () => {},
-      pubsubWaited: () => {
-        fakes.messagesWaited += 1;
+      pubsubWaited: (_endpoint: string, _network: string, messages: number) => {
+        fakes.messagesWaited += messages;
       },
     },
   };

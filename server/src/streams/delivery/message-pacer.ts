@@ -44,6 +44,11 @@ export class MessagePacer {
     if (account.token === "free") this.#serve(accountId, account);
   }
 
+  /** Whether messages of the account wait, before which others are not to be sent. */
+  isWaiting(accountId: string): boolean {
+    return this.#accounts.has(accountId);
+  }
+
   /** The connection has ended: nothing more of it is sent. */
   leave(connection: PacedConnection): void {
     this.#accounts.get(connection.grant.accountId)?.waiting.delete(connection);

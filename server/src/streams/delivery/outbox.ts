@@ -20,6 +20,11 @@ export class Outbox {
     return this.#messages.length === 0;
   }
 
+  /** Whether so many bytes may wait for the client in its socket alone, where nothing waits here. */
+  fits(bytes: number, unsentBytes: number): boolean {
+    return bytes + unsentBytes <= waitingBytesMax;
+  }
+
   /**
    * Adds a message; false, with nothing changed, when more would wait than may: 8 MiB, beside one message that is
    * larger than that by itself. `unsentBytes` are those that the socket has and the client has not.

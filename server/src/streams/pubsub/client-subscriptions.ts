@@ -1,19 +1,18 @@
 import type { Network } from "@sluice/contract/tiers";
-import type { OutboundMessage } from "../delivery/outbox.ts";
+import type { FrameGroup } from "../../net/index.ts";
 import type { SharedSubscription, SubscribeOutcome, Subscriber } from "./shared-subscription.ts";
 import type { SubscriptionSpec } from "./subscription-spec.ts";
 import { limitReached, type SubscriptionTable } from "./subscription-table.ts";
 
 /** Subscriptions of one connection. */
 export const clientSubscriptionsMax = 1_000;
-/** Notifications that wait for the answers of a batch. */
-const heldMax = 1_024;
 
 export interface ClientSubscriptionsDependencies {
   readonly table: SubscriptionTable;
-  readonly send: (message: OutboundMessage) => void;
-  /** More waits than may: the client is to be closed as a slow one. */
-  readonly overrun: () => void;
+  readonly send: (text: string) => void;
+  /** The client gets what the group is sent from now on. */
+  readonly join: (group: FrameGroup) => void;
+  readonly leave: (group: FrameGroup) => void;
   /** No node serves a subscription of the client any more. */
   readonly lost: () => void;
 }
@@ -27,7 +26,8 @@ export class ClientSubscriptions implements Subscriber {
   readonly #asked = new Set<SharedSubscription>();
   #asking = 0;
   #holds = 0;
-  #held: OutboundMessage[] = [];
+  /** Subscriptions whose number the client has not been told yet, each with its last notification if it is over. */
+  readonly #unannounced = new Map<SharedSubscription, string | null>();
 
   constructor(network: Network, dependencies: ClientSubscriptionsDependencies) {
     this.#network = network;
@@ -47,8 +47,15 @@ export class ClientSubscriptions implements Subscriber {
       isAnswered = true;
       this.#asking -= 1;
       this.#asked.delete(outcome.shared);
-      if (outcome.ok) this.#byId.set(outcome.shared.id, outcome.shared);
-      answered(outcome.ok ? `"result":${outcome.shared.id}` : `"error":${outcome.error}`);
+      if (!outcome.ok) {
+        answered(`"error":${outcome.error}`);
+        return;
+      }
+      const { id } = outcome.shared;
+      this.#byId.set(id, outcome.shared);
+      this.#unannounced.set(outcome.shared, null);
+      answered(`"result":${id}`);
+      if (this.#holds === 0) this.#announced();
     };
     this.#asking += 1;
     const shared = this.#dependencies.table.join(this.#network, spec, { subscriber: this, answered: take });
@@ -65,28 +72,34 @@ export class ClientSubscriptions implements Subscriber {
     const shared = this.#byId.get(id);
     if (shared === undefined) return false;
     this.#byId.delete(id);
+    this.#unannounced.delete(shared);
+    this.#dependencies.leave(shared.group);
     this.#dependencies.table.leave(shared, this);
     return true;
   }
 
-  /** Notifications wait until as many releases have come as holds. */
+  /** Notifications of what is subscribed to from now on begin once as many releases have come as holds. */
   hold(): void {
     this.#holds += 1;
   }
 
   release(): void {
     this.#holds -= 1;
-    if (this.#holds > 0) return;
-    const held = this.#held;
-    this.#held = [];
-    for (const message of held) this.#dependencies.send(message);
+    if (this.#holds === 0) this.#announced();
   }
 
-  notified(shared: SharedSubscription, message: OutboundMessage, isLast: boolean): void {
-    if (isLast) this.#byId.delete(shared.id);
-    if (this.#holds === 0) this.#dependencies.send(message);
-    else if (this.#held.length < heldMax) this.#held.push(message);
-    else this.#dependencies.overrun();
+  #announced(): void {
+    for (const [shared, last] of this.#unannounced) {
+      if (last === null) this.#dependencies.join(shared.group);
+      else this.#dependencies.send(last);
+    }
+    this.#unannounced.clear();
+  }
+
+  ended(shared: SharedSubscription, last: string): void {
+    this.#byId.delete(shared.id);
+    if (this.#unannounced.has(shared)) this.#unannounced.set(shared, last);
+    else this.#dependencies.leave(shared.group);
   }
 
   lost(): void {
@@ -98,7 +111,7 @@ export class ClientSubscriptions implements Subscriber {
     const shared = [...this.#byId.values(), ...this.#asked];
     this.#byId.clear();
     this.#asked.clear();
-    this.#held = [];
+    this.#unannounced.clear();
     for (const each of shared) this.#dependencies.table.leave(each, this);
   }
 }

@@ -30,8 +30,8 @@ export interface PubSubEvents extends ErrorEvents {
   requestRefused(endpoint: string, code: ErrorCode): void;
   pubsubOpened(endpoint: string, network: string): void;
   pubsubClosed(endpoint: string, network: string, code: number): void;
-  /** A message could not be sent at once, for the messages a second of its account. */
-  pubsubWaited(endpoint: string, network: string): void;
+  /** Messages could not be sent at once, for the messages a second of its account. */
+  pubsubWaited(endpoint: string, network: string, messages: number): void;
   /** Subscriptions go on at another node. */
   pubsubMoved(network: string, subscriptions: number): void;
   /** How many different subscriptions the clients of a network have. */
@@ -50,7 +50,7 @@ export function createPubSubEvents(observe: Observe): Omit<PubSubEvents, "reques
   return {
     ...createErrorEvents(observe),
     pubsubOpened: (endpoint, network) => families.pubsubOpen.with(endpoint, network).add(1),
-    pubsubWaited: (endpoint, network) => families.pubsubWaited.with(endpoint, network).add(),
+    pubsubWaited: (endpoint, network, messages) => families.pubsubWaited.with(endpoint, network).add(messages),
     pubsubMoved: (network, subscriptions) => families.pubsubMoved.with(network).add(subscriptions),
     pubsubShared: (network, subscriptions) => families.pubsubShared.with(network).set(subscriptions),
     pubsubPlaced: (network, subscriptions) => families.pubsubPlaced.with(network).set(subscriptions),

@@ -1,7 +1,7 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { Timer } from "@sluice/lib";
 import { isRpcPath, jsonRpcFailureBody } from "../../http/index.ts";
-import { RefusedSession, type SocketMount, type SocketPeer, type SocketSession } from "../../net/index.ts";
+import { FanOut, RefusedSession, type SocketMount, type SocketPeer, type SocketSession } from "../../net/index.ts";
 import { type AdmissionOutcome, ConnectionAdmission } from "../delivery/admission.ts";
 import { ConnectionCounts } from "../delivery/connection-places.ts";
 import { MessagePacer } from "../delivery/message-pacer.ts";
@@ -55,13 +55,14 @@ export class PubSubEndpoint implements SocketMount, Disposable {
   constructor(options: PubSubOptions, dependencies: PubSubDependencies) {
     const { clock, events, pool } = dependencies;
     const places = dependencies.places ?? new ConnectionCounts();
+    const fanOut = new FanOut({ failed: (error) => events.internalError("pubsub", error) });
     this.#table = new SubscriptionTable(
       {
         firstId: options.allowUnknownMethods === true ? firstIdBesideNodes : 1,
         subscriptionsMax: networkSubscriptionsMax,
         lingerMs,
       },
-      { clock, events, source: (network, spec) => this.#sourceOf(network, spec) },
+      { clock, events, fanOut, source: (network, spec) => this.#sourceOf(network, spec) },
     );
     this.#admission = new ConnectionAdmission(
       { door: "pubsub", networkDefault: options.networkDefault },

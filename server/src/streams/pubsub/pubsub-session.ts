@@ -4,7 +4,8 @@ import { limits } from "@sluice/contract/limits";
 import { platformTierLimits } from "@sluice/contract/tiers";
 import { jsonRpcFailureBody } from "../../http/index.ts";
 import type { Grant } from "../../keys/index.ts";
-import { ClientSession, InboundBounds } from "../../net/index.ts";
+import type { LimitDecision } from "../../limits/index.ts";
+import { ClientSession, type FrameBatch, InboundBounds } from "../../net/index.ts";
 import type { AdmittedClient } from "../delivery/admission.ts";
 import { ConnectionMeter } from "../delivery/connection-meter.ts";
 import type { PacedConnection } from "../delivery/message-pacer.ts";
@@ -46,8 +47,9 @@ export class PubSubSession extends ClientSession implements PacedConnection, Che
     );
     this.#subscriptions = new ClientSubscriptions(request.network, {
       table: dependencies.table,
-      send: (message) => this.#offer(message),
-      overrun: () => this.#end(closeCodes.slowConsumer, null),
+      send: (text) => this.#forward(text),
+      join: (group) => this.join(group),
+      leave: (group) => this.leave(group),
       lost: () => this.#end(closeCodes.unavailable, "NETWORK_UNAVAILABLE"),
     });
   }
@@ -202,10 +204,14 @@ export class PubSubSession extends ClientSession implements PacedConnection, Che
   sendNext(): boolean {
     const message = this.#outbox.take();
     if (message === undefined || !this.send(message.data)) return false;
-    this.#meter.sent(message.bytes, this.#grant.creditsMonthly, (reason) =>
+    this.#sent(message.bytes);
+    return this.isLive && !this.#outbox.isEmpty;
+  }
+
+  #sent(bytes: number): void {
+    this.#meter.sent(bytes, this.#grant.creditsMonthly, (reason) =>
       this.#end(reason === "STORE_UNAVAILABLE" ? closeCodes.unavailable : closeCodes.quotaExceeded, reason),
     );
-    return this.isLive && !this.#outbox.isEmpty;
   }
 
   #forward(data: string | Uint8Array): void {
@@ -213,14 +219,57 @@ export class PubSubSession extends ClientSession implements PacedConnection, Che
   }
 
   #offer(message: OutboundMessage): void {
-    if (!this.isLive) return;
-    if (!this.#outbox.add(message, this.unsentBytes)) {
-      this.#end(closeCodes.slowConsumer, null);
-      return;
+    if (!this.#wait(message)) return;
+    this.#dependencies.pacer.offer(this);
+    this.#countWaiting(1);
+  }
+
+  /** Adds a message behind those that wait; false, and the client is closed, where too much does. */
+  #wait(message: OutboundMessage): boolean {
+    if (!this.isLive) return false;
+    if (this.#outbox.add(message, this.unsentBytes)) return true;
+    this.#end(closeCodes.slowConsumer, null);
+    return false;
+  }
+
+  #countWaiting(messages: number): void {
+    if (!this.#outbox.isEmpty) this.#dependencies.events.pubsubWaited("pubsub", this.#client.request.network, messages);
+  }
+
+  /**
+   * Notifications go out together where there are tokens for all of them and nothing of the account waits; else they
+   * wait with the rest. What was sent to this client alone has had its tokens.
+   */
+  protected override takes(batch: FrameBatch): boolean {
+    const shared = sharedIn(batch);
+    if (shared.messages.length === 0) return true;
+    const { access, pacer } = this.#dependencies;
+    const fits = this.#outbox.isEmpty && this.#outbox.fits(shared.bytes, this.unsentBytes);
+    const taken =
+      fits && !pacer.isWaiting(this.#grant.accountId)
+        ? access.meter(this.#grant.buckets.messages, shared.messages.length)
+        : null;
+    if (taken !== null && !(taken instanceof Promise) && taken.allowed) {
+      this.#sent(shared.bytes);
+      return this.isLive;
     }
-    const { pacer, events } = this.#dependencies;
-    pacer.offer(this);
-    if (!this.#outbox.isEmpty) events.pubsubWaited("pubsub", this.#client.request.network);
+    for (const { group, data } of batch.frames) if (group === null) this.send(data);
+    for (const message of shared.messages) if (!this.#wait(message)) return false;
+    if (taken instanceof Promise) void this.#sendWhenTaken(taken, shared.messages.length);
+    else {
+      pacer.offer(this);
+      this.#countWaiting(shared.messages.length);
+    }
+    return false;
+  }
+
+  /** Sends so many of the oldest messages that wait, once tokens for them have been taken. */
+  async #sendWhenTaken(taken: Promise<LimitDecision>, messages: number): Promise<void> {
+    const decision = await taken.catch(() => null);
+    for (let left = decision?.allowed === true ? messages : 0; left > 0 && this.sendNext(); left -= 1);
+    if (!this.isLive || this.#outbox.isEmpty) return;
+    this.#dependencies.pacer.offer(this);
+    this.#countWaiting(messages);
   }
 
   /** Gives its place back once, as soon as it is to end: the next connection is counted without it. */
@@ -246,3 +295,24 @@ const answerOf = (member: string, id: string): string => `{"jsonrpc":"2.0",${mem
 
 /** In the words of a node. */
 const unknownSubscription = '"error":{"code":-32602,"message":"Invalid subscription id."}';
+
+interface SharedPart {
+  readonly messages: readonly OutboundMessage[];
+  readonly bytes: number;
+}
+
+/** Of a batch that many clients get, found out once. */
+const sharedParts = new WeakMap<FrameBatch, SharedPart>();
+
+/** What groups published of a batch. */
+function sharedIn(batch: FrameBatch): SharedPart {
+  const known = sharedParts.get(batch);
+  if (known !== undefined) return known;
+  const messages = batch.frames.flatMap(({ group, data }) => {
+    const bytes = typeof data === "string" ? Buffer.byteLength(data) : data.byteLength;
+    return group === null ? [] : [{ data, bytes }];
+  });
+  const part = { messages, bytes: messages.reduce((sum, { bytes }) => sum + bytes, 0) };
+  sharedParts.set(batch, part);
+  return part;
+}

@@ -1,11 +1,11 @@
 import type { Network } from "@sluice/contract/tiers";
-import type { OutboundMessage } from "../delivery/outbox.ts";
+import type { FrameGroup } from "../../net/index.ts";
 import type { SubscriptionSpec } from "./subscription-spec.ts";
 
 /** Who has subscribed. */
 export interface Subscriber {
-  /** A notification of a subscription that it was told the number of. `isLast`: the subscription is over after it. */
-  notified(shared: SharedSubscription, message: OutboundMessage, isLast: boolean): void;
+  /** The subscription is over with this notification, which its group was sent. */
+  ended(shared: SharedSubscription, last: string): void;
   /** No node serves the subscription any more. */
   lost(): void;
 }
@@ -31,6 +31,8 @@ export interface SharedOptions {
   readonly network: Network;
   readonly spec: SubscriptionSpec;
   readonly source: SubscriptionSource;
+  /** The clients that are sent its notifications. */
+  readonly group: FrameGroup;
   /** Called once, when nothing more comes of it: it was refused, has ended or is lost. */
   readonly over: (shared: SharedSubscription) => void;
 }
@@ -45,6 +47,8 @@ export class SharedSubscription {
   readonly spec: SubscriptionSpec;
   /** Whoever hands it to another source sets that. */
   source: SubscriptionSource;
+  /** Who was answered joins it, and leaves it with the subscription. */
+  readonly group: FrameGroup;
   readonly #over: SharedOptions["over"];
   readonly #head: string;
   readonly #tail: string;
@@ -53,11 +57,12 @@ export class SharedSubscription {
   readonly #asking = new Map<Subscriber, TakeOutcome[]>();
   #state: "opening" | "open" | "over" = "opening";
 
-  constructor({ id, network, spec, source, over }: SharedOptions) {
+  constructor({ id, network, spec, source, group, over }: SharedOptions) {
     this.id = id;
     this.network = network;
     this.spec = spec;
     this.source = source;
+    this.group = group;
     this.#over = over;
     this.#head = `{"jsonrpc":"2.0","method":"${spec.kind}Notification","params":{"result":`;
     this.#tail = `,"subscription":${id}}}`;
@@ -113,11 +118,13 @@ export class SharedSubscription {
   /** Tells all clients; `result` is JSON text. `isLast`: the subscription is over after it. */
   notify(result: string, isLast = false): void {
     if (this.#state !== "open") return;
-    const data = this.#head + result + this.#tail;
-    const message = { data, bytes: Buffer.byteLength(data) };
-    const subscribers = isLast ? [...this.#subscribers] : this.#subscribers;
-    if (isLast) this.#end();
-    for (const subscriber of subscribers) subscriber.notified(this, message, isLast);
+    if (this.group.size === 0 && !isLast) return;
+    const text = this.#head + result + this.#tail;
+    this.group.publish(text);
+    if (!isLast) return;
+    const subscribers = [...this.#subscribers];
+    this.#end();
+    for (const subscriber of subscribers) subscriber.ended(this, text);
   }
 
   /** No node serves it: its clients are told, and it is over. */

@@ -1,5 +1,6 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock, Timer } from "@sluice/lib";
+import type { FanOut } from "../../net/index.ts";
 import {
   SharedSubscription,
   type Subscriber,
@@ -19,6 +20,7 @@ export interface SubscriptionTableOptions {
 
 export interface SubscriptionTableDependencies {
   readonly clock: Pick<Clock, "after">;
+  readonly fanOut: FanOut;
   /** Where the notifications of a subscription come from; null where the network has no source for it. */
   readonly source: (network: Network, spec: SubscriptionSpec) => SubscriptionSource | null;
   readonly events: {
@@ -70,7 +72,9 @@ export class SubscriptionTable implements Disposable {
     if (source === null || !this.#hasRoom(own)) return null;
     const id = this.#nextId;
     this.#nextId += 1;
-    const shared = new SharedSubscription({ id, network, spec, source, over: (ended) => this.#close(ended) });
+    const group = this.#dependencies.fanOut.group(String(id));
+    const over = (ended: SharedSubscription): void => this.#close(ended);
+    const shared = new SharedSubscription({ id, network, spec, source, group, over });
     own.byKey.set(spec.key, shared);
     this.#counted(network, own);
     shared.join(subscriber, answered);
