@@ -46,7 +46,8 @@ export class FrameMember {
   keep(frames: readonly SharedFrame[]): void {
     if (frames.length === 0) return;
     if (this.own === null) this.fanOut.touched(this);
-    this.own = this.own === null ? [...frames] : [...this.own, ...frames];
+    this.own ??= [];
+    for (const frame of frames) this.own.push(frame);
   }
 
   /** Delivers at once what it was to get at the end of the turn, and leaves all groups. */
@@ -281,9 +282,9 @@ class Path {
   /** Of all its groups, in their order. */
   get frames(): readonly SharedFrame[] {
     if (this.#before === null) return this.#frames;
-    const all = [...this.#frames];
-    for (let at: Path | null = this.#before; at !== null; at = at.#before) all.push(...at.#frames);
-    return inOrder(all);
+    const all: (readonly SharedFrame[])[] = [];
+    for (let at: Path | null = this; at !== null; at = at.#before) all.push(at.#frames);
+    return inOrder(all.flat());
   }
 }
 
