@@ -201,19 +201,17 @@ export class WebSocketConnection implements Socket, Upgraded {
     if (this.#state === "open") this.session.received(data);
   }
 
-  /** The client began to close, or answered our closing frame. */
+  /**
+   * The client began to close, or answered our closing frame. What was sent still arrives, unless it waits for the client
+   * to read.
+   */
   #closedByPeer(code: number): void {
     if (this.#state === "open") {
       this.close(code === noCode ? normalClosure : code);
       this.#closeCode = code;
     }
-    this.#end();
-  }
-
-  /** What was sent still arrives, unless it waits for the client to read. */
-  #end(): void {
-    this.#dependencies.socket.end();
-    this.clientGone();
+    // A client that sends on behind its closing frame would otherwise reset the connection, and could lose ours.
+    this.#finish(true);
   }
 
   #write(frame: Buffer): number {

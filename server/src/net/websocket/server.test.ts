@@ -203,7 +203,7 @@ describe("a client that does not read", () => {
     };
     const connection = new WebSocketConnection(
       { session, messageBytesMax: 100, unsentBytesMax },
-      { socket: wire, failed: () => {}, ended: () => reported.push("ended") },
+      { socket: wire, failed: () => {}, ended: (lingers) => reported.push(lingers ? "ended, lingers" : "ended") },
     );
     return { connection, wire, reported };
   }
@@ -235,7 +235,7 @@ describe("a client that does not read", () => {
   });
 
   test("gets what is corked in one write, and nothing behind a closing frame", () => {
-    const { connection, wire } = played();
+    const { connection, wire, reported } = played();
     let writes = 0;
     const write = wire.write.bind(wire);
     wire.write = (data) => {
@@ -251,6 +251,6 @@ describe("a client that does not read", () => {
     connection.close(4001);
     expect(wire.written).toBe(`${frames(3)}\x88\x05\x0f\xa0why`);
     connection.fromClient(clientFrame({ opcode: 8, payload: Uint8Array.of(0x0f, 0xa0) }));
-    expect(wire.closedBy).toBe("end");
+    expect(reported).toEqual(["closed 4000", "ended, lingers"]);
   });
 });
