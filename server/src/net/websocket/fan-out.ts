@@ -113,9 +113,7 @@ export class FrameGroup {
   delete(member: FrameMember): void {
     if (!this.#members.delete(member)) return;
     member.groups.delete(this);
-    if (this.#frames.length === 0) return;
-    member.keep(this.#since(member));
-    this.#late?.delete(member);
+    if (this.#frames.length > 0) member.keep(this.#since(member));
   }
 
   /** Sends a message to all members at the end of this turn of the event loop. */
