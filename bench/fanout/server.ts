@@ -27,7 +27,7 @@ const fanOut = new FanOut({ failed: (error) => console.error(error) });
 const everyone = fanOut.group("all");
 const sessions = new Set<Session>();
 let runtime: Bun.Server<{ readonly isStalled: boolean }> | null = null;
-const stalledSockets = new Set<{ send(data: Uint8Array): unknown }>();
+const stalledSockets = new Set<{ send(data: Uint8Array): unknown; getBufferedAmount(): number }>();
 
 class Session extends ClientSession {
   constructor() {
@@ -45,6 +45,9 @@ class Session extends ClientSession {
   }
   override send(data: string | Uint8Array): boolean {
     return super.send(data);
+  }
+  getBufferedAmount(): number {
+    return this.unsentBytes;
   }
   protected onClosed(): void {
     sessions.delete(this);
@@ -126,7 +129,7 @@ for await (const order of ordersOf<ServerOrder>(Bun.stdin.stream())) {
   if ("stall" in order) {
     const filler = new Uint8Array(256 * 1024);
     for (let bytes = 0; bytes < stallBytes; bytes += filler.length) {
-      for (const socket of stalledSockets) socket.send(filler);
+      for (const socket of stalledSockets) if (socket.getBufferedAmount() === 0) socket.send(filler);
       await Bun.sleep(1);
     }
     console.log(JSON.stringify({ stalled: stalledSockets.size }));

@@ -40,7 +40,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   if ("stall" in order) {
     const filler = new Uint8Array(256 * 1024);
     for (let bytes = 0; bytes < stallBytes; bytes += filler.length) {
-      for (const socket of stalled) socket.send(filler);
+      for (const socket of stalled) if (socket.bufferedAmount === 0) socket.send(filler);
       await sleep(1);
     }
     console.log(JSON.stringify({ stalled: stalled.size }));
