@@ -202,8 +202,8 @@ export class WebSocketConnection implements Socket, Upgraded {
   }
 
   /**
-   * The client began to close, or answered our closing frame. What was sent still arrives, unless it waits for the client
-   * to read.
+   * The client began to close, or answered our closing frame. What was sent still arrives, unless it waits for the
+   * client to read.
    */
   #closedByPeer(code: number): void {
     if (this.#state === "open") {
