@@ -2,6 +2,7 @@ import { useState } from "react";
 import { Bundle } from "./pages/bundle.tsx";
 import { Bundles } from "./pages/bundles.tsx";
 import { Errors } from "./pages/errors.tsx";
+import { Live } from "./pages/live.tsx";
 import { Names } from "./pages/names.tsx";
 import { Overview } from "./pages/overview.tsx";
 import { Prices } from "./pages/prices.tsx";
@@ -43,6 +44,14 @@ function pageOf(path: string, session: Session, retry: () => void) {
   if (path === "/prices") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Prices />;
   if (path === "/names") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Names />;
   if (path === "/sql") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Sql />;
+  if (path === "/live") {
+    if (session.state === "signed-out") return <SignIn onSignedIn={retry} />;
+    return session.state === "open" ? (
+      <Live network={session.overview.network} />
+    ) : (
+      <Home session={session} retry={retry} />
+    );
+  }
   return path === "/" ? <Home session={session} retry={retry} /> : <Lost />;
 }
 

@@ -3,6 +3,7 @@ import { useSyncExternalStore } from "react";
 /** The pages, in the order of the navigation. */
 export const pages = [
   { path: "/", name: "Overview" },
+  { path: "/live", name: "Live" },
   { path: "/bundles", name: "Bundles" },
   { path: "/prices", name: "Prices" },
   { path: "/names", name: "Names" },

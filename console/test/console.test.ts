@@ -216,22 +216,86 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
     );
   }, 60_000);
 
-  test("the SQL page fits a phone, and breaks no rule of WCAG 2.2 AA that a program can check", async () => {
-    for (const colorScheme of ["light", "dark"] as const) {
-      const look = async (page: Page): Promise<void> => {
-        await page.getByRole("heading", { name: "Views" }).waitFor();
-        expect(Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth"))).toBeLessThanOrEqual(0);
-        await page.evaluate(axeSource);
-        const rules = "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']";
-        const found = await page.evaluate(
-          `axe.run(document, { runOnly: ${rules} }).then((r) => r.violations.map((v) => v.id))`,
-        );
-        expect(found).toEqual([]);
-        await picture(page, `sql-phone-${colorScheme}`);
-      };
-      await open({ viewport: { width: 375, height: 812 }, colorScheme, reducedMotion: "reduce" }, look, "/sql");
-    }
-  }, 60_000);
+  /** A tail with one of its events in detail. */
+  async function lookAtEvent(page: Page): Promise<void> {
+    await page.getByLabel("Votes").check();
+    await page.getByRole("button", { name: "Start" }).click();
+    await page
+      .getByText(/succeeded, fee/)
+      .first()
+      .waitFor();
+    await page.getByRole("button", { name: "pause" }).click();
+    await page.getByRole("table", { name: "Events" }).getByRole("row").nth(1).getByRole("button").click();
+    await page.getByLabel("The event as JSON").waitFor();
+  }
+
+  for (const [shown, ready] of [
+    ["sql", (page: Page) => page.getByRole("heading", { name: "Views" }).waitFor()],
+    ["live", lookAtEvent],
+  ] as const) {
+    test(`the page ${shown} fits a phone, and breaks no rule of WCAG 2.2 AA that a program can check`, async () => {
+      for (const colorScheme of ["light", "dark"] as const) {
+        const look = async (page: Page): Promise<void> => {
+          await ready(page);
+          const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+          expect(Number(overflow)).toBeLessThanOrEqual(0);
+          await page.evaluate(axeSource);
+          const rules = "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']";
+          const found = await page.evaluate(
+            `axe.run(document, { runOnly: ${rules} }).then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.target.join(" ")).join(", ")))`,
+          );
+          expect(found).toEqual([]);
+          await picture(page, `${shown}-phone-${colorScheme}`);
+        };
+        await open({ viewport: { width: 375, height: 812 }, colorScheme, reducedMotion: "reduce" }, look, `/${shown}`);
+      }
+    }, 90_000);
+  }
+
+  test("Live: a channel with filters, an event in detail, a pause that loses nothing, and why it ended", async () => {
+    const received = async (page: Page): Promise<number> =>
+      Number((await page.locator("dt:text-is('Received') + dd").textContent())?.replaceAll(",", ""));
+    await open(
+      { viewport: { width: 1440, height: 900 } },
+      async (page) => {
+        await page.getByRole("heading", { name: "What happens on the chain?" }).waitFor();
+        await page.getByLabel("Votes").check();
+        await page.getByRole("button", { name: "Start" }).click();
+        await page.getByRole("heading", { name: "Live: transactions of devnet" }).waitFor();
+        const rows = page.getByRole("table", { name: "Events" }).getByRole("row");
+        await eventually("rows", async () => (await rows.count()) > 4, 30_000);
+        await rows
+          .nth(1)
+          .getByText(/succeeded, fee/)
+          .waitFor();
+        await rows.nth(1).getByRole("button").click();
+        await page.getByLabel("The event as JSON").getByText('"signature"').waitFor();
+        await picture(page, "live");
+        await page.getByRole("button", { name: "pause" }).click();
+        await page.getByRole("heading", { name: "Paused: transactions of devnet" }).waitFor();
+        // One more may have been on its way.
+        const before = await received(page);
+        await page.waitForTimeout(1_500);
+        expect((await received(page)) - before).toBeLessThanOrEqual(1);
+        await page.getByRole("button", { name: "resume" }).click();
+        await eventually("what came meanwhile", async () => (await received(page)) > before + 2);
+        await page.getByLabel("Channel").selectOption("slots");
+        expect(await page.getByLabel("Programs").count()).toBe(0);
+        await page.getByLabel("Commitment").selectOption("processed");
+        await page.getByRole("button", { name: "Start anew" }).click();
+        await page.getByRole("heading", { name: "Live: slots of devnet" }).waitFor();
+        await page.getByRole("cell", { name: "processed" }).first().waitFor();
+        await page.getByLabel("Channel").selectOption("accounts");
+        await page.getByLabel("Accounts").fill("nobody");
+        await page.getByRole("button", { name: "Start anew" }).click();
+        await page.getByRole("heading", { name: "The stream has ended" }).waitFor();
+        await page.getByText(/filters\.accounts\.0: must be an address.*INVALID_INPUT/).waitFor();
+        await page.getByRole("button", { name: "stop" }).click();
+        await page.getByRole("heading", { name: "What happens on the chain?" }).waitFor();
+      },
+      "/live",
+    );
+  }, 120_000);
 
   test("the first load is under 300 KB", async () => {
     await open({}, async (page) => {

@@ -77,7 +77,7 @@ function Rail(props: { onFind: () => void; theme: string; onTheme: () => void; c
   return (
     <header className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-hairline px-4 py-3 md:sticky md:top-0 md:h-dvh md:flex-col md:flex-nowrap md:items-stretch md:border-r md:border-b-0 md:py-6">
       <p className="text-base font-semibold">Sluice</p>
-      <nav aria-label="Rooms" className="flex gap-x-4 md:mt-4 md:flex-col md:gap-y-1">
+      <nav aria-label="Rooms" className="flex flex-wrap gap-x-4 gap-y-2 md:mt-4 md:flex-col md:flex-nowrap md:gap-y-1">
         {pages.map((page) => (
           <a
             key={page.path}
