@@ -19,6 +19,7 @@ export type StreamState =
   /** No other is made. */
   | { readonly state: "closed"; readonly error: StreamError };
 
+/** Where connections are made, and how they are kept. */
 export interface ConnectionOptions {
   /** Each as it was given, and the address that is opened. */
   readonly hosts: readonly { readonly url: string; readonly address: string }[];
@@ -27,6 +28,7 @@ export interface ConnectionOptions {
   readonly pingEveryMs: number;
 }
 
+/** Who is told what happens to the connection. */
 export interface ConnectionListener {
   /** The server takes subscriptions. */
   readonly opened: () => void;

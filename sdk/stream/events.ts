@@ -7,11 +7,13 @@ export type StreamMessage = Exact<StreamServerMessage>;
 
 type Told<Type extends StreamMessage["type"]> = Omit<Extract<StreamMessage, { readonly type: Type }>, "subscriptionId">;
 
-/** Each begins a subscription right after it, by its `cursor`. */
+/** A transaction of a block. A subscription with its `cursor` goes on right after it; so it is with all events. */
 export type StreamTransaction = Told<"transaction">;
+/** A block, without its transactions. */
 export type StreamBlock = Told<"block">;
+/** What a block changed of an account. */
 export type StreamAccount = Told<"account">;
-/** `cursor` is null at processed. */
+/** A slot and its block's parent; `cursor` and the parent are null at processed. */
 export type StreamSlot = Told<"slot">;
 /** The block is no longer on the chain. After a resumption it may be one of which nothing was told. */
 export type StreamUndo = Told<"undo">;

@@ -37,6 +37,7 @@ export interface SubscriptionHost {
   readonly ended: (subscription: Subscription) => void;
 }
 
+/** What a subscription is made of. */
 export interface SubscriptionParts extends SubscribeOptions {
   readonly channel: StreamChannel;
   readonly filters: object;
@@ -166,6 +167,11 @@ export class Subscription implements StreamSubscription<StreamChannel> {
     this.close();
   }
 
+  /**
+   * Gives the events in order, and waits for more.
+   *
+   * @throws {StreamError} behind the last event, where the subscription ended with one
+   */
   async *[Symbol.asyncIterator](): AsyncGenerator<StreamEvent> {
     try {
       for (;;) {
