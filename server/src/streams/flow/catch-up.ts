@@ -3,6 +3,7 @@ import type { StreamsEvents } from "../events.ts";
 import type { FlowBlocks } from "./flow-block.ts";
 import type { FlowEnd, FlowReceiver } from "./flow-receiver.ts";
 import type { PastReader } from "./past.ts";
+import type { ReplayTurns } from "./replay-turns.ts";
 import { type ToldEvent, tellingOf } from "./telling.ts";
 
 export interface CatchUpOptions {
@@ -16,6 +17,7 @@ export interface CatchUpDependencies {
   readonly log: Pick<ChainLog, "network" | "follow">;
   readonly chain: ChainIdentity;
   readonly blocks: FlowBlocks;
+  readonly turns: ReplayTurns;
   /** What the log no longer holds; null where nothing else holds it. */
   readonly past: Pick<PastReader, "next"> | null;
   readonly events: StreamsEvents;
@@ -24,9 +26,6 @@ export interface CatchUpDependencies {
   /** It reads no more: it is live, has left, or has ended for a reason that its receiver is to be told. */
   readonly over: (one: CatchUp, how: "live" | "left" | FlowEnd) => void;
 }
-
-/** Others get their turn between two blocks, however many there are to read. */
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**
  * One receiver behind the head, with a follower of its own. What a follower tells is a function of the log and of its
@@ -98,11 +97,15 @@ export class CatchUp {
       this.end(event);
       return false;
     }
-    this.#state = "waiting";
-    // The rest of a block is read again once there is room for it, so that nobody holds it meanwhile.
-    if (!this.#tell(event)) this.#unfollow();
-    await nextTurn();
+    // It may have gone live, or have left, by the time that it has its turn.
+    await this.#dependencies.turns.run(() => this.#hasLeft || this.#take(event));
     return !this.#hasLeft;
+  }
+
+  /** The rest of a block is read again once there is room for it, so that nobody holds it meanwhile. */
+  #take(event: ToldEvent): void {
+    this.#state = "waiting";
+    if (!this.#tell(event)) this.#unfollow();
   }
 
   /** What comes next, from the log where that holds it, else from the past. */

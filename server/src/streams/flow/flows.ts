@@ -6,6 +6,7 @@ import type { StreamsEvents } from "../events.ts";
 import { FlowBlocks } from "./flow-block.ts";
 import type { FlowEnd, FlowFrom, FlowOutcome, FlowReceiver } from "./flow-receiver.ts";
 import type { PastBlocks } from "./past.ts";
+import { ReplayTurns } from "./replay-turns.ts";
 import { StageFlow } from "./stage-flow.ts";
 
 export interface FlowJoin {
@@ -37,7 +38,7 @@ export class NetworkFlow {
     this.network = of.network;
     this.chain = of.chain;
     this.log = of.log;
-    const dependencies = { ...of, blocks: new FlowBlocks(), events };
+    const dependencies = { ...of, blocks: new FlowBlocks(), turns: new ReplayTurns(), events };
     this.#stages = {
       processed: new StageFlow("processed", dependencies),
       confirmed: new StageFlow("confirmed", dependencies),

@@ -11,12 +11,14 @@ import { CatchUp } from "./catch-up.ts";
 import type { FlowBlocks } from "./flow-block.ts";
 import type { FlowEnd, FlowFrom, FlowMembership, FlowOutcome, FlowReceiver } from "./flow-receiver.ts";
 import { type PastBlocks, PastReader } from "./past.ts";
+import type { ReplayTurns } from "./replay-turns.ts";
 import { tellingOf } from "./telling.ts";
 
 export interface StageFlowDependencies {
   readonly log: Pick<ChainLog, "network" | "follow" | "placeOf" | "cursorAfter" | "earliest">;
   readonly chain: ChainIdentity;
   readonly blocks: FlowBlocks;
+  readonly turns: ReplayTurns;
   /** What the log no longer holds; null where nothing else holds it. */
   readonly past: PastBlocks | null;
   readonly events: StreamsEvents;

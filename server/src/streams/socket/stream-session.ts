@@ -8,7 +8,7 @@ import { ClientSession, type FrameBatch, InboundBounds } from "../../net/index.t
 import type { AdmittedClient, Recheck } from "../delivery/admission.ts";
 import { ConnectionMeter } from "../delivery/connection-meter.ts";
 import type { PacedConnection } from "../delivery/message-pacer.ts";
-import type { FlowEnd } from "../flow/flow-receiver.ts";
+import type { FlowEnd, FlowFrom } from "../flow/flow-receiver.ts";
 import { type Ref, readClientMessage, type StreamRequest } from "./client-messages.ts";
 import { LiveDelivery } from "./live-delivery.ts";
 import {
@@ -37,6 +37,8 @@ const slackMs = 60_000;
 
 /** What a connection has under one id: a subscription to the flow, or to slots as nodes begin them. */
 type Held = Subscription | { readonly id: string; readonly cursor: null; end(): void };
+
+type Begun = BeginOutcome | { readonly ok: false; readonly code: "RATE_LIMIT_EXCEEDED" };
 
 /** Why a message is not taken. */
 type Refusal = Pick<ErrorMessage, "code" | "message" | "firstSlot">;
@@ -223,7 +225,7 @@ export class StreamSession extends ClientSession implements PacedConnection, Che
     if (parts === null) return { code: "STREAM_UNAVAILABLE" };
     const subscription = new Subscription({ spec, commitment, id, ...parts }, this.#host);
     try {
-      const begun = subscription.begin(from);
+      const begun = this.#begin(subscription, from);
       if (!(begun instanceof Promise)) return this.#begun(subscription, begun, ref);
       this.#beginning.add(id);
       void this.#awaitBegun(subscription, begun, ref);
@@ -233,6 +235,15 @@ export class StreamSession extends ClientSession implements PacedConnection, Che
     }
   }
 
+  /** To begin in the past costs reading it, also where nothing is sent of it: it takes a token as a request does. */
+  #begin(subscription: Subscription, from: FlowFrom): Begun | Promise<Begun> {
+    if (from === "live") return subscription.begin(from);
+    const taken = this.#services.access.meter(this.#grant.buckets.requests);
+    const begin = ({ allowed }: { readonly allowed: boolean }): Begun | Promise<Begun> =>
+      allowed ? subscription.begin(from) : { ok: false, code: "RATE_LIMIT_EXCEEDED" };
+    return taken instanceof Promise ? taken.then(begin) : begin(taken);
+  }
+
   /** Why a place cannot be looked for: the log has just closed, or what holds the past is away. */
   #refusalOf(error: unknown): Refusal {
     if (error instanceof LogError) return { code: "STREAM_UNAVAILABLE" };
@@ -240,7 +251,7 @@ export class StreamSession extends ClientSession implements PacedConnection, Che
     return { code: "STORE_UNAVAILABLE" };
   }
 
-  async #awaitBegun(subscription: Subscription, beginning: Promise<BeginOutcome>, ref: Ref | null): Promise<void> {
+  async #awaitBegun(subscription: Subscription, beginning: Promise<Begun>, ref: Ref | null): Promise<void> {
     let refusal: Refusal | null;
     try {
       const begun = await beginning;
@@ -253,7 +264,7 @@ export class StreamSession extends ClientSession implements PacedConnection, Che
     if (refusal !== null) this.#refuse(refusal, ref);
   }
 
-  #begun(subscription: Subscription, begun: BeginOutcome, ref: Ref | null): Refusal | null {
+  #begun(subscription: Subscription, begun: Begun, ref: Ref | null): Refusal | null {
     if (!begun.ok) return begun;
     if (!this.isLive) {
       subscription.end();

@@ -357,6 +357,22 @@ describe("resuming", () => {
     ]);
   });
 
+  test("takes a token of the key's requests where it begins in the past", async () => {
+    streams.played.grant = {
+      ...streams.played.grant,
+      buckets: {
+        messages: [{ bucket: "m", requestsPerSecond: 100, burst: 200 }],
+        requests: [{ bucket: "r", requestsPerSecond: 1, burst: 3 }],
+      },
+    } as never;
+    await streams.append(blocks(100, 102));
+    const client = await streams.connect();
+    for (let count = 0; count < 3; count += 1) client.say({ action: "subscribe", channel: "slots", from_slot: 101 });
+    client.subscribe("slots");
+    await settled();
+    expect([client.of("subscribed").length, refusal(client)?.code]).toEqual([3, "RATE_LIMIT_EXCEEDED"]);
+  });
+
   test("is paced by the tier's messages a second and drops nothing; one that makes no progress is ended", async () => {
     streams.played.grant = {
       ...streams.played.grant,
