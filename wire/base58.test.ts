@@ -30,6 +30,14 @@ describe("base58", () => {
     );
   });
 
+  test("encodes the largest, the smallest and the first value of each short length as kit does", () => {
+    for (let length = 0; length <= 140; length++) {
+      const largest = new Uint8Array(length).fill(255);
+      const first = new Uint8Array(length).fill(1, 0, 1);
+      for (const bytes of [largest, first, new Uint8Array(length)]) expect(encodeBase58(bytes)).toBe(kit.decode(bytes));
+    }
+  });
+
   test("decodes text of the alphabet to the bytes that kit gives, whatever its length", () => {
     const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
     const text = fc.string({ unit: fc.constantFrom(...alphabet), maxLength: 120 });
