@@ -75,10 +75,7 @@ export class FilterGroup<T> {
   rarest = 0;
   /** @internal Its place among those that name no key. */
   place = 0;
-  /** @internal The round in which it was last looked at. */
-  visited = 0;
-  /** @internal How often it was looked at in vain since its axis was chosen, and how often it may be. */
-  rejections = 0;
+  /** @internal How often it may be looked at in vain before its axis is chosen anew. */
   patience = 0;
   #first: Member<T> | undefined;
   #last: Member<T> | undefined;

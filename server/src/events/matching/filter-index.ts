@@ -9,6 +9,7 @@ import {
   hashOfConditions,
   sameConditions,
 } from "./filter-group.ts";
+import { GroupMarks } from "./group-marks.ts";
 import { accountHead, type HeadField, KeyTable, programHead } from "./key-table.ts";
 import { KeyTraffic } from "./key-traffic.ts";
 import { Postings } from "./postings.ts";
@@ -25,8 +26,8 @@ export interface FilterParts extends Omit<FilterConditions, "any" | "all" | "non
 }
 
 export interface FilterIndexOptions {
-  /** Where rounds are counted from. */
-  readonly firstRound?: number;
+  /** Rounds after which they are counted anew. */
+  readonly roundsMax?: number;
 }
 
 const noKeys = new Int32Array(0);
@@ -35,7 +36,8 @@ const keyBytes = 32;
 /** Looks in vain after which a group's axis is chosen anew; more for one with many keys, which cost more to move. */
 const patienceMin = 64;
 const patienceMax = 1 << 24;
-const roundMax = 0x7fff_ffff;
+/** How many filters that name a key count as much as one round in which it was there. */
+const seenWeight = 8;
 /** A list of so many times the keys of a round is searched for each of them instead of gone through. */
 const searchedFrom = 4;
 /** What a round gives that nothing matches. */
@@ -57,23 +59,27 @@ export class FilterIndex<T> {
   readonly #byHash = new Map<number, FilterGroup<T>>();
   readonly #bySignature = new Map<string, FilterGroup<T>[]>();
   readonly #withoutKeys: FilterGroup<T>[] = [];
+  readonly #marks = new GroupMarks();
   readonly #impatient: FilterGroup<T>[] = [];
   /** Groups for which keys count that are not accounts of the transaction. */
   #ofOtherKinds = 0;
-  #round: number;
-  /** The keys of the round that filters name. */
+  readonly #roundsMax: number;
+  #round = 0;
+  /** As which kinds the keys of the round were seen. */
+  #kinds = new Uint8Array(256);
+  #seenKeys = 0;
+  /** Those of them that filters name, each once. */
   #there = new Int32Array(256);
   #count = 0;
   /** Of the round that is being collected. */
   #flags = 0;
-  #signature: string | null = null;
   #found: FilterGroup<T>[] | null = null;
 
   /** @param random - for the hash of keys, which must not be known outside */
-  constructor(random: Random, { firstRound = 0 }: FilterIndexOptions = {}) {
+  constructor(random: Random, { roundsMax = 0x7fff_ffff }: FilterIndexOptions = {}) {
     this.#keys = new KeyTable(random);
     this.#postings = new Postings(this.#keys);
-    this.#round = firstRound;
+    this.#roundsMax = roundsMax;
   }
 
   /** Groups of filters that are held. */
@@ -116,29 +122,27 @@ export class FilterIndex<T> {
 
   /** Begins a round: what is there is told by `see`, then `collect` ends it. */
   begin(): void {
-    this.#count = 0;
+    this.#seenKeys = 0;
     this.#round += 1;
-    if (this.#round < roundMax) return;
+    if (this.#round <= this.#roundsMax) return;
     this.#keys.forgetRounds();
-    for (const group of this.#groups) if (group !== undefined) group.visited = 0;
+    this.#marks.forgetRounds();
     this.#round = 1;
   }
 
-  /** Says that the key at a position is there. @param kinds - bits, `programKind` or what `accountKinds` may ask for */
+  /** Says that the key at a position is there. @param kinds - bits of `key-kinds.ts`, at least one */
   see(bytes: Uint8Array, at: number, kinds: number): void {
-    const hash = this.#keys.hash(bytes, at);
-    this.#traffic.see(hash);
-    const key = this.#keys.find(hash, bytes, at);
-    if (key === -1 || !this.#keys.mark(key, this.#round, kinds)) return;
-    if (this.#count === this.#there.length) this.#there = grown(this.#there);
-    this.#there[this.#count++] = key;
+    if (this.#seenKeys === this.#kinds.length) this.#growSeen();
+    this.#kinds[this.#seenKeys] = kinds;
+    this.#traffic.see(this.#keys.read(this.#seenKeys, bytes, at));
+    this.#seenKeys += 1;
   }
 
   /** The groups whose conditions the round meets, in no order; an array of the caller's own where there are any. */
   collect(flags: number, signature: string | null): readonly FilterGroup<T>[] {
     this.#flags = flags;
-    this.#signature = signature;
     this.#found = null;
+    this.#findSeen();
     for (let at = 0; at < this.#count; at++) {
       const key = this.#there[at] ?? 0;
       const kinds = this.#keys.kinds(key, this.#round);
@@ -158,32 +162,57 @@ export class FilterIndex<T> {
     return this.#found ?? nobody;
   }
 
-  /** Offers the round to each group that is looked for by a key that is there. */
-  #look(first: number, kinds: number): void {
-    const postings = this.#postings;
-    for (let node = first; node !== 0; node = postings.next(node)) {
-      const group = this.#groups[postings.group(node)];
-      if (group === undefined || group.visited === this.#round) continue;
-      const { accountKinds } = group.conditions;
-      if (kinds !== programKind && (kinds & accountKinds) === 0) continue;
-      group.visited = this.#round;
-      if (this.#offer(group)) continue;
-      group.rejections += 1;
-      if (group.rejections === group.patience) this.#impatient.push(group);
+  #findSeen(): void {
+    this.#count = 0;
+    this.#keys.findRead(this.#seenKeys);
+    const { found } = this.#keys;
+    for (let at = 0; at < this.#seenKeys; at++) {
+      const key = found[at] ?? -1;
+      if (key === -1 || !this.#keys.mark(key, this.#round, this.#kinds[at] ?? 0)) continue;
+      this.#there[this.#count++] = key;
     }
   }
 
-  #offer(group: FilterGroup<T>): boolean {
-    if (!this.#meets(group)) return false;
+  #growSeen(): void {
+    const kinds = new Uint8Array(this.#kinds.length * 2);
+    kinds.set(this.#kinds);
+    this.#kinds = kinds;
+    this.#there = new Int32Array(kinds.length);
+  }
+
+  /** Offers the round to each group that is looked for by a key that is there. */
+  #look(first: number, kinds: number): void {
+    const postings = this.#postings;
+    const marks = this.#marks;
+    for (let node = first; node !== 0; node = postings.next(node)) {
+      const id = postings.group(node);
+      if (!marks.visit(id, this.#round, kinds) || !marks.hasFlags(id, this.#flags)) continue;
+      const lone = marks.loneKey(id);
+      const isMet =
+        lone === -1
+          ? !marks.asksForMore(id) || this.#meets(this.#group(id))
+          : this.#isThere(lone, marks.loneKinds(id)) === marks.needsLone(id);
+      if (isMet) this.#find(this.#group(id));
+      else if (marks.rejects(id)) this.#impatient.push(this.#group(id));
+    }
+  }
+
+  #group(id: number): FilterGroup<T> {
+    return this.#groups[id] as FilterGroup<T>;
+  }
+
+  #find(group: FilterGroup<T>): void {
     this.#found ??= [];
     this.#found.push(group);
-    return true;
+  }
+
+  #offer(group: FilterGroup<T>): void {
+    if (this.#meets(group)) this.#find(group);
   }
 
   #meets({ conditions, axis }: FilterGroup<T>): boolean {
-    const { any, all, none, programs, accountKinds, flagMask, flags, signature } = conditions;
+    const { any, all, none, programs, accountKinds, flagMask, flags } = conditions;
     if ((this.#flags & flagMask) !== flags) return false;
-    if (signature !== null && signature !== this.#signature) return false;
     for (let at = 0; at < all.length; at++) if (!this.#isThere(all[at] ?? 0, accountKinds)) return false;
     if (axis !== "any" && any.length > 0 && !this.#isOneThere(any, accountKinds)) return false;
     if (axis !== "programs" && programs.length > 0 && !this.#isOneThere(programs, programKind)) return false;
@@ -255,15 +284,17 @@ export class FilterIndex<T> {
     this.#release(group.conditions);
   }
 
-  /** Chooses where a group is looked for: where it is looked at least, then where it takes the fewest postings. */
+  /**
+   * Chooses where a group is looked for: where it is looked at least. A key that many filters name is taken for one that
+   * is met often even before it is met; equal lists are told apart by their lengths.
+   */
   #choose(group: FilterGroup<T>): void {
     const { any, all, programs, signature } = group.conditions;
-    group.rejections = 0;
     group.axis = signature === null ? "none" : "signature";
     if (signature !== null) return;
     let least = Number.POSITIVE_INFINITY;
     const propose = (axis: Axis, looks: number, postings: number): void => {
-      const cost = looks + postings / patienceMin;
+      const cost = looks + postings;
       if (cost >= least) return;
       least = cost;
       group.axis = axis;
@@ -280,7 +311,8 @@ export class FilterIndex<T> {
   }
 
   #seen(key: number | undefined): number {
-    return this.#traffic.seen(this.#keys.hashOf(key ?? 0));
+    const number = key ?? 0;
+    return this.#traffic.seen(this.#keys.hashOf(number)) * seenWeight + this.#keys.uses(number);
   }
 
   #seenTogether(list: Int32Array): number {
@@ -299,6 +331,7 @@ export class FilterIndex<T> {
       if (others === undefined) this.#bySignature.set(key, [group]);
       else others.push(group);
     } else {
+      this.#marks.set(group);
       const { keys, field } = lookedForBy(group);
       const nodes = new Int32Array(keys.length);
       for (let at = 0; at < keys.length; at++) nodes[at] = this.#postings.put(keys[at] ?? 0, field, group.id);
@@ -350,12 +383,6 @@ function packed(keys: FilterKeys): Uint8Array {
   const bytes = new Uint8Array(keys.length * keyBytes);
   for (let at = 0; at < keys.length; at++) bytes.set(addressBytes(keys[at] ?? ""), at * keyBytes);
   return bytes;
-}
-
-function grown(list: Int32Array): Int32Array<ArrayBuffer> {
-  const longer = new Int32Array(list.length * 2);
-  longer.set(list);
-  return longer;
 }
 
 /** Whether a list in ascending order holds a number. */

@@ -28,7 +28,7 @@ function listOf<Item>(random: Random, countMax: number, draw: () => Item): Item[
 
 function distinct(random: Random, bound: number, count: number): number[] {
   const drawn = new Set<number>();
-  for (let tries = 0; tries < count * 3 && drawn.size < count; tries++) drawn.add(popular(random, bound));
+  while (drawn.size < count) drawn.add(popular(random, bound));
   return [...drawn];
 }
 

@@ -42,19 +42,21 @@ export function textsOf(keys: FilterKeys = []): string[] {
 }
 
 /** Whether a transaction meets a filter, asked one condition after another. */
-export function naivelyMeets(filter: TransactionFilter, facts: NaiveFacts): boolean {
+export function naiveTest(filter: TransactionFilter): (facts: NaiveFacts) => boolean {
   const { tokenAccounts, vote, failed, signature } = filter;
-  const more = { all: facts.owners, changed: facts.changedOwners };
-  const owners = tokenAccounts === undefined ? new Set<string>() : more[tokenAccounts];
-  const isThere = (key: string): boolean => facts.accounts.has(key) || owners.has(key);
   const [include, programs] = [textsOf(filter.accountInclude), textsOf(filter.programs)];
-  return (
-    (vote === undefined || vote === facts.isVote) &&
-    (failed === undefined || failed === facts.failed) &&
-    (signature === undefined || signature === facts.signature) &&
-    (include.length === 0 || include.some(isThere)) &&
-    textsOf(filter.accountRequired).every(isThere) &&
-    !textsOf(filter.accountExclude).some(isThere) &&
-    (programs.length === 0 || programs.some((key) => facts.programs.has(key)))
-  );
+  const [required, exclude] = [textsOf(filter.accountRequired), textsOf(filter.accountExclude)];
+  return (facts) => {
+    const owners = tokenAccounts === undefined ? null : tokenAccounts === "all" ? facts.owners : facts.changedOwners;
+    const isThere = (key: string): boolean => facts.accounts.has(key) || owners?.has(key) === true;
+    return (
+      (vote === undefined || vote === facts.isVote) &&
+      (failed === undefined || failed === facts.failed) &&
+      (signature === undefined || signature === facts.signature) &&
+      (include.length === 0 || include.some(isThere)) &&
+      required.every(isThere) &&
+      !exclude.some(isThere) &&
+      (programs.length === 0 || programs.some((key) => facts.programs.has(key)))
+    );
+  };
 }
