@@ -1,22 +1,31 @@
 import { type Random, seededRandom } from "@sluice/lib";
 import { TransactionView } from "@sluice/parser";
 import { TransactionFacts } from "./data/transaction-facts.ts";
+import { AccountMatcher } from "./matching/account-matcher.ts";
 import type { FilterMember } from "./matching/filter-group.ts";
 import type { FilterKeys } from "./matching/filter-index.ts";
 import { type TransactionFilter, TransactionMatcher } from "./matching/transaction-matcher.ts";
-import { type Addresses, drawAddresses, drawTransaction, popular } from "./testing/drawn-transactions.ts";
+import { type Addresses, alikeKeys, drawAddresses, drawTransaction, popular } from "./testing/drawn-transactions.ts";
 import { type NaiveFacts, naiveFacts, naiveTest, textsOf } from "./testing/naive-matcher.ts";
 
 /** Cases after which the matcher and the addresses are new ones. */
 const worldCases = 5_000;
 const membersMax = 60;
-/** Every so often the matcher soon counts its rounds anew. */
-const shortWorlds = 4;
+/** What is special in worlds, in turn. */
+const turns = ["short rounds", "equal hashes of keys", "equal hashes of filters", "nothing"] as const;
+/** All factors of the hash of keys are 1. */
+const weakRandom: Random = { next: () => 0, bytes: (length) => new Uint8Array(length) };
 
 interface Subscriber {
   readonly id: number;
   readonly isMeant: (facts: NaiveFacts) => boolean;
   readonly canonical: string;
+}
+
+interface AccountSubscriber {
+  readonly id: number;
+  readonly accounts: readonly string[];
+  readonly owners: readonly string[];
 }
 
 interface Totals {
@@ -30,7 +39,8 @@ interface Totals {
 /**
  * `n` transactions, between which subscribers with drawn filters come and go; each is told to exactly those whose
  * filters it meets when they are asked one by one, each distinct filter is one group, and no key is held that no filter
- * names. A new world of addresses and filters begins every 5,000 cases.
+ * names; and likewise an account with each. A new world of addresses and filters begins every 5,000 cases; in some of
+ * them the matcher counts its rounds anew every few cases, all keys have one hash, or filters have one of four.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const totals: Totals = { matches: 0, added: 0, removed: 0, groups: 0, largest: 0 };
@@ -46,7 +56,11 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
 class World {
   readonly #random: Random;
   readonly #addresses: Addresses;
+  readonly #isWeak: boolean;
+  readonly #draw: () => Uint8Array;
   readonly #matcher: TransactionMatcher<Subscriber>;
+  readonly #accounts: AccountMatcher<AccountSubscriber>;
+  readonly #accountMembers: FilterMember<AccountSubscriber>[] = [];
   readonly #totals: Totals;
   readonly #members: FilterMember<Subscriber>[] = [];
   #ids = 0;
@@ -54,19 +68,29 @@ class World {
   constructor(seed: number, index: number, totals: Totals) {
     this.#random = seededRandom(seed);
     this.#totals = totals;
-    this.#addresses = drawAddresses(this.#random, 12 + this.#below(60));
-    const options = index % shortWorlds === 0 ? { roundsMax: 2 + this.#below(8) } : {};
-    this.#matcher = new TransactionMatcher(seededRandom(seed + 1), options);
+    const turn = turns[index % turns.length];
+    this.#isWeak = turn === "equal hashes of keys";
+    this.#draw = this.#isWeak ? alikeKeys(this.#random) : () => this.#random.bytes(32);
+    this.#addresses = drawAddresses(12 + this.#below(this.#isWeak ? 12 : 60), this.#draw);
+    const options = {
+      ...(turn === "short rounds" && { roundsMax: 2 + this.#below(8) }),
+      ...(turn === "equal hashes of filters" && { hashMask: 3 }),
+    };
+    const random = this.#isWeak ? weakRandom : seededRandom(seed + 1);
+    this.#matcher = new TransactionMatcher(random, options);
+    this.#accounts = new AccountMatcher(random, options);
   }
 
   play(cases: number): string | null {
     for (let at = 0; at < cases; at++) {
       this.#change();
+      this.#changeAccounts();
       const failure = this.#match();
       if (failure !== null) return `case ${at}: ${failure}`;
     }
-    for (const member of this.#members) member[Symbol.dispose]();
-    const { groups, keys } = this.#matcher;
+    for (const member of [...this.#members, ...this.#accountMembers]) member[Symbol.dispose]();
+    const groups = this.#matcher.groups + this.#accounts.groups;
+    const { keys } = this.#matcher;
     return groups === 0 && keys === 0 ? null : `${groups} groups and ${keys} keys are left`;
   }
 
@@ -92,7 +116,7 @@ class World {
   #match(): string | null {
     const view = new TransactionView(drawTransaction(this.#random, this.#addresses));
     const facts = new TransactionFacts(view);
-    const naive = naiveFacts(view, facts.isVote);
+    const naive = naiveFacts(view);
     const expected = this.#members.map(({ subscriber }) => subscriber).filter(({ isMeant }) => isMeant(naive));
     const groups = this.#matcher.match(facts);
     const found = groups.flatMap((group) => [...group.members()]);
@@ -104,7 +128,39 @@ class World {
     }
     const distinct = new Set(expected.map((each) => each.canonical)).size;
     if (groups.length !== distinct) return `${groups.length} groups for ${distinct} filters`;
-    return this.#signed(view, facts);
+    return this.#signed(view, facts) ?? this.#matchAccount();
+  }
+
+  /** An account and its owner, also one that is not known, or the account itself. */
+  #matchAccount(): string | null {
+    const { texts } = this.#addresses;
+    const drawn = (): string => texts[popular(this.#random, texts.length)] ?? "";
+    const [account, owner] = [drawn(), this.#random.next() < 0.2 ? null : drawn()];
+    const found = this.#accounts.match(account, owner).flatMap((group) => [...group.members()]);
+    const expected = this.#accountMembers.filter(({ subscriber: { accounts, owners } }) => {
+      const isOwned = owners.length === 0 || (owner !== null && owners.includes(owner));
+      return isOwned && (accounts.length === 0 || accounts.includes(account));
+    });
+    this.#totals.matches += found.length;
+    const ids = (of: readonly AccountSubscriber[]): string =>
+      of
+        .map(({ id }) => id)
+        .toSorted()
+        .join();
+    const wanted = ids(expected.map(({ subscriber }) => subscriber));
+    return ids(found) === wanted ? null : `account ${account} of ${owner}: found ${ids(found)}, expected ${wanted}`;
+  }
+
+  #changeAccounts(): void {
+    const roll = this.#random.next();
+    if (roll < 0.05 && this.#accountMembers.length < membersMax) {
+      const [accounts, owners] = [textsOf(this.#keys(0.6, 5).keys), textsOf(this.#keys(0.4, 3).keys)];
+      const subscriber = { id: this.#ids++, accounts, owners };
+      this.#accountMembers.push(this.#accounts.add({ accounts, owners }, subscriber));
+    } else if (roll < 0.08 && this.#accountMembers.length > 0) {
+      const [member] = this.#accountMembers.splice(this.#below(this.#accountMembers.length), 1);
+      member?.[Symbol.dispose]();
+    }
   }
 
   /** A filter by the signature of a transaction finds it, whatever else it asks for that holds. */
@@ -124,10 +180,11 @@ class World {
     if (this.#random.next() > share) return {};
     const { texts, bytes } = this.#addresses;
     const places = Array.from({ length: 1 + this.#below(countMax) }, () => popular(this.#random, texts.length));
-    const strangers = this.#random.next() < 0.2 ? this.#below(this.#random.next() < 0.01 ? 3_000 : 8) : 0;
+    const strangersMax = this.#random.next() < 0.01 && !this.#isWeak ? 3_000 : 8;
+    const strangers = this.#random.next() < 0.2 ? this.#below(strangersMax) : 0;
     this.#totals.largest = Math.max(this.#totals.largest, places.length + strangers);
     const packed = [...places.map((place) => bytes[place] ?? new Uint8Array(32))];
-    for (let count = 0; count < strangers; count++) packed.push(this.#random.bytes(32));
+    for (let count = 0; count < strangers; count++) packed.push(this.#draw());
     if (this.#random.next() < 0.5 || strangers > 0) return { keys: new Uint8Array(Buffer.concat(packed)) };
     return { keys: places.map((place) => texts[place] ?? "") };
   }

@@ -2,7 +2,7 @@ import type { Random } from "@sluice/lib";
 import { decodeAddress } from "@sluice/wire/base58";
 import { accountKind, programKind } from "../key-kinds.ts";
 import type { FilterGroup, FilterMember } from "./filter-group.ts";
-import { FilterIndex, type FilterKeys, nobody } from "./filter-index.ts";
+import { FilterIndex, type FilterIndexOptions, type FilterKeys, nobody } from "./filter-index.ts";
 
 /** What a subscriber asks of accounts. All that is there must hold; what is left out, or empty, is no condition. */
 export interface AccountFilter {
@@ -19,8 +19,8 @@ export class AccountMatcher<T> {
   readonly #index: FilterIndex<T>;
 
   /** @param random - for the hash of keys, which must not be known outside */
-  constructor(random: Random) {
-    this.#index = new FilterIndex(random);
+  constructor(random: Random, options: FilterIndexOptions = {}) {
+    this.#index = new FilterIndex(random, options);
   }
 
   /** Different filters that are held. */

@@ -37,9 +37,9 @@ function sameNumbers(one: Int32Array, other: Int32Array): boolean {
 }
 
 /** A number that equal conditions share. */
-export function hashOfConditions(conditions: FilterConditions): number {
+export function hashOfConditions(conditions: FilterConditions, seed: number): number {
   const { any, all, none, programs, accountKinds, flagMask, flags, signature } = conditions;
-  let hash = (accountKinds << 8) | (flagMask << 4) | flags;
+  let hash = mix(seed, (accountKinds << 8) | (flagMask << 4) | flags);
   for (const list of [any, all, none, programs]) {
     hash = mix(hash, list.length);
     for (let at = 0; at < list.length; at++) hash = mix(hash, list[at] ?? 0);

@@ -28,6 +28,8 @@ export interface FilterParts extends Omit<FilterConditions, "any" | "all" | "non
 export interface FilterIndexOptions {
   /** Rounds after which they are counted anew. */
   readonly roundsMax?: number;
+  /** Bits of the hash of conditions that are used. */
+  readonly hashMask?: number;
 }
 
 const noKeys = new Int32Array(0);
@@ -64,6 +66,9 @@ export class FilterIndex<T> {
   /** Groups for which keys count that are not accounts of the transaction. */
   #ofOtherKinds = 0;
   readonly #roundsMax: number;
+  readonly #hashMask: number;
+  /** Filters are chosen by strangers, who must not know which have one hash. */
+  readonly #hashSeed: number;
   #round = 0;
   /** As which kinds the keys of the round were seen. */
   #kinds = new Uint8Array(256);
@@ -76,10 +81,12 @@ export class FilterIndex<T> {
   #found: FilterGroup<T>[] | null = null;
 
   /** @param random - for the hash of keys, which must not be known outside */
-  constructor(random: Random, { roundsMax = 0x7fff_ffff }: FilterIndexOptions = {}) {
+  constructor(random: Random, { roundsMax = 0x7fff_ffff, hashMask = -1 }: FilterIndexOptions = {}) {
     this.#keys = new KeyTable(random);
     this.#postings = new Postings(this.#keys);
     this.#roundsMax = roundsMax;
+    this.#hashMask = hashMask;
+    this.#hashSeed = Math.floor(random.next() * 2 ** 32) | 0;
   }
 
   /** Groups of filters that are held. */
@@ -111,7 +118,7 @@ export class FilterIndex<T> {
       flags: parts.flags,
       signature: parts.signature,
     };
-    const hash = hashOfConditions(conditions);
+    const hash = hashOfConditions(conditions, this.#hashSeed) & this.#hashMask;
     let group = this.#byHash.get(hash);
     while (group !== undefined && !sameConditions(group.conditions, conditions)) group = group.sameHash;
     if (group === undefined) group = this.#open(hash, conditions);

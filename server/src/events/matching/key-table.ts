@@ -3,7 +3,7 @@ import type { Random } from "@sluice/lib";
 const keyBytes = 32;
 const keyWords = keyBytes / 4;
 /** Keys lie in chunks of this many, so that no growth copies more than a chunk's worth. */
-const chunkBits = 12;
+const chunkBits = 10;
 const chunkKeys = 1 << chunkBits;
 const inChunk = chunkKeys - 1;
 const shardBits = 6;

@@ -1,6 +1,6 @@
 import type { HeadField, KeyTable } from "./key-table.ts";
 
-const chunkBits = 12;
+const chunkBits = 10;
 const chunkNodes = 1 << chunkBits;
 const inChunk = chunkNodes - 1;
 const width = 3;

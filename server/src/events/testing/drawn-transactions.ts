@@ -11,10 +11,20 @@ export interface Addresses {
 }
 
 /** Programs of the chain among others, so that votes and calls that nodes know are drawn as well. */
-export function drawAddresses(random: Random, count: number): Addresses {
+export function drawAddresses(count: number, draw: () => Uint8Array): Addresses {
   const known = [programs.system, programs.vote, programs.token, programs.computeBudget];
-  const texts = [...known, ...Array.from({ length: count - known.length }, () => encodeBase58(random.bytes(32)))];
-  return { texts, bytes: texts.map(addressBytes) };
+  const texts = new Set<string>(known);
+  while (texts.size < count) texts.add(encodeBase58(draw()));
+  return { texts: [...texts], bytes: [...texts].map(addressBytes) };
+}
+
+/** Draws keys of the same pairs of bytes in other orders: a hash that adds pairs up has one value for all of them. */
+export function alikeKeys(random: Random): () => Uint8Array {
+  const pairs = Array.from({ length: 16 }, () => random.bytes(2));
+  return () => {
+    const shuffled = pairs.map((pair) => ({ pair, at: random.next() })).toSorted((one, other) => one.at - other.at);
+    return new Uint8Array(shuffled.flatMap(({ pair }) => [...pair]));
+  };
 }
 
 const below = (random: Random, bound: number): number => Math.floor(random.next() * bound);
@@ -28,18 +38,19 @@ function listOf<Item>(random: Random, countMax: number, draw: () => Item): Item[
 
 function distinct(random: Random, bound: number, count: number): number[] {
   const drawn = new Set<number>();
-  while (drawn.size < count) drawn.add(popular(random, bound));
+  while (drawn.size < Math.min(count, bound)) drawn.add(popular(random, bound));
   return [...drawn];
 }
 
-/** A vote as validators send it: legacy, one signature, one call of the vote program. */
+/** A vote as validators send it: legacy, one call of the vote program; or one that nodes do not count, in version 0. */
 function drawVote(random: Random, addresses: Addresses): ConfirmedTransaction {
   const keys = [4 + popular(random, addresses.texts.length - 4), 1];
+  const isCounted = chance(random, 0.7);
   return confirmed(random, addresses, {
-    version: "legacy",
+    version: isCounted ? "legacy" : 0,
     keys,
     instructions: [{ programIndex: 1, accountIndexes: [0], data: random.bytes(4) }],
-    loaded: [],
+    loaded: isCounted ? [] : listOf(random, 3, () => popular(random, addresses.texts.length)),
     writable: 0,
     inner: chance(random, 0.5) ? [] : null,
   });
@@ -50,7 +61,9 @@ export function drawTransaction(random: Random, addresses: Addresses): Confirmed
   if (chance(random, 0.2)) return drawVote(random, addresses);
   const version = random.next() < 0.5 ? ("legacy" as const) : chance(random, 0.9) ? (0 as const) : (1 as const);
   const keys = distinct(random, addresses.texts.length, 2 + below(random, 12));
-  const loaded = version === 0 ? listOf(random, 8, () => popular(random, addresses.texts.length)) : [];
+  // As many as a transaction can name, now and then, with owners of tokens beside them.
+  const loadedMax = chance(random, 0.01) ? 240 : 8;
+  const loaded = version === 0 ? listOf(random, loadedMax, () => popular(random, addresses.texts.length)) : [];
   const all = keys.length + loaded.length;
   const instructions = listOf(random, 4, () => ({
     programIndex: 1 + below(random, keys.length - 1),
@@ -116,14 +129,15 @@ function confirmed(random: Random, addresses: Addresses, drawn: Drawn): Confirme
       ...(version === 1 && { config: {} }),
     },
   });
-  const texts = loaded.map((place) => addresses.texts[place] ?? "");
+  // A node may name loaded keys by texts that are no addresses, or leave them out.
+  const texts = chance(random, 0.02) ? [] : loaded.map((place) => nameOf(random, addresses, place));
   const meta: TransactionMeta = {
     error: chance(random, 0.3) ? "AccountInUse" : null,
     fee: 5_000n,
     preBalances: [],
     postBalances: [],
-    preTokenBalances: drawBalances(random, addresses, keys.length),
-    postTokenBalances: drawBalances(random, addresses, keys.length),
+    preTokenBalances: drawBalances(random, addresses, keys.length + loaded.length),
+    postTokenBalances: drawBalances(random, addresses, keys.length + loaded.length),
     innerInstructions: inner,
     logs: null,
     loadedAddresses: { writable: texts.slice(0, writable), readonly: texts.slice(writable) },
@@ -134,13 +148,17 @@ function confirmed(random: Random, addresses: Addresses, drawn: Drawn): Confirme
   return { signature: encodeBase58(signature), bytes, meta: chance(random, 0.03) ? null : meta };
 }
 
-function drawBalances(random: Random, { texts }: Addresses, keys: number): TokenBalance[] | null {
+const nameOf = (random: Random, { texts }: Addresses, place: number): string =>
+  chance(random, 0.005) ? "no address" : (texts[place] ?? "");
+
+function drawBalances(random: Random, addresses: Addresses, keys: number): TokenBalance[] | null {
   if (chance(random, 0.1)) return null;
-  const accounts = [...new Set(listOf(random, 3, () => below(random, keys)))];
+  const { texts } = addresses;
+  const accounts = [...new Set(listOf(random, keys > 60 ? 150 : 3, () => below(random, keys)))];
   return accounts.map((accountIndex) => ({
     accountIndex,
     mint: texts[0] ?? "",
-    owner: chance(random, 0.1) ? null : (texts[popular(random, texts.length)] ?? ""),
+    owner: chance(random, 0.1) ? null : nameOf(random, addresses, popular(random, texts.length)),
     programId: null,
     amount: BigInt(below(random, 2)),
     decimals: 6,

@@ -1,5 +1,6 @@
 import type { TransactionView } from "@sluice/parser";
 import { encodeBase58 } from "@sluice/wire/base58";
+import { programs } from "@sluice/wire/programs";
 import type { FilterKeys } from "../matching/filter-index.ts";
 import type { TransactionFilter } from "../matching/transaction-matcher.ts";
 
@@ -15,8 +16,8 @@ export interface NaiveFacts {
 }
 
 /** Read in another way than the matcher's facts: through names, not through bytes and positions. */
-export function naiveFacts(view: TransactionView, isVote: boolean): NaiveFacts {
-  const { meta, keys, calls, transaction } = view;
+export function naiveFacts(view: TransactionView): NaiveFacts {
+  const { meta, keys, calls, transaction, message } = view;
   const before = meta?.preTokenBalances ?? [];
   const after = meta?.postTokenBalances ?? [];
   const amounts = (of: typeof before) => new Map(of.map(({ accountIndex, amount }) => [accountIndex, amount]));
@@ -24,7 +25,10 @@ export function naiveFacts(view: TransactionView, isVote: boolean): NaiveFacts {
   const named = (balance: (typeof before)[number]) => (balance.owner === null ? [] : [balance.owner]);
   return {
     signature: transaction.signature,
-    isVote,
+    isVote:
+      message.version === "legacy" &&
+      message.numRequiredSignatures < 3 &&
+      message.instructions.map(({ programIndex }) => keys[programIndex]).join() === programs.vote,
     failed: meta !== null && meta.error !== null,
     accounts: new Set(keys),
     programs: new Set(calls.map(({ programId }) => programId)),
@@ -44,7 +48,7 @@ export function textsOf(keys: FilterKeys = []): string[] {
 /** Whether a transaction meets a filter, asked one condition after another. */
 export function naiveTest(filter: TransactionFilter): (facts: NaiveFacts) => boolean {
   const { tokenAccounts, vote, failed, signature } = filter;
-  const [include, programs] = [textsOf(filter.accountInclude), textsOf(filter.programs)];
+  const [include, called] = [textsOf(filter.accountInclude), textsOf(filter.programs)];
   const [required, exclude] = [textsOf(filter.accountRequired), textsOf(filter.accountExclude)];
   return (facts) => {
     const owners = tokenAccounts === undefined ? null : tokenAccounts === "all" ? facts.owners : facts.changedOwners;
@@ -56,7 +60,7 @@ export function naiveTest(filter: TransactionFilter): (facts: NaiveFacts) => boo
       (include.length === 0 || include.some(isThere)) &&
       required.every(isThere) &&
       !exclude.some(isThere) &&
-      (programs.length === 0 || programs.some((key) => facts.programs.has(key)))
+      (called.length === 0 || called.some((key) => facts.programs.has(key)))
     );
   };
 }
