@@ -236,9 +236,9 @@ const defaultMaxBytes = 1232;
 export const maxBase58Bytes = 10_240;
 
 /**
- * Longer values, and all that is decoded, go through BigInt, nine digits a step. It stays quadratic, which is why lengths
- * are bounded, but in machine words: 1,232 bytes take 57 µs to decode and 125 µs to encode, against 630 and 920 with
- * limbs in doubles; 10 KiB take 2 ms to encode.
+ * Longer values, and all that is decoded, go through BigInt, nine digits a step. It stays quadratic, which is why
+ * lengths are bounded, but in machine words: 1,232 bytes take 57 µs to decode and 125 µs to encode, against 630 and 920
+ * with limbs in doubles; 10 KiB take 2 ms to encode.
  */
 const stepDigits = 9;
 const stepBase = BigInt(58 ** stepDigits);

@@ -86,8 +86,8 @@ export function drawTransaction(random: Random): ConfirmedTransaction {
 }
 
 /**
- * A filter as customers have them: a few wallets of their own; a program's transactions with a wallet; two accounts that
- * must both be there; a pool without a program's own wallet; or all that succeeded.
+ * A filter as customers have them: a few wallets of their own; a program's transactions with a wallet; two accounts
+ * that must both be there; a pool without a program's own wallet; or all that succeeded.
  */
 export function drawFilter(random: Random): TransactionFilter {
   const wallet = (): string => encodeBase58(address("wallet", below(random, wallets)));

@@ -8,8 +8,8 @@ import { type TransactionFilter, TransactionMatcher } from "./matching/transacti
 import { type Addresses, alikeKeys, drawAddresses, drawTransaction, popular } from "./testing/drawn-transactions.ts";
 import { type NaiveFacts, naiveFacts, naiveTest, textsOf } from "./testing/naive-matcher.ts";
 
-/** Cases after which the matcher and the addresses are new ones. */
-const worldCases = 5_000;
+/** Cases at most after which the matcher and the addresses are new ones. */
+const worldCasesMax = 5_000;
 const membersMax = 60;
 /** What is special in worlds, in turn. */
 const turns = ["short rounds", "equal hashes of keys", "equal hashes of filters", "nothing"] as const;
@@ -39,11 +39,13 @@ interface Totals {
 /**
  * `n` transactions, between which subscribers with drawn filters come and go; each is told to exactly those whose
  * filters it meets when they are asked one by one, each distinct filter is one group, and no key is held that no filter
- * names; and likewise an account with each. A new world of addresses and filters begins every 5,000 cases; in some of
- * them the matcher counts its rounds anew every few cases, all keys have one hash, or filters have one of four.
+ * names; and likewise an account with each. A new world of addresses and filters begins every 5,000 cases at most; in
+ * some of them the matcher counts its rounds anew every few cases, all keys have one hash, or filters have one of four.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const totals: Totals = { matches: 0, added: 0, removed: 0, groups: 0, largest: 0 };
+  // A short run too has a world of each turn.
+  const worldCases = Math.min(worldCasesMax, Math.ceil(n / turns.length));
   for (let first = 0; first < n; first += worldCases) {
     const failure = new World(seed + first, first / worldCases, totals).play(Math.min(worldCases, n - first));
     if (failure !== null) return { passed: false, summary: `world ${seed + first}: ${failure}` };

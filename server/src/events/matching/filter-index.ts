@@ -292,8 +292,8 @@ export class FilterIndex<T> {
   }
 
   /**
-   * Chooses where a group is looked for: where it is looked at least. A key that many filters name is taken for one that
-   * is met often even before it is met; equal lists are told apart by their lengths.
+   * Chooses where a group is looked for: where it is looked at least. A key that many filters name is taken for one
+   * that is met often even before it is met; equal lists are told apart by their lengths.
    */
   #choose(group: FilterGroup<T>): void {
     const { any, all, programs, signature } = group.conditions;

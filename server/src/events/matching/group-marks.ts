@@ -42,7 +42,7 @@ export class GroupMarks {
     this.#marks[at + patienceField] = group.patience;
   }
 
-  /** Whether a group is to be looked at: not yet in this round, and a key that is there as these kinds counts for it. */
+  /** Whether a group is to be looked at: not yet in this round, and a key that is there as these kinds counts. */
   visit(id: number, round: number, kinds: number): boolean {
     const at = id * width;
     if (this.#marks[at] === round) return false;
