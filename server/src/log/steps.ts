@@ -54,7 +54,9 @@ function finishBlock(index: ChainIndex, position: LogPosition, handled: number):
   const block = index.find(place);
   const isDropped = block?.tree === null ? index.isDead(place) : block?.isOnChain === false;
   if (block?.hasBody === true && !isDropped) return { kind: "block", block, skip: handled + 1, position: whole };
-  if (block === undefined && place.slot >= index.floor && !index.isDead(place)) return wait;
+  // The rest of a block that was trimmed is gone, however whole the chain after it is.
+  if (block === undefined && place.slot < index.floor) return { kind: "expired" };
+  if (block === undefined && !index.isDead(place)) return wait;
   return nextStep(index, whole);
 }
 
@@ -78,9 +80,22 @@ function tell(index: ChainIndex, position: LogPosition, block: Block): FollowSte
   return { kind: "block", block, skip: 0, position: { ...position, told: [...told, place] } };
 }
 
+/**
+ * At stage finalized nothing of a dead block was told: it is where a follower began that asked for slots which were not
+ * final then. It goes on with what is final after that slot.
+ */
+function afterDead(index: ChainIndex, position: LogPosition): FollowStep {
+  let next = index.newest("finalized");
+  if (next === null || next.slot <= position.slot) return wait;
+  while (next.parent !== null && next.parent.slot > position.slot) next = next.parent;
+  const isHeld = next.parent !== null || next.header.parentSlot <= position.slot;
+  return isHeld ? tellNext(index, position, next) : { kind: "expired" };
+}
+
 /** Back to the parent, which is told or is where the follower began. */
-function undoTold(index: ChainIndex, { stage }: LogPosition, { header }: Block): FollowStep {
-  if (stage === "finalized") return { kind: "expired" };
+function undoTold(index: ChainIndex, position: LogPosition, { header }: Block): FollowStep {
+  const { stage } = position;
+  if (stage === "finalized") return afterDead(index, position);
   const undo = { slot: header.slot, blockhash: header.blockhash };
   const block = index.find(undo);
   const back = block?.parent?.header ?? { slot: header.parentSlot, blockhash: header.parentBlockhash };
@@ -95,7 +110,7 @@ function afterUnknown(index: ChainIndex, position: LogPosition): FollowStep {
   if (root !== null) return isReached(index, root, position.stage) ? tell(index, position, root) : wait;
   if (position.slot < index.floor) return { kind: "expired" };
   if (index.isDead(position))
-    return position.stage === "finalized" ? { kind: "expired" } : undoUnknown(index, position);
+    return position.stage === "finalized" ? afterDead(index, position) : undoUnknown(index, position);
   const after = index.afterGapAround(position.slot);
   if (after === null || !isReached(index, after, position.stage)) return wait;
   const { header } = after;

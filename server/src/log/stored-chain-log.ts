@@ -246,7 +246,8 @@ export class StoredChainLog implements ChainLog, RecordReceiver, FollowedLog {
     if (position === null || position.stage !== stage) return "invalid";
     const block = index.find(position);
     if (block !== undefined && block.slot !== position.slot) return "invalid";
-    const isGone = position.slot < index.floor && index.rootAfter(position) === null;
+    const isCut = position.index !== null && index.find(position.told.at(-1) ?? position) === undefined;
+    const isGone = position.slot < index.floor && (isCut || index.rootAfter(position) === null);
     return isGone && (!isNowhere(position) || index.floor > 0n) ? "expired" : position;
   }
 

@@ -86,6 +86,22 @@ export function cursorConformance({ log, harness }: LogSubject): void {
       expect(await nextOf(follower)).toMatchObject({ type: "block", header: headerOf(100) });
     });
 
+    test("at finalized whoever began at a slot of a branch that died goes on with what is final after it", async () => {
+      await appendBlocks(log(), 100, 101);
+      const branch = headerOf(102, headerOf(101), "fork");
+      await log().append(blockOf(branch));
+      await log().append(blockOf(headerOf(103, branch, "fork")));
+      const cursor = follow(log(), "finalized", { slot: slotOf(103) }).cursor();
+      for (const slot of [102, 103, 104]) await log().append(blockOf(headerOf(slot)));
+      const follower = follow(log(), "finalized", { cursor });
+      const never = encodeCursor({ ...place(102, "lost"), stage: "finalized" }, { network: log().network, chain });
+      const stranger = follow(log(), "finalized", { cursor: never });
+      await log().append(stageOf(headerOf(104), "finalized"));
+      for (const each of [follower, stranger]) {
+        expect(await nextOf(each)).toMatchObject({ type: "block", header: headerOf(103) });
+      }
+    });
+
     test("a part of a block that was handled is skipped, and a block that died meanwhile is undone", async () => {
       await appendBlocks(log(), 100, 102);
       const follower = follow(log(), "confirmed", "earliest");
