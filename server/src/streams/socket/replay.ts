@@ -4,12 +4,12 @@ import { type BlockPlace, cursorWithin } from "../../log/index.ts";
 import type { FlowBlock } from "../flow/flow-block.ts";
 import type { FlowEnd, FlowGap, FlowPosition, FlowReceiver } from "../flow/flow-receiver.ts";
 import type { SentOnItsOwn } from "./sent-blocks.ts";
-import { dataText, gapText, undoText } from "./server-messages.ts";
+import { dataText, gapText } from "./server-messages.ts";
 import { accountFilterOf, slotData, type ToldStage, transactionFilterOf } from "./stream-events.ts";
 import type { StreamSpec } from "./stream-spec.ts";
 
 /** A message of a replay that waits for its turn. */
-interface WaitingMessage {
+export interface WaitingMessage {
   readonly text: string;
   /** Where the subscription is after it. */
   readonly cursor: string;
@@ -30,6 +30,8 @@ export interface ReplayDependencies {
   /** Whether the client's tier sees a block of this time (Unix seconds; null where it is not known). */
   readonly sees: (blockTime: bigint | null) => boolean;
   readonly sent: SentOnItsOwn;
+  /** The messages about blocks that are undone, highest first; `cursor` is where the chain goes on. */
+  readonly undoMessages: (gone: readonly BlockPlace[], cursor: string) => readonly WaitingMessage[];
   readonly nowMs: () => number;
   /** A message waits, where none did. */
   readonly offered: () => void;
@@ -108,7 +110,6 @@ export class Replay implements FlowReceiver {
       this.#dependencies.ended("tier");
       return null;
     }
-    this.#dependencies.sent.told(slot);
     const items = this.#items(block);
     if (items === null) {
       this.gap({ from: slot, to: slot, reason: "unreadable" }, { cursor });
@@ -128,10 +129,9 @@ export class Replay implements FlowReceiver {
     return null;
   }
 
-  undo(undo: BlockPlace, back: BlockPlace, { cursor }: FlowPosition): void {
-    for (const place of this.#dependencies.sent.undo(undo, back)) {
-      this.#add({ text: undoText(this.#options.id, place, cursor), cursor });
-    }
+  undo(_undo: BlockPlace, back: BlockPlace, { cursor }: FlowPosition): void {
+    const gone = this.#dependencies.sent.undo(back);
+    for (const message of this.#dependencies.undoMessages(gone, cursor)) this.#add(message);
     this.#passed(back.slot, cursor);
   }
 

@@ -36,28 +36,38 @@ export class SentBlocks {
   }
 }
 
+/** Where a subscription goes on, and the chain below that, as far as it is known. */
+export interface BeforeOwn {
+  readonly place: BlockPlace;
+  /** The block before another; null for one that is not held. */
+  readonly parentOf: (place: BlockPlace) => BlockPlace | null;
+}
+
 /** What a client was sent by one subscription on its own: in its replay, and before it came back. */
 export class SentOnItsOwn extends SentBlocks {
-  readonly #comesBack: boolean;
-  /** The lowest slot that it was told since it began; null before the first. */
-  #first: bigint | null = null;
+  /** Something of these blocks may have been sent elsewhere; null where the subscription has begun here. */
+  #before: BeforeOwn | null;
 
-  /** `comesBack`: it begins after a cursor, so that something of any block before that may have been sent elsewhere. */
-  constructor(comesBack: boolean) {
+  constructor(before: BeforeOwn | null) {
     super();
-    this.#comesBack = comesBack;
-  }
-
-  /** It was told the block of the slot, whether something was sent of it or not. */
-  told(slot: bigint): void {
-    if (this.#first === null || slot < this.#first) this.#first = slot;
+    this.#before = before;
   }
 
   /** The blocks that the client is to be told of as undone, highest first. */
-  undo(undo: BlockPlace, back: BlockPlace): readonly BlockPlace[] {
+  undo(back: BlockPlace): readonly BlockPlace[] {
     const gone = this.above(back.slot);
     this.dropAbove(back.slot);
-    const isBefore = this.#comesBack && (this.#first === null || undo.slot < this.#first);
-    return isBefore ? [...gone, undo] : gone;
+    const own = new Set(gone.map(({ blockhash }) => blockhash));
+    return [...gone, ...this.#undoBefore(back).filter(({ blockhash }) => !own.has(blockhash))];
+  }
+
+  #undoBefore(back: BlockPlace): readonly BlockPlace[] {
+    const before = this.#before;
+    const gone: BlockPlace[] = [];
+    if (before === null) return gone;
+    let at: BlockPlace | null = before.place;
+    for (; at !== null && at.slot > back.slot && gone.length < keptMax; at = before.parentOf(at)) gone.push(at);
+    if (gone.length > 0) this.#before = { ...before, place: back };
+    return gone;
   }
 }

@@ -314,6 +314,33 @@ describe("what a fork takes back", () => {
     await streams.append([blockRecord(header(105, 1, headerOf(100), "other"))]);
     expect(again.of("undo").map(({ slot }) => slot)).toEqual([103, 102, 104, 101]);
   });
+
+  test("is told of the block in which a client stopped, also after a block of which nothing was sent", async () => {
+    await streams.append(blocks(100, 102));
+    const first = await streams.connect();
+    first.subscribe("transactions", { from_slot: 102 });
+    await eventually("the head", () => told(first).length === 3);
+    const { cursor } = first.of("transaction")[0] ?? { cursor: "" };
+    await streams.append([blockRecord(header(103, 0))]);
+    const again = await streams.connect();
+    again.subscribe("transactions", { cursor, filters: { accounts: ["Vote111111111111111111111111111111111111111"] } });
+    await settled(20);
+    await streams.append([blockRecord(header(104, 1, headerOf(101), "fork"))]);
+    expect(again.of("undo").map(({ slot }) => slot)).toEqual([102]);
+  });
+
+  test("leads one that is cut between two of them to the rest", async () => {
+    await streams.append(blocks(100, 101));
+    const first = await streams.connect();
+    first.subscribe("transactions");
+    await streams.append(blocks(102, 103));
+    await streams.append([blockRecord(header(104, 1, headerOf(101), "fork"))]);
+    const { slot, cursor } = first.of("undo")[0] ?? { cursor: "" };
+    const again = await streams.connect();
+    again.subscribe("transactions", { cursor });
+    await eventually("the fork", () => told(again).length === 1);
+    expect([slot, again.of("undo").map((each) => each.slot)]).toEqual([103, [102]]);
+  });
 });
 
 describe("resuming", () => {
@@ -337,11 +364,20 @@ describe("resuming", () => {
 
   test("what is no longer held is refused with the first slot, and of the free tier what is older than three days", async () => {
     await streams.append(blocks(100, 110));
+    const before = await streams.connect();
+    before.subscribe("transactions", { from_slot: 104 });
+    await eventually("the head", () => told(before).length === 21);
+    const within = before.of("transaction")[0]?.cursor;
     streams.memory.trimBelow(slotOf(105));
     const client = await streams.connect();
     client.say({ action: "subscribe", channel: "slots", from_slot: 101 });
     await settled();
     expect(refusal(client)).toMatchObject({ code: "CURSOR_EXPIRED", first_slot: 105 });
+    // The rest of a block that is gone is gone, though the chain goes on right after it.
+    const parent = await streams.connect();
+    parent.say({ action: "subscribe", channel: "transactions", cursor: within });
+    await settled();
+    expect(refusal(parent)).toMatchObject({ code: "CURSOR_EXPIRED", first_slot: 105 });
     streams.played.grant = { ...streams.played.grant, tier: "free" } as never;
     const free = await streams.connect();
     free.subscribe("slots", { from_slot: 105 });

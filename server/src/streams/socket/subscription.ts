@@ -3,8 +3,8 @@ import type { BlockPlace } from "../../log/index.ts";
 import type { FrameGroup } from "../../net/index.ts";
 import type { FlowEnd, FlowFrom, FlowMembership, FlowOutcome, FlowReceiver } from "../flow/flow-receiver.ts";
 import type { NetworkFlow } from "../flow/flows.ts";
-import { Replay, type ReplayDependencies } from "./replay.ts";
-import { SentOnItsOwn } from "./sent-blocks.ts";
+import { Replay, type ReplayDependencies, type WaitingMessage } from "./replay.ts";
+import { type BeforeOwn, SentOnItsOwn } from "./sent-blocks.ts";
 import { undoText } from "./server-messages.ts";
 import type { LiveMember, StageStream, StreamGroup, Undone } from "./stage-stream.ts";
 import type { ToldStage } from "./stream-events.ts";
@@ -43,7 +43,7 @@ export class Subscription implements LiveMember {
   readonly #parts: SubscriptionParts;
   readonly #host: SubscriptionHost;
   /** What was published live since is known by the group. */
-  #sent = new SentOnItsOwn(false);
+  #sent = new SentOnItsOwn(null);
   #group: StreamGroup | null = null;
   #replay: Replay | null = null;
   #membership: FlowMembership | null = null;
@@ -88,11 +88,32 @@ export class Subscription implements LiveMember {
       return { ok: true, cursor: this.#parts.stage.cursor };
     }
     const { flow, commitment } = this.#parts;
-    this.#sent = new SentOnItsOwn("cursor" in from);
+    this.#sent = new SentOnItsOwn("cursor" in from ? this.#before(from.cursor) : null);
     const receiver = this.#receiver();
     const outcome = flow.join({ stage: commitment, from }, receiver);
     if (outcome.ok || outcome.code === "CURSOR_INVALID") return this.#begun(outcome);
     return flow.joinPast({ stage: commitment, from }, receiver).then((found) => this.#begun(found));
+  }
+
+  /** What of the chain a client may have that comes back with a cursor; null for a cursor of no place. */
+  #before(cursor: string): BeforeOwn | null {
+    const { flow, commitment } = this.#parts;
+    const place = flow.log.placeOf(cursor, commitment);
+    const parentOf = (of: BlockPlace): BlockPlace | null => {
+      const held = flow.log.find(of);
+      return held === null ? null : { slot: held.header.parentSlot, blockhash: held.header.parentBlockhash };
+    };
+    return place === null ? null : { place: { slot: place.slot, blockhash: place.blockhash }, parentOf };
+  }
+
+  /** Whoever comes back between two of them is told the rest. */
+  #undoMessages(gone: readonly BlockPlace[], cursor: string): readonly WaitingMessage[] {
+    const { id, flow, commitment } = this.#parts;
+    return gone.map((place, index) => {
+      const next = gone[index + 1];
+      const after = next === undefined ? cursor : flow.log.cursorAfter(commitment, next);
+      return { text: undoText(id, place, after), cursor: after };
+    });
   }
 
   /** What comes first is told in a later step, when the replay is there. */
@@ -116,6 +137,7 @@ export class Subscription implements LiveMember {
       {
         ...this.#host,
         sent: this.#sent,
+        undoMessages: (gone, at) => this.#undoMessages(gone, at),
         offered: () => this.#host.offered(this),
         caughtUp: () => this.#goLive(),
         ended: (end) => this.#host.ended(this, end),
@@ -129,8 +151,9 @@ export class Subscription implements LiveMember {
     if (this.#group !== null) this.#host.joined(this.#group.frames);
   }
 
-  undone({ undo, back, cursor }: Undone, gone: readonly BlockPlace[]): void {
-    for (const place of [...gone, ...this.#sent.undo(undo, back)]) this.#host.say(undoText(this.id, place, cursor));
+  undone({ back, cursor }: Undone, gone: readonly BlockPlace[]): void {
+    const messages = this.#undoMessages([...gone, ...this.#sent.undo(back)], cursor);
+    for (const { text } of messages) this.#host.say(text);
   }
 
   ended(end: FlowEnd): void {
