@@ -1,4 +1,5 @@
 import { type Clock, sleep } from "@sluice/lib";
+import type { Slot } from "@sluice/wire/identifiers";
 import { createMetrics } from "../../observe/index.ts";
 import type { StoredBody } from "../chain-index.ts";
 import { LogError } from "../errors.ts";
@@ -30,6 +31,7 @@ export class SharedMemory {
   readonly #clock: Clock;
   readonly #held = new Map<string, Held>();
   readonly #connections = new Set<Connection>();
+  #floor: Slot | null = null;
   /** Milliseconds that the next write takes. */
   writeMs: () => number = () => 0;
   /** While set, writes fail with this code. */
@@ -43,6 +45,17 @@ export class SharedMemory {
 
   fail(fault: SharedMemory["fault"]): void {
     this.fault = fault;
+  }
+
+  /** Nothing below the slot is held any more, as after a trim. */
+  trimBelow(slot: Slot): void {
+    if (this.#floor !== null && slot <= this.#floor) return;
+    this.#floor = slot;
+    for (const [key, { head }] of this.#held) {
+      const isBelow = head.kind === "gap" ? head.to < slot : head.kind !== "floor" && head.header.slot < slot;
+      if (isBelow) this.#held.delete(key);
+    }
+    for (const { receiver, isAlive } of this.#connections) if (isAlive) receiver.raiseFloor(slot);
   }
 
   /** Opens the log as one process has it; `kill` ends it without a word. */
@@ -71,6 +84,7 @@ export class SharedMemory {
     this.#connections.add(connection);
     const { receiver } = connection;
     receiver.load(() => {
+      if (this.#floor !== null) receiver.raiseFloor(this.#floor);
       for (const { head, stored } of this.#held.values()) receiver.receive(head, stored, null);
     });
     return {
