@@ -36,7 +36,6 @@ const waitsMs = [0, 250, 1_000] as const;
 const steadyMs = 2_000;
 /** How often it is looked whether nodes still serve. */
 const recheckMs = 1_000;
-const noNode = JSON.stringify({ code: -33503, message: "No node of this network takes subscriptions now" });
 /** The error of a node that does not have a method or has switched it off. */
 const methodNotFound = /"code"\s*:\s*-32601\b/;
 
@@ -113,12 +112,13 @@ export class NodeSubscriptions implements SubscriptionSource, Disposable {
       number: null,
       askedAt: 0,
       refusedBy: new Set(),
-      error: noNode,
+      error: "",
     };
     this.#placed.set(shared, placed);
     this.#counted();
     if (this.#seeking !== null) this.#homeless.add(placed);
     else this.#place(placed);
+    this.#seek();
   }
 
   close(shared: SharedSubscription): void {
@@ -157,8 +157,11 @@ export class NodeSubscriptions implements SubscriptionSource, Disposable {
   #place(placed: Placed): void {
     const upstream = this.#upstreamFor(placed);
     if (upstream !== null) this.#ask(placed, upstream);
-    else if (placed.shared.isOpen) this.#lose(placed);
-    else this.#refuse(placed);
+    else if (placed.refusedBy.size > 0) this.#refuse(placed);
+    else {
+      // A node may be about to come back, or to take calls again.
+      this.#homeless.add(placed);
+    }
   }
 
   /** A connection with room, to a node that serves and has not refused the subscription. */
@@ -183,7 +186,8 @@ export class NodeSubscriptions implements SubscriptionSource, Disposable {
     const connection = new UpstreamConnection(target, clock, {
       notified: (number, result) => this.#notified(upstream, number, result),
       heard: () => {
-        if (this.#lost.size === 0 || clock.monotonic() < steadyAtMs) return;
+        const isFresh = this.#tries === 0 && this.#lost.size === 0;
+        if (isFresh || clock.monotonic() < steadyAtMs) return;
         this.#tries = 0;
         this.#lost.clear();
       },
@@ -247,6 +251,7 @@ export class NodeSubscriptions implements SubscriptionSource, Disposable {
     const mayAsk = isMove || methodNotFound.test(error);
     if (!mayAsk || placed.refusedBy.size >= refusalsMax) this.#refuse(placed);
     else this.#place(placed);
+    this.#seek();
   }
 
   #refuse(placed: Placed): void {
@@ -331,11 +336,12 @@ export class NodeSubscriptions implements SubscriptionSource, Disposable {
   #wasLost(upstream: Upstream): void {
     this.#lost.add(upstream.label);
     for (const placed of this.#drop(upstream)) this.#homeless.add(placed);
-    if (this.#homeless.size > 0) this.#seek();
+    this.#seek();
   }
 
+  /** Seeks a node for those that wait for one. */
   #seek(): void {
-    if (this.#seeking !== null) return;
+    if (this.#seeking !== null || this.#homeless.size === 0) return;
     const wait = waitsMs[this.#tries];
     this.#tries += 1;
     if (wait === undefined) {
@@ -348,6 +354,7 @@ export class NodeSubscriptions implements SubscriptionSource, Disposable {
       const homeless = [...this.#homeless];
       this.#homeless.clear();
       for (const placed of homeless) this.#place(placed);
+      this.#seek();
     });
   }
 

@@ -29,8 +29,8 @@ const answerTimeoutMs = 10_000;
 const probeAfterMs = 10_000;
 /** Bytes that may lie unsent towards the node. */
 const unsentBytesMax = 4 * 1024 * 1024;
-/** Notifications that come before the answer that names their subscription, kept until then. */
-const earlyMax = 1_024;
+/** Notifications that come before the answer that names their subscription are kept until then, up to these characters. */
+const earlyCharactersMax = 4 * 1024 * 1024;
 
 interface Asked {
   readonly replied: (reply: UpstreamReply) => void;
@@ -50,6 +50,7 @@ export class UpstreamConnection {
   /** In the order in which they were made. */
   readonly #asked = new Map<string, Asked>();
   #early: (readonly [string, string])[] = [];
+  #earlyCharacters = 0;
   #nextId = 0;
   #heardMs: number;
   #isOver = false;
@@ -92,7 +93,11 @@ export class UpstreamConnection {
 
   /** Keeps a notification of a subscription that no answer has named yet. */
   keepEarly(subscription: string, result: string): void {
-    if (this.#asked.size > 0 && this.#early.length < earlyMax) this.#early.push([subscription, result]);
+    // Something is counted for an empty one too.
+    const characters = result.length + subscription.length + 16;
+    if (this.#asked.size === 0 || this.#earlyCharacters + characters > earlyCharactersMax) return;
+    this.#earlyCharacters += characters;
+    this.#early.push([subscription, result]);
   }
 
   /** What came of a subscription before the answer that named it. */
@@ -136,7 +141,9 @@ export class UpstreamConnection {
     this.#asked.delete(id);
     const value = bytes.toString("utf8", answer.valueStart, answer.valueEnd);
     asked.replied(answer.kind === "result" ? { ok: true, result: value } : { ok: false, error: value });
-    if (this.#asked.size === 0) this.#early = [];
+    if (this.#asked.size > 0) return;
+    this.#early = [];
+    this.#earlyCharacters = 0;
   }
 
   #look(): void {
