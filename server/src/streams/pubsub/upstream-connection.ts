@@ -29,7 +29,7 @@ const answerTimeoutMs = 10_000;
 const probeAfterMs = 10_000;
 /** Bytes that may lie unsent towards the node. */
 const unsentBytesMax = 4 * 1024 * 1024;
-/** Notifications that come before the answer that names their subscription are kept until then, up to these characters. */
+/** Characters of notifications that come before the answer that names their subscription, and are kept until then. */
 const earlyCharactersMax = 4 * 1024 * 1024;
 
 interface Asked {
