@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { systemClock } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
-import type { Ledger } from "../../ledger/index.ts";
+import type { Ledger, LedgerChainStore } from "../../ledger/index.ts";
 import type { ChainLog } from "../../log/index.ts";
 import { hashOf, headerOf, stageOf } from "../../log/testing/chain-model.ts";
 import { blockRecord } from "../testing/blocks.ts";
@@ -128,6 +128,53 @@ test("a block of the log that cannot be read is a hole in the ledger, which says
   await second.writer[Symbol.asyncDispose]();
   expect(await second.metrics.render()).not.toContain("sluice_history_malformed_blocks_total{");
   expect((await ledger.chain.held("devnet")).ranges).toEqual(ranges);
+}, 60_000);
+
+test("blocks that come slowly are gathered while the batch before them is written", async () => {
+  await using stand = await openTestLog();
+  const { log } = stand;
+  const slots = [320, 321, 322, 323, 324];
+  for (const slot of slots) await log.append(blockRecord(headerOf(slot)));
+  let told = 0;
+  // Each block takes longer than rows wait for the one after them.
+  const slow: ChainLog = Object.create(log, {
+    latest: { value: log.latest.bind(log) },
+    setWatermark: { value: log.setWatermark.bind(log) },
+    follow: {
+      value: (options: Parameters<ChainLog["follow"]>[0]) => {
+        const outcome = log.follow(options);
+        if (!outcome.ok) return outcome;
+        const next = async () => {
+          if (told > 0) await Bun.sleep(250);
+          const event = await outcome.follower.next();
+          told += 1;
+          return event;
+        };
+        return { ok: true, follower: { next, return: () => outcome.follower.return() } };
+      },
+    },
+  });
+  const gate = Promise.withResolvers<void>();
+  const batches: number[] = [];
+  const gated: LedgerChainStore["writeBlocks"] = async (network, range, tables) => {
+    batches.push(tables.at(-1)?.rows ?? 0);
+    await gate.promise;
+    await ledger.chain.writeBlocks(network, range, tables);
+  };
+  const store = new Proxy(ledger.chain, {
+    get: (of, name) => {
+      if (name === "writeBlocks") return gated;
+      const member: unknown = Reflect.get(of, name, of);
+      return typeof member === "function" ? member.bind(of) : member;
+    },
+  });
+  const identity = { ...chain, firstBlockhash: hashOf("a fourth first") };
+  const options = { network: "devnet", chain: identity, votes: false, discardsOtherChain: true } as const;
+  await using _writer = new LedgerWriter(options, { store, chainLog: slow, clock: systemClock, ...testEvents() });
+  await eventually("all are told while the first is written", () => told === slots.length, 30_000);
+  gate.resolve();
+  await eventually("all are written", async () => (await stored()).join() === named(slots).join());
+  expect(batches).toEqual([1, 4]);
 }, 60_000);
 
 test("writers killed at any of their calls leave exactly the chain (campaign history-kills, first slice)", async () => {

@@ -133,9 +133,11 @@ export class LedgerWriter implements AsyncDisposable {
       for (;;) {
         const finalized = this.#dependencies.chainLog.latest("finalized");
         const asked = follower.next();
-        const waits = this.#gathered.length > 0;
-        const soon = waits ? await within(clock, limits.waitMs, asked) : null;
-        if (soon?.ok === false) await this.#flush(written);
+        // While a batch is being written the next one gathers, however slowly its blocks come.
+        while (this.#gathered.length > 0) {
+          if ((await within(clock, limits.waitMs, asked)).ok) break;
+          if (this.#writing.pending === 0) await this.#flush(written);
+        }
         const { done, value } = await asked;
         if (done === true || this.#ended.signal.aborted) break;
         if (!(await this.#take(value, { written, finalizedSlot: finalized?.slot ?? null }))) break;
@@ -202,7 +204,7 @@ export class LedgerWriter implements AsyncDisposable {
     const newest = chainLog.latest("confirmed")?.slot ?? slot;
     this.#dependencies.events.writerLag(this.#options.network, Number(newest > slot ? newest - slot : 0n));
     const rangeEnd = (slot / limits.slots + 1n) * limits.slots;
-    if (newest < rangeEnd || slot === rangeEnd - 1n) await this.#flush(written);
+    if (newest <= slot || slot === rangeEnd - 1n) await this.#flush(written);
   }
 
   #add(body: Uint8Array, slot: bigint): boolean {
