@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { programs } from "@sluice/wire/programs";
-import { CommitmentLevel, type SubscribeUpdate } from "@triton-one/yellowstone-grpc";
+import { CommitmentLevel } from "@triton-one/yellowstone-grpc";
 import { openStand, type YellowstoneStand } from "../server/src/streams/yellowstone/testing/stand.ts";
-import { CollectedStream } from "./testing/yellowstone-stream.ts";
+import { both, lists, type Request, told } from "./testing/yellowstone-both.ts";
 
 let stand: YellowstoneStand;
 beforeAll(async () => {
@@ -11,40 +11,6 @@ beforeAll(async () => {
   await stand.closeSlots(40);
 }, 60_000);
 afterAll(() => stand[Symbol.asyncDispose]());
-
-type Request = Parameters<typeof CollectedStream.open>[1];
-const lists = { accountInclude: [], accountExclude: [], accountRequired: [] };
-
-/**
- * What a stream is told, without what is each server's own: the time, and the transport's signs of life. The client
- * writes maps in an order that it draws, in which a block's filters are told one after another.
- */
-function told({ updates }: CollectedStream): object[] {
-  const all = updates.flatMap(({ createdAt: _, ping, pong, ...update }: SubscribeUpdate) =>
-    ping === undefined && pong === undefined ? [{ ...update, filters: update.filters.toSorted() }] : [],
-  );
-  const placeOf = ({ block }: (typeof all)[number], place: number, list: typeof all): number =>
-    block === undefined ? place : list.findIndex(({ block: other }) => other?.slot === block.slot);
-  const placed = all.map((update, place) => ({ update, place: placeOf(update, place, all) }));
-  placed.sort(
-    (one, other) => one.place - other.place || (one.update.filters.join() < other.update.filters.join() ? -1 : 1),
-  );
-  return placed.map(({ update }) => update);
-}
-
-/** The same request at Sluice and at the node itself. */
-async function both(request: Request): Promise<{ ours: CollectedStream; theirs: CollectedStream } & Disposable> {
-  const ours = await CollectedStream.open(stand.url, request, "pro");
-  const theirs = await CollectedStream.open(stand.faulty.node.grpcUrl ?? "", request);
-  return {
-    ours,
-    theirs,
-    [Symbol.dispose]() {
-      ours[Symbol.dispose]();
-      theirs[Symbol.dispose]();
-    },
-  };
-}
 
 const requests: Readonly<Record<string, Request>> = {
   "all transactions": { transactions: { all: { ...lists } } },
@@ -81,7 +47,7 @@ describe("an unmodified Yellowstone client", () => {
     for (const level of ["CONFIRMED", "FINALIZED"] as const) {
       test(`receives ${name} at ${level} as the node itself sends it`, async () => {
         await stand.closeSlots(2);
-        using streams = await both({ ...request, commitment: CommitmentLevel[level] });
+        using streams = await both(stand, { ...request, commitment: CommitmentLevel[level] });
         const { ours, theirs } = streams;
         await stand.closeSlots(4);
         await theirs.settled();

@@ -147,6 +147,14 @@ export class FilterSet {
     return this.#slots.length > 0;
   }
 
+  get hasBlocks(): boolean {
+    return this.#blocks.length > 0;
+  }
+
+  get hasMetas(): boolean {
+    return this.#metas.length > 0;
+  }
+
   /** The names of the filters that a slot's status matches. */
   slotNames(status: SlotStatus): readonly string[] {
     return namesOf(this.#slots, status);
@@ -171,18 +179,35 @@ export class FilterSet {
     content: SlotContent,
     matched: Iterable<MatchedTransaction> = this.matched(content.transactions),
   ): Generator<FilteredUpdate> {
-    for (const account of this.#accounts.length === 0 ? [] : content.accounts) {
-      const names = namesOf(this.#accounts, account);
-      if (names.length === 0) continue;
-      yield [names, [this.#slices ? packAccount(this.#slice(account.update)) : account.packed]];
-    }
-    for (const { transaction, names, statusNames } of matched) {
-      if (names.length > 0) yield [names, transaction.asTransaction];
-      if (statusNames.length > 0) yield [statusNames, transaction.asStatus];
-    }
-    if (this.#entries.length > 0) for (const { packed } of content.entries) yield [this.#entries, [packed]];
+    for (const account of this.#accounts.length === 0 ? [] : content.accounts) yield* this.ofAccount(account);
+    for (const each of matched) yield* ofMatched(each);
+    if (this.#entries.length > 0) for (const { packed } of content.entries) yield* this.ofEntry(packed);
+    yield* this.ofBlock(content);
+    if (this.#metas.length > 0) yield* this.ofMeta(content.packedMeta);
+  }
+
+  *ofAccount(account: FilteredAccount): Generator<FilteredUpdate> {
+    const names = namesOf(this.#accounts, account);
+    if (names.length === 0) return;
+    yield [names, [this.#slices ? packAccount(this.#slice(account.update)) : account.packed]];
+  }
+
+  *ofTransaction(transaction: FilteredTransaction): Generator<FilteredUpdate> {
+    for (const each of this.matched([transaction])) yield* ofMatched(each);
+  }
+
+  /** @param packed - an entry as an update */
+  *ofEntry(packed: Uint8Array): Generator<FilteredUpdate> {
+    if (this.#entries.length > 0) yield [this.#entries, [packed]];
+  }
+
+  *ofBlock(content: SlotContent): Generator<FilteredUpdate> {
     for (const filter of this.#blocks) yield [[filter.name], this.#block(filter, content)];
-    if (this.#metas.length > 0) yield [this.#metas, [content.packedMeta]];
+  }
+
+  /** @param packed - a block's meta as an update */
+  *ofMeta(packed: Uint8Array): Generator<FilteredUpdate> {
+    if (this.#metas.length > 0) yield [this.#metas, [packed]];
   }
 
   #block({ include, cuckoo, ...shown }: BlockFilter, content: SlotContent): UpdateContent {
@@ -198,6 +223,11 @@ export class FilterSet {
       entries: shown.entries ? content.entries : [],
     });
   }
+}
+
+function* ofMatched({ transaction, names, statusNames }: MatchedTransaction): Generator<FilteredUpdate> {
+  if (names.length > 0) yield [names, transaction.asTransaction];
+  if (statusNames.length > 0) yield [statusNames, transaction.asStatus];
 }
 
 function matchingNames(filters: readonly TransactionFilter[], transaction: FilteredTransaction): string[] {

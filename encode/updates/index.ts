@@ -29,4 +29,12 @@ export {
 } from "./pack-update.ts";
 export { type ReadUpdate, readUpdate } from "./read-update.ts";
 export { requestIdentity } from "./request-identity.ts";
+export {
+  type UnpackedUpdate,
+  unpackAccount,
+  unpackBlockExtras,
+  unpackEntry,
+  unpackTransactionUpdate,
+  unpackUpdate,
+} from "./unpack-update.ts";
 export { type SlotStatus, slotStatuses } from "./update-fields.ts";

@@ -12,7 +12,7 @@ export type ReadUpdate =
       readonly status: fields.SlotStatus;
     }
   | { readonly kind: "ping" }
-  | { readonly kind: "pong" }
+  | { readonly kind: "pong"; readonly id: number }
   | { readonly kind: "other" };
 
 function readSlot(reader: FieldReader): ReadUpdate {
@@ -32,6 +32,17 @@ function readSlot(reader: FieldReader): ReadUpdate {
   return name === undefined ? { kind: "other" } : { kind: "slot", slot, parent, status: name };
 }
 
+function readPong(reader: FieldReader): ReadUpdate {
+  const outer = reader.enter();
+  let id = 0;
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === fields.pong.id) id = Number(BigInt.asIntN(32, reader.u64()));
+    else reader.skip();
+  }
+  reader.leave(outer);
+  return { kind: "pong", id };
+}
+
 /**
  * Reads the outermost message of an update. A block's `body` is a view of `bytes`.
  *
@@ -48,9 +59,10 @@ export function readUpdate(bytes: Uint8Array): ReadUpdate {
     if (read !== null) throw new MalformedBytes("an update is of two kinds");
     if (field === fields.update.block) read = { kind: "block", body: reader.bytes() };
     else if (field === fields.update.slot) read = readSlot(reader);
+    else if (field === fields.update.pong) read = readPong(reader);
     else {
       reader.skip();
-      read = { kind: field === fields.update.ping ? "ping" : field === fields.update.pong ? "pong" : "other" };
+      read = { kind: field === fields.update.ping ? "ping" : "other" };
     }
   }
   return read ?? { kind: "other" };

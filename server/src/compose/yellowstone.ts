@@ -30,13 +30,20 @@ export async function openYellowstone(
   const peers = proxies === null ? undefined : new FrontedPeers();
   const endpoint = resources.use(
     new YellowstoneEndpoint(
-      { networkDefault: config.networkDefault, trustedProxies, version, peers },
+      {
+        networkDefault: config.networkDefault,
+        trustedProxies,
+        version,
+        peers,
+        heldBytesMax: config.stores.log.accountBytesMax,
+      },
       {
         clock,
         random,
         access,
         flows,
         places: gateway.places,
+        nodes: (network) => config.upstreams[network].flatMap(({ yellowstone }) => yellowstone ?? []),
         events: createYellowstoneEvents(dependencies),
         requestId,
         served,

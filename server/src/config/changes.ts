@@ -58,6 +58,7 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   LOG_URL: ({ stores }) => stores.log.url,
   LOG_RETENTION: ({ stores }) => stores.log.retentionMs,
   LOG_BYTES: ({ stores }) => stores.log.bytesMax,
+  ACCOUNT_LOG_BYTES: ({ stores }) => stores.log.accountBytesMax,
   LOG_SYNC: ({ stores }) => stores.log.sync,
   LEDGER_VOTES: ({ stores }) => stores.ledgerVotes,
   GAP_AFTER: ({ stores }) => stores.log.gapAfterMs,

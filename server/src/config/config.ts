@@ -126,6 +126,8 @@ export interface Config {
       readonly url: string | null;
       readonly retentionMs: number;
       readonly bytesMax: number;
+      /** Of accounts and entries in memory, for each network. */
+      readonly accountBytesMax: number;
       readonly sync: "block" | "interval";
       /** After which a block that no node gives becomes a gap. */
       readonly gapAfterMs: number;

@@ -166,6 +166,7 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
     bad: ["redis://h", "nats://h/path", "nats://h?replicas=2", "nats://u:p@ss@h", "nats://h?ca_file=/x"],
   },
   LOG_RETENTION: { good: [["90m", (c) => c.stores.log.retentionMs, 5_400_000]], bad: ["6", "0h", "31d", "1y"] },
+  ACCOUNT_LOG_BYTES: { good: [["16MiB", (c) => c.stores.log.accountBytesMax, 16 * 1024 ** 2]], bad: ["1MiB", "much"] },
   LOG_BYTES: { good: [["1GiB", (c) => c.stores.log.bytesMax, 1024 ** 3]], bad: ["1", "much"] },
   LOG_SYNC: { good: [["interval", (c) => c.stores.log.sync, "interval"]], bad: ["never"] },
   LEDGER_VOTES: { good: [["full", (c) => c.stores.ledgerVotes, "full"]], bad: ["yes"] },

@@ -173,6 +173,7 @@ function storesOf(values: KeyValues): Config["stores"] {
       url: values.LOG_URL,
       retentionMs: values.LOG_RETENTION,
       bytesMax: values.LOG_BYTES,
+      accountBytesMax: values.ACCOUNT_LOG_BYTES,
       sync: values.LOG_SYNC,
       gapAfterMs: values.GAP_AFTER,
     },

@@ -29,6 +29,13 @@ export const logKeys = {
     byteSize(gibibyte / 16, 1024 * gibibyte),
     "Bytes of the log for each network. Beyond them the oldest blocks go, whoever still wants them, and `sluice_log_over_bytes` is 1.",
   ),
+  ACCOUNT_LOG_BYTES: always(
+    "Stores",
+    "stores.account_log_bytes",
+    "256MiB",
+    byteSize(gibibyte / 64, 64 * gibibyte),
+    "Memory, for each network, for accounts and entries that nodes tell (`;grpc=`) until their slot reaches the commitment of the streams that ask for them. Beyond it the oldest slots go, and streams that still wait for one end.",
+  ),
   LOG_SYNC: always(
     "Stores",
     "stores.log_sync",

@@ -9,5 +9,6 @@ export type { BlockSource } from "./source.ts";
 export { BlockSubscription } from "./sources/block-subscription.ts";
 export { NodeBlocks, type NodeReply } from "./sources/node-blocks.ts";
 export { PollingSource } from "./sources/polling-source.ts";
+export { type GeyserStream, openGeyserStream } from "./sources/yellowstone/grpc.ts";
 export { ReadBodies } from "./sources/yellowstone/read-bodies.ts";
 export { YellowstoneSource } from "./sources/yellowstone/yellowstone-source.ts";

@@ -8,9 +8,11 @@ import type { Grant } from "../../keys/index.ts";
 import { GrpcStatusError, InboundBounds, PackedMessage, type PackedResponses } from "../../net/index.ts";
 import type { ConnectionMeter, Unpaid } from "../delivery/connection-meter.ts";
 import type { FlowFrom } from "../flow/flow-receiver.ts";
-import { FlowSubscription } from "./flow-subscription.ts";
+import { FlowSubscription, tooOld } from "./flow-subscription.ts";
 import type { NetworkStreams } from "./network-streams.ts";
 import { Outgoing } from "./outgoing.ts";
+import type { Plan } from "./plan.ts";
+import { ProcessedSubscription } from "./processed-subscription.ts";
 
 const { requestsPerSecond } = yellowstoneBounds;
 
@@ -42,7 +44,7 @@ export class ClientStream {
   readonly #dependencies: ClientStreamDependencies;
   readonly #outgoing: Outgoing;
   readonly #bounds: InboundBounds;
-  #subscription: FlowSubscription | null = null;
+  #subscription: FlowSubscription | ProcessedSubscription | null = null;
   #streams: NetworkStreams | null = null;
 
   constructor(grant: Grant, dependencies: ClientStreamDependencies) {
@@ -80,12 +82,8 @@ export class ClientStream {
     const from = this.#placeOf(request, filters);
     this.#leave();
     this.#streams = streams;
-    const plan = streams.plans.take(identity, filters);
-    const subscription = new FlowSubscription(plan, {
-      ...streams.parts,
-      outgoing: this.#outgoing,
-      end: (fault) => this.end(fault),
-    });
+    const plan = streams.plans.take(identity, filters, request);
+    const subscription = this.#subscriptionOf(plan, streams, from);
     this.#subscription = subscription;
     subscription.begin(from);
   }
@@ -112,6 +110,18 @@ export class ClientStream {
     this.#outgoing.end(fault);
   }
 
+  #subscriptionOf(plan: Plan, streams: NetworkStreams, from: FlowFrom): FlowSubscription | ProcessedSubscription {
+    const shared = { outgoing: this.#outgoing, end: (fault: GrpcStatusError) => this.end(fault) };
+    const { feed } = streams;
+    const { needs, commitment } = plan.filters;
+    // What was is in the log alone: a stream that comes back at processed is told blocks as they are obtained.
+    if (feed !== null && commitment === "processed" && from === "live") {
+      return new ProcessedSubscription(plan, { ...shared, feed });
+    }
+    const needed = needs.accounts || needs.entries ? feed : null;
+    return new FlowSubscription(plan, { ...streams.parts, ...shared, feed: needed });
+  }
+
   #filtersOf(request: SubscribeRequest): FilterSet {
     try {
       return new FilterSet(request, this.#dependencies.limits(this.grant));
@@ -122,15 +132,20 @@ export class ClientStream {
   }
 
   /** Where a request begins: at its slot, or where the stream has got to. */
-  #placeOf({ from_slot: from }: SubscribeRequest, { commitment }: FilterSet): FlowFrom {
+  #placeOf({ from_slot: from }: SubscribeRequest, { commitment, needs }: FilterSet): FlowFrom {
+    const isOfBlocks = !needs.accounts && !needs.entries && !needs.interslot;
     if (from === undefined) {
       const before = this.#subscription;
-      return before === null || before.plan.filters.commitment !== commitment ? "live" : before.position;
+      const goesOn = before !== null && before.plan.filters.commitment === commitment && isOfBlocks;
+      return goesOn ? before.position : "live";
     }
     const newest = this.#dependencies.streams()?.parts.flow.newest(commitment) ?? null;
     const slot = BigInt(from);
     // What has not happened yet needs no replay; so the slot is one that the log has had.
-    return newest === null || slot > newest ? "live" : { slot: slot as Slot };
+    if (newest === null || slot > newest) return "live";
+    // The log does not hold what blocks do not.
+    if (!isOfBlocks) throw tooOld(slot, newest + 1n);
+    return { slot: slot as Slot };
   }
 
   #say(content: Uint8Array): void {

@@ -4,8 +4,10 @@ import { type Network, platformTierLimits } from "@sluice/contract/tiers";
 import { yellowstoneBounds, yellowstoneLimits } from "@sluice/contract/yellowstone";
 import { completeRequest, requestIdentity } from "@sluice/encode/updates";
 import type { SubscribeRequest } from "@sluice/geyser";
-import type { AddressSet, Clock, Random, Timer } from "@sluice/lib";
+import { type AddressSet, type Clock, invariant, type Random, type Timer } from "@sluice/lib";
 import type { Access } from "../../access/index.ts";
+import type { UpstreamConfig } from "../../config/index.ts";
+import { openGeyserStream } from "../../ingest/index.ts";
 import {
   type CallContext,
   type FrontedPeers,
@@ -28,6 +30,7 @@ import type { YellowstoneEvents } from "./events.ts";
 import { filterLimitsOf } from "./filter-limits.ts";
 import { shuttingDown } from "./flow-subscription.ts";
 import { NetworkStreams } from "./network-streams.ts";
+import { NodeFeed } from "./node-feed.ts";
 
 export interface YellowstoneEndpointOptions {
   readonly networkDefault: Network;
@@ -37,6 +40,8 @@ export interface YellowstoneEndpointOptions {
   /** Of the front that the server is behind, if it is. */
   readonly peers?: FrontedPeers | undefined;
   readonly reportEveryMs?: number;
+  /** Bytes of accounts and entries of one network that wait for their commitment. */
+  readonly heldBytesMax: number;
 }
 
 export interface YellowstoneEndpointDependencies {
@@ -46,7 +51,10 @@ export interface YellowstoneEndpointDependencies {
   readonly flows: Flows;
   readonly events: YellowstoneEvents;
   readonly requestId: () => string;
+  readonly openStream?: typeof openGeyserStream;
   readonly served: ConnectionMeterDependencies["served"];
+  /** The Yellowstone streams of a network's nodes, the best first. */
+  readonly nodes: (network: Network) => readonly NonNullable<UpstreamConfig["yellowstone"]>[];
   /** Shared with `/ws` and PubSub; the endpoint's own when absent. */
   readonly places?: ConnectionPlaces;
 }
@@ -69,6 +77,7 @@ export class YellowstoneEndpoint implements Disposable {
   readonly #dependencies: YellowstoneEndpointDependencies;
   readonly #places: ConnectionPlaces;
   readonly #networks = new WeakMap<NetworkFlow, NetworkStreams>();
+  readonly #feeds = new Map<Network, NodeFeed>();
   readonly #streams = new Set<OpenStream>();
   readonly #timer: Timer;
 
@@ -110,6 +119,7 @@ export class YellowstoneEndpoint implements Disposable {
 
   [Symbol.dispose](): void {
     this.#timer.cancel();
+    for (const feed of this.#feeds.values()) feed[Symbol.dispose]();
   }
 
   async #recheckOne({ stream, caller }: OpenStream): Promise<void> {
@@ -189,6 +199,20 @@ export class YellowstoneEndpoint implements Disposable {
     return stream;
   }
 
+  /** One for a network, as long as the endpoint lives. */
+  #feedOf(network: Network): NodeFeed | null {
+    const known = this.#feeds.get(network);
+    const addresses = this.#dependencies.nodes(network);
+    if (known !== undefined || addresses.length === 0) return known ?? null;
+    const { clock, random, flows, openStream = openGeyserStream } = this.#dependencies;
+    const feed = new NodeFeed(
+      { addresses, heldBytesMax: this.#options.heldBytesMax },
+      { clock, random, reader: flows.reader, openStream, packRequest: packerOf(this.service.definition) },
+    );
+    this.#feeds.set(network, feed);
+    return feed;
+  }
+
   #flowOf(network: Network): NetworkFlow {
     const flow = this.#dependencies.flows.network(network);
     if (flow === null) throw new GrpcStatusError("UNAVAILABLE", errorTable.NETWORK_UNAVAILABLE.text);
@@ -200,10 +224,17 @@ export class YellowstoneEndpoint implements Disposable {
     if (flow === null) return null;
     const known = this.#networks.get(flow);
     if (known !== undefined) return known;
-    const streams = new NetworkStreams(flow, { ...this.#dependencies, reader: this.#dependencies.flows.reader });
+    const { reader } = this.#dependencies.flows;
+    const streams = new NetworkStreams(flow, this.#feedOf(network), { ...this.#dependencies, reader });
     this.#networks.set(flow, streams);
     return streams;
   }
+}
+
+function packerOf(definition: GrpcService["definition"]): (request: SubscribeRequest) => Uint8Array {
+  const serialize = definition["Subscribe"]?.requestSerialize;
+  invariant(serialize !== undefined, "the service has the method Subscribe");
+  return (request) => serialize(request);
 }
 
 function readRequest(bytes: Buffer, decode: (bytes: Buffer) => object): ReadRequest {

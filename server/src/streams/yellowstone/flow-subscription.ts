@@ -7,11 +7,21 @@ import { GrpcStatusError, type PackedMessage } from "../../net/index.ts";
 import type { FlowBlock } from "../flow/flow-block.ts";
 import type { FlowEnd, FlowFrom, FlowMembership, FlowPosition, FlowReceiver } from "../flow/flow-receiver.ts";
 import type { NetworkFlow } from "../flow/flows.ts";
+import type { FeedItem, NodeFeed, NodeFeedListener } from "./node-feed.ts";
 import type { Outgoing } from "./outgoing.ts";
 import type { Plan } from "./plan.ts";
 import type { Plans } from "./plans.ts";
-import type { BlockContent } from "./slot-content.ts";
+import { missed } from "./processed-subscription.ts";
+import type { BlockContent, SlotExtras } from "./slot-content.ts";
 import { type ReachedSlot, rankOf, type SlotStatuses } from "./slot-statuses.ts";
+
+/** Blocks for which the node may still owe accounts or entries. */
+const waitingBlocksMax = 64;
+
+interface WaitingBlock {
+  readonly block: FlowBlock;
+  readonly cursor: string;
+}
 
 export interface FlowSubscriptionDependencies {
   readonly flow: Pick<NetworkFlow, "join" | "newest" | "log">;
@@ -24,19 +34,26 @@ export interface FlowSubscriptionDependencies {
   readonly gap: () => void;
   /** A block is told at processed later than it happened. */
   readonly late: () => void;
+  /** Null where the filters ask for nothing that blocks do not hold. */
+  readonly feed: NodeFeed | null;
+  readonly contentWith: (block: FlowBlock, extras: SlotExtras) => BlockContent;
 }
 
 /**
  * What one stream is told of the flow by one request: the content of each slot at the stream's commitment and its
  * status after that, and what other stages slots reach, each slot's in their order.
  */
-export class FlowSubscription implements FlowReceiver, Disposable {
+export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposable {
   readonly plan: Plan;
+  readonly isProcessed = false;
   readonly #stage: Stage;
   readonly #dependencies: FlowSubscriptionDependencies;
   #membership: FlowMembership | null = null;
   #listening: Disposable | null = null;
   #isLive = false;
+  #feeding: Disposable | null = null;
+  /** Blocks whose accounts and entries the node has not told to their end. */
+  readonly #waiting: WaitingBlock[] = [];
   /** After what was told last. */
   #cursor = "";
   /** The last slot that was told at the stream's commitment. */
@@ -46,6 +63,10 @@ export class FlowSubscription implements FlowReceiver, Disposable {
     this.plan = plan;
     this.#stage = plan.filters.commitment;
     this.#dependencies = dependencies;
+  }
+
+  get request(): Plan["request"] {
+    return this.plan.request;
   }
 
   /** Where another request of the stream goes on: live with the others, or where this one has got to. */
@@ -58,7 +79,8 @@ export class FlowSubscription implements FlowReceiver, Disposable {
    * @throws {LogError} when the log is closed
    */
   begin(from: FlowFrom): void {
-    const { flow, statuses } = this.#dependencies;
+    const { flow, statuses, feed } = this.#dependencies;
+    this.#feeding = feed?.join(this) ?? null;
     this.#isLive = from === "live";
     if (this.#isLive) this.#told = flow.newest(this.#stage);
     const outcome = flow.join({ stage: this.#stage, from }, this);
@@ -75,19 +97,57 @@ export class FlowSubscription implements FlowReceiver, Disposable {
   [Symbol.dispose](): void {
     this.#membership?.[Symbol.dispose]();
     this.#listening?.[Symbol.dispose]();
+    this.#feeding?.[Symbol.dispose]();
+    this.#waiting.length = 0;
+    this.#feeding = null;
     this.#membership = null;
     this.#listening = null;
   }
 
   block(block: FlowBlock, { cursor, skip }: FlowPosition): number | null {
-    const { outgoing, plans, statuses, contentOf, end } = this.#dependencies;
     const { slot, parentSlot: parent } = block.header;
-    const content = contentOf(block);
     if (this.#stage === "processed") this.#dependencies.late();
-    if (!this.#isLive) return this.#replayed(content, { slot, parent, cursor, skip });
+    if (!this.#isLive) return this.#replayed(this.#dependencies.contentOf(block), { slot, parent, cursor, skip });
+    if (this.#waiting.length >= waitingBlocksMax) {
+      this.#dependencies.end(missed());
+      return null;
+    }
+    this.#waiting.push({ block, cursor });
+    this.#tellWaiting();
+    return null;
+  }
+
+  /** The node has told something: a slot may be whole now. */
+  item(item: FeedItem): void {
+    if (item.kind === "slot" && this.#waiting.length > 0) this.#tellWaiting();
+  }
+
+  lost(): void {
+    this.#dependencies.end(missed());
+  }
+
+  /** Tells the blocks of which everything is known, in their order. */
+  #tellWaiting(): void {
+    const { feed, contentOf, contentWith, end } = this.#dependencies;
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      const { block, cursor } = next;
+      const extras = feed?.extrasOf(block.header.slot, this) ?? null;
+      if (extras === "pending") return;
+      if (extras === "lost") {
+        end(missed());
+        return;
+      }
+      this.#waiting.shift();
+      this.#tell(block, extras === null ? contentOf(block) : contentWith(block, extras), cursor);
+    }
+  }
+
+  #tell(block: FlowBlock, content: BlockContent, cursor: string): void {
+    const { outgoing, plans, statuses, end } = this.#dependencies;
+    const { slot, parentSlot: parent } = block.header;
     if (outgoing.waitingBytes > yellowstoneBounds.waitingBytes) {
       end(new GrpcStatusError("INTERNAL", "lagged to send an update"));
-      return null;
+      return;
     }
     const below = rankOf(this.#stage) - 1;
     const lower = below < 0 ? undefined : ladder[below];
@@ -95,7 +155,6 @@ export class FlowSubscription implements FlowReceiver, Disposable {
     outgoing.send(plans.live(this.plan, content));
     this.#send({ slot, parent, status: this.#stage });
     this.#passed(slot, parent, cursor);
-    return null;
   }
 
   undo(): void {
@@ -187,7 +246,7 @@ const ladder: readonly Stage[] = ["processed", "confirmed", "finalized"];
 export const shuttingDown = (): GrpcStatusError =>
   new GrpcStatusError("UNAVAILABLE", "server is shutting down try again later");
 
-function tooOld(asked: bigint, first: bigint | null): GrpcStatusError {
+export function tooOld(asked: bigint, first: bigint | null): GrpcStatusError {
   const last = first === null ? "" : `, last available: ${first}`;
   return new GrpcStatusError("OUT_OF_RANGE", `broadcast from ${asked} is not available${last}`);
 }

@@ -1,4 +1,4 @@
-import type { FilterSet, MatchedTransaction, TransactionFilter } from "@sluice/geyser";
+import type { FilterSet, MatchedTransaction, SubscribeRequest, TransactionFilter } from "@sluice/geyser";
 import type { Random } from "@sluice/lib";
 import { TransactionMatcher } from "../../events/index.ts";
 import type { PackedMessage } from "../../net/index.ts";
@@ -30,9 +30,9 @@ export class Plans {
   }
 
   /** The plan of these filters, until it is given back. */
-  take(identity: string, filters: FilterSet): Plan {
+  take(identity: string, filters: FilterSet, request: SubscribeRequest): Plan {
     const known = this.#plans.get(identity);
-    const { plan } = known ?? this.#add(identity, filters);
+    const { plan } = known ?? this.#add(new Plan(identity, filters, request));
     plan.holders += 1;
     return plan;
   }
@@ -53,8 +53,8 @@ export class Plans {
     return plan.messages(content, this.#matched.byPlan.get(plan));
   }
 
-  #add(identity: string, filters: FilterSet): { readonly plan: Plan; readonly members: readonly Disposable[] } {
-    const plan = new Plan(identity, filters);
+  #add(plan: Plan): { readonly plan: Plan; readonly members: readonly Disposable[] } {
+    const { identity, filters } = plan;
     const members = (["transactions", "statuses"] as const).flatMap((kind) =>
       filters[kind].map((filter, place) => this.#matcher.add(conditionsOf(filter), planned(plan, kind, place))),
     );

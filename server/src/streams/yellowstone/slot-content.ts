@@ -1,3 +1,4 @@
+import type { ConfirmedTransaction } from "@sluice/encode";
 import {
   type AccountUpdate,
   type BlockParts,
@@ -17,8 +18,9 @@ import type {
   UpdateContent,
 } from "@sluice/geyser";
 import { invariant } from "@sluice/lib";
+import { TransactionView } from "@sluice/parser";
 import { decodeSignature } from "@sluice/wire/base58";
-import type { BlockEvents, BlockReader } from "../../events/index.ts";
+import { type BlockEvents, type BlockReader, TransactionFacts } from "../../events/index.ts";
 import type { FlowBlock } from "../flow/flow-block.ts";
 
 type TransactionEvent = BlockEvents["transactions"][number];
@@ -33,20 +35,29 @@ const noExtras: SlotExtras = { accounts: [], entries: [] };
 const noBalances: readonly never[] = [];
 const signatureBytes = 64;
 
+/** What a transaction says, whether of a block or alone. */
+type ReadTransaction = Pick<TransactionEvent, "signature" | "view" | "facts" | "index">;
+
+interface TransactionBytes {
+  readonly slot: bigint;
+  readonly tagged: Uint8Array;
+  readonly packed: Uint8Array;
+}
+
 /** A transaction of a block; each part is made when it is asked for, and its bytes are those of the block's body. */
 class BlockTransaction implements FilteredTransaction {
-  /** With its tag and length, as it stands in the body. */
+  /** With its tag and length, as it stands in the body; empty outside of one. */
   readonly tagged: Uint8Array;
   readonly packed: Uint8Array;
   readonly #slot: bigint;
-  readonly #event: TransactionEvent;
+  readonly #event: ReadTransaction;
   #keys: ReadonlySet<string> | undefined;
   #asTransaction: UpdateContent | undefined;
   #asStatus: UpdateContent | undefined;
 
-  constructor(event: TransactionEvent, { slot, tagged }: { readonly slot: bigint; readonly tagged: Uint8Array }) {
+  constructor(event: ReadTransaction, { slot, tagged, packed }: TransactionBytes) {
     this.tagged = tagged;
-    this.packed = withoutPrefix(tagged);
+    this.packed = packed;
     this.#slot = slot;
     this.#event = event;
   }
@@ -107,6 +118,16 @@ function withoutPrefix(tagged: Uint8Array): Uint8Array {
   return tagged.subarray(at + 1);
 }
 
+/** A transaction that a node tells by itself. @throws {TypeError} when its bytes are not canonical */
+export function loneTransaction(
+  transaction: ConfirmedTransaction,
+  { slot, index, packed }: { readonly slot: bigint; readonly index: number; readonly packed: Uint8Array },
+): FilteredTransaction {
+  const view = new TransactionView(transaction);
+  const event = { view, index, signature: transaction.signature, facts: new TransactionFacts(view) };
+  return new BlockTransaction(event, { slot, tagged: new Uint8Array(0), packed });
+}
+
 function taggedOf({ transactions }: BlockParts, index: number): Uint8Array {
   const tagged = transactions[index];
   invariant(tagged !== undefined, "a block has as many transactions as its body");
@@ -134,16 +155,17 @@ export class BlockContent implements SlotContent {
   #meta: Uint8Array | undefined;
 
   /** @throws {TypeError} when the bytes of a transaction are not canonical, which no node confirms */
-  constructor({ block, body }: FlowBlock, { reader, nowMs, extras = noExtras }: ContentParts) {
+  constructor({ block, body }: Pick<FlowBlock, "block" | "body">, { reader, nowMs, extras = noExtras }: ContentParts) {
     const parts = blockParts(body);
     const { slot } = block;
     this.slot = slot;
     this.accounts = extras.accounts;
     this.entries = extras.entries;
     this.createdAt = packCreatedAt(nowMs);
-    this.transactions = reader
-      .events(block)
-      .transactions.map((event) => new BlockTransaction(event, { slot, tagged: taggedOf(parts, event.index) }));
+    this.transactions = reader.events(block).transactions.map((event) => {
+      const tagged = taggedOf(parts, event.index);
+      return new BlockTransaction(event, { slot, tagged, packed: withoutPrefix(tagged) });
+    });
     this.#block = block;
     this.#parts = parts;
   }

@@ -43,9 +43,15 @@ export interface StandOptions {
   readonly node?: Parameters<typeof bootFaultyNode>[0];
   /** Credits that the account has. */
   readonly credits?: number;
+  /** Whether the endpoint may ask the node for what blocks do not hold. */
+  readonly hasSource?: boolean;
 }
 
-export async function openStand({ node = {}, credits = Infinity }: StandOptions = {}): Promise<YellowstoneStand> {
+export async function openStand({
+  node = {},
+  credits = Infinity,
+  hasSource = false,
+}: StandOptions = {}): Promise<YellowstoneStand> {
   const resources = new AsyncDisposableStack();
   const faulty = resources.use(await bootFaultyNode({ grpcPort: 0, ...node }));
   const memory = await openMemoryLog(chain);
@@ -66,12 +72,18 @@ export async function openStand({ node = {}, credits = Infinity }: StandOptions 
   const clock = systemClock;
   const endpoint = resources.use(
     new YellowstoneEndpoint(
-      { networkDefault: "devnet", trustedProxies: compileAddressSet([]), version: "0.0.0" },
+      {
+        networkDefault: "devnet",
+        trustedProxies: compileAddressSet([]),
+        version: "0.0.0",
+        heldBytesMax: 64 * 1024 * 1024,
+      },
       {
         clock,
         random: seededRandom(1),
         access: accessOfTests({ keys: keysOf(keys), limits: createLimits({}, { clock }), credits: creditsOf(credits) }),
         flows,
+        nodes: () => (hasSource ? [{ url: faulty.node.grpcUrl ?? "", token: null }] : []),
         events: createYellowstoneEvents(observe),
         requestId: () => "r",
         served: (fact) => facts.push(fact),
