@@ -1,6 +1,6 @@
 import { encodeBlock } from "@sluice/encode";
 import { stringifyJsonExact } from "@sluice/wire/json";
-import { naivelyMeets } from "../../../events/testing/naive-matcher.ts";
+import { naiveTest } from "../../../events/testing/naive-matcher.ts";
 import type { PlayedSocket } from "./played-socket.ts";
 import type { ClientWorld } from "./stream-client.ts";
 import { addresses, pool, type StreamedChain, type WorldBlock } from "./streamed-chain.ts";
@@ -163,9 +163,10 @@ export class PubSubFollower {
 
   #logsOf({ places }: WorldBlock): readonly string[] {
     const filter = this.#mention === null ? { vote: false } : { accountInclude: [this.#mention] };
+    const meets = naiveTest(filter);
     return places.flatMap((place) => {
       const pooled = pool[place];
-      return pooled !== undefined && naivelyMeets(filter, pooled.facts) ? [pooled.transaction.signature] : [];
+      return pooled !== undefined && meets(pooled.facts) ? [pooled.transaction.signature] : [];
     });
   }
 

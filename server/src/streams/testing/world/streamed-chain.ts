@@ -1,10 +1,10 @@
-import { type ConfirmedBlock, type ConfirmedTransaction, isVote, packBlock } from "@sluice/encode";
+import { type ConfirmedBlock, type ConfirmedTransaction, packBlock } from "@sluice/encode";
 import { type Random, seededRandom } from "@sluice/lib";
 import { TransactionView } from "@sluice/parser";
-import type { Slot } from "@sluice/wire/identifiers";
+import { parseAddress, type Slot } from "@sluice/wire/identifiers";
 import { type BlockEvents, BlockReader, updateText } from "../../../events/index.ts";
 import { drawAddresses, drawTransaction, popular } from "../../../events/testing/drawn-transactions.ts";
-import { type NaiveFacts, naiveFacts, naivelyMeets } from "../../../events/testing/naive-matcher.ts";
+import { type NaiveFacts, naiveFacts, naiveTest } from "../../../events/testing/naive-matcher.ts";
 import type { BlockHeader, ChainIdentity, LogRecord } from "../../../log/index.ts";
 import { hashOf } from "../../../log/testing/chain-model.ts";
 import type { StreamSpec } from "../../socket/stream-spec.ts";
@@ -30,23 +30,41 @@ export type ToldSpec = StreamSpec & { readonly commitment: "confirmed" | "finali
 
 /** Transactions, of which blocks are made: drawn once, since to encode them is what costs. */
 const poolRandom = seededRandom(20_261_127);
-export const addresses = drawAddresses(poolRandom, 24);
+export const addresses = drawAddresses(24, () => poolRandom.bytes(32));
 interface PooledTransaction {
   readonly transaction: ConfirmedTransaction;
   readonly facts: NaiveFacts;
 }
-export const pool: readonly PooledTransaction[] = Array.from({ length: 80 }, () => {
-  const drawn = drawTransaction(poolRandom, addresses);
+export const pool: readonly PooledTransaction[] = drawPool(80);
+
+function drawPool(count: number): PooledTransaction[] {
+  const drawn: PooledTransaction[] = [];
+  while (drawn.length < count) {
+    const transaction = drawTransaction(poolRandom, addresses);
+    if (isOfAddresses(transaction)) drawn.push(pooled(transaction));
+  }
+  return drawn;
+}
+
+/** Names that are no address have no place in the body of a block. */
+function isOfAddresses({ meta }: ConfirmedTransaction): boolean {
+  const { preTokenBalances, postTokenBalances, loadedAddresses } = meta ?? {};
+  const owners = [...(preTokenBalances ?? []), ...(postTokenBalances ?? [])].map(({ owner }) => owner);
+  const loaded = [...(loadedAddresses?.writable ?? []), ...(loadedAddresses?.readonly ?? [])];
+  return [...owners, ...loaded].every((text) => text === null || parseAddress(text) !== null);
+}
+
+/** With balances and logs. */
+function pooled(drawn: ConfirmedTransaction): PooledTransaction {
   const keys = new TransactionView(drawn).keys.length;
-  const balances = () => Array.from({ length: keys }, () => BigInt(Math.floor(poolRandom.next() * 4)));
+  const balances = (): bigint[] => Array.from({ length: keys }, () => BigInt(Math.floor(poolRandom.next() * 4)));
   const meta =
     drawn.meta === null
       ? null
       : { ...drawn.meta, preBalances: balances(), postBalances: balances(), logs: ["Program log: a"] };
   const transaction = { ...drawn, meta };
-  const view = new TransactionView(transaction);
-  return { transaction, facts: naiveFacts(view, isVote(view.parsed)) };
-});
+  return { transaction, facts: naiveFacts(new TransactionView(transaction)) };
+}
 
 /** A record, and when an ingester has it. */
 export interface TimedRecord {
@@ -114,9 +132,10 @@ export class StreamedChain {
         ...(failed ? {} : { failed: false }),
         ...(votes ? {} : { vote: false }),
       };
+      const meets = naiveTest(filter);
       return block.places.flatMap((place, index) => {
-        const pooled = pool[place];
-        return pooled !== undefined && naivelyMeets(filter, pooled.facts) ? [index] : [];
+        const each = pool[place];
+        return each !== undefined && meets(each.facts) ? [index] : [];
       });
     }
     if (spec.channel !== "accounts") return [0];
