@@ -243,6 +243,55 @@ describe("hostile clients", () => {
     other.cancel();
   });
 
+  test("a client that never reads holds nobody else up", async () => {
+    using lazy = new PlainClient(stand.port, geyser);
+    const stuck = lazy.duplex("Subscribe", pro);
+    stuck.say({ commitment: "CONFIRMED", blocks: { b: {}, c: {} }, transactions: { t: {}, u: {} }, from_slot: "1" });
+    await stuck.first(1);
+    stuck.pause();
+    const other = await subscribed({ commitment: "CONFIRMED", blocks_meta: { m: {} } });
+    await stand.closeSlots(3);
+    await other.settled();
+    expect(kindsOf(other.messages)).toHaveLength(3);
+    stuck.cancel();
+    other.cancel();
+  });
+
+  test("who comes back at the last whole slot and leaves out what it has had misses nothing", async () => {
+    const request = {
+      commitment: "CONFIRMED",
+      transactions_status: { t: {} },
+      slots: { s: { filter_by_commitment: true } },
+    };
+    const whole = await subscribed(request);
+    const had = new Set<string>();
+    const keyOf = (message: Message): string | null => {
+      const status = message["transaction_status"] as { slot: string; signature: Uint8Array } | null | undefined;
+      return status === null || status === undefined
+        ? null
+        : `${status.slot} ${Buffer.from(status.signature).toString("hex")}`;
+    };
+    const told = (messages: readonly Message[]): string[] => messages.flatMap((message) => keyOf(message) ?? []);
+    let from: string | null = null;
+    for (let round = 0; round < 4; round += 1) {
+      const stream = await subscribed(from === null ? request : { ...request, from_slot: from });
+      await stand.closeSlots(2);
+      await stream.settled();
+      const end = `s ${stand.faulty.node.chain.at("confirmed").slot} CONFIRMED`;
+      await eventually("the stream has caught up", () => kindsOf(stream.messages).includes(end));
+      for (const key of told(stream.messages)) had.add(key);
+      from = `${stand.faulty.node.chain.at("confirmed").slot}`;
+      stream.cancel();
+      // Something happens while it is away.
+      await stand.closeSlots(1);
+    }
+    await whole.settled();
+    const last = told(whole.messages).filter((key) => BigInt(key.split(" ")[0] ?? 0) <= BigInt(from ?? 0));
+    expect(last.length).toBeGreaterThan(5);
+    expect(last.filter((key) => !had.has(key))).toEqual([]);
+    whole.cancel();
+  });
+
   test("a client that closes its own side goes on receiving", async () => {
     const stream = client.duplex("Subscribe", pro);
     stream.say({ commitment: "CONFIRMED", blocks_meta: { m: {} } });
