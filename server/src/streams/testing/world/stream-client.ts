@@ -16,8 +16,8 @@ export interface ClientWorld {
   readonly hasPast: boolean;
   readonly hasGaps: boolean;
   host(): StreamsHost | null;
-  /** The first slot that the log holds; null before it is trimmed. */
-  readonly floor: bigint | null;
+  /** The first slots that the log has held since it was trimmed first. */
+  readonly floors: readonly bigint[];
   failed(what: string): void;
   count(what: "resumes" | "expired" | "slow" | "lagged" | "drained" | "unsubscribed"): void;
 }
@@ -297,11 +297,12 @@ export class StreamClient {
   /** What comes next is no longer held. */
   #beginAgain(want: Want, first: number | null): void {
     this.#world.count("expired");
-    const { floor, hasPast, hasGaps } = this.#world;
+    const { floors, hasPast, hasGaps } = this.#world;
     if (hasPast && !hasGaps) throw new Error("what the ledger holds is told to be gone");
-    if (floor === null) throw new Error("nothing was trimmed, and a cursor has expired");
-    if (!hasPast && (first === null || BigInt(first) < floor)) {
-      throw new Error(`the first slot is told to be ${first}, and all below ${floor} is gone`);
+    if (floors.length === 0) throw new Error("nothing was trimmed, and a cursor has expired");
+    // What is on its way may have been said before the last trim.
+    if (!hasPast && (first === null || !floors.includes(BigInt(first)))) {
+      throw new Error(`the first slot is told to be ${first}, and what was held began at ${floors.join()}`);
     }
     this.#forget(want);
     want.from = first === null ? {} : { from_slot: first };

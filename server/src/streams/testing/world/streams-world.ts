@@ -56,7 +56,7 @@ export class StreamsWorld implements ClientWorld {
   readonly #faults: string[] = [];
   readonly figures = Object.fromEntries(streamsFigures.map((name) => [name, 0])) as StreamsFigures;
   readonly #chains: StreamedChain[] = [];
-  floor: bigint | null = null;
+  floors: bigint[] = [];
   #log: WorldLog | null = null;
   /** Records that wait to be stored, with when they are tried. */
   #records: { atMs: number; record: LogRecord; chain: StreamedChain }[] = [];
@@ -327,12 +327,12 @@ export class StreamsWorld implements ClientWorld {
     const block = held[Math.floor(held.length * (0.3 + 0.6 * this.random.next()))];
     if (block === undefined) return;
     if (this.#log?.trimBelow(block.header.slot as Slot) !== true) return;
-    if (this.floor === null || block.header.slot > this.floor) this.floor = block.header.slot;
+    if (block.header.slot > (this.floors.at(-1) ?? 0n)) this.floors.push(block.header.slot);
   }
 
   async #replace(): Promise<void> {
     this.#chains.unshift(new StreamedChain(this.random, this.#plan, this.#nowMs));
-    this.floor = null;
+    this.floors = [];
     const before = this.#log;
     this.#log = await this.#driver.create(this.chain.identity, this.#plan.writeMs);
     for (const host of this.#hosts) await host?.replace(await this.#log.open(), this.chain.identity);
