@@ -60,13 +60,17 @@ const backoff = { baseMs: 100, maxMs: 10_000 } as const;
 const pingMs = 10_000;
 /** More than lie between processed and finalized. */
 const heldSlotsMax = 512n;
+/** Of slots that are over: they say nothing of which slot is under way. */
+const settledStatuses: ReadonlySet<string> = new Set(["confirmed", "finalized", "dead"]);
 
 /** What the feed is to meet for one stream, and since which slot it does. */
 interface Demand {
   readonly listener: NodeFeedListener;
   /** The number of the request that named it first. */
   readonly request: number;
-  /** The newest slot when the node had read that request; null before. */
+  /** Whether the node has read that request. */
+  isRead: boolean;
+  /** The newest slot that the node may have begun before that; null while it is not known. */
   since: bigint | null;
 }
 
@@ -99,7 +103,7 @@ export class NodeFeed implements Disposable {
 
   /** Asks the node for what the listener wants too, until it is disposed of. */
   join(listener: NodeFeedListener): Disposable {
-    this.#demands.set(listener, { listener, request: this.#requests + 1, since: null });
+    this.#demands.set(listener, { listener, request: this.#requests + 1, isRead: false, since: null });
     this.#ask();
     return {
       [Symbol.dispose]: () => {
@@ -197,7 +201,10 @@ export class NodeFeed implements Disposable {
   /** The ids of pongs are the numbers of requests, which come in order: the oldest unread request has been read. */
   #acknowledged(id: number): void {
     for (const demand of this.#demands.values()) {
-      if (demand.since === null && demand.request <= id) demand.since = this.#newest;
+      if (demand.isRead || demand.request > id) continue;
+      demand.isRead = true;
+      // Before the node has told a slot, the first that it tells may be half over.
+      if (this.#newest >= 0n) demand.since = this.#newest;
     }
   }
 
@@ -237,11 +244,16 @@ export class NodeFeed implements Disposable {
     };
   }
 
+  #began(slot: bigint): void {
+    this.#newest = slot;
+    for (const demand of this.#demands.values()) if (demand.isRead && demand.since === null) demand.since = slot;
+  }
+
   #slot(bytes: Uint8Array, packed: Uint8Array, createdAt: Uint8Array): FeedItem | null {
     const read = readUpdate(bytes);
     if (read.kind !== "slot") return null;
     const { slot, parent, status } = read;
-    if (slot > this.#newest) this.#newest = slot;
+    if (!settledStatuses.has(status) && slot > this.#newest) this.#began(slot);
     if (status === "processed") {
       this.#held.whole(slot);
       this.#held.forget(slot - heldSlotsMax);
