@@ -1,4 +1,4 @@
-import { type ConfirmedBlock, type ConfirmedTransaction, packBlock } from "@sluice/encode";
+import { type ConfirmedBlock, type ConfirmedTransaction, packBlock, packTransaction } from "@sluice/encode";
 import { type Random, seededRandom } from "@sluice/lib";
 import { TransactionView } from "@sluice/parser";
 import { parseAddress, type Slot } from "@sluice/wire/identifiers";
@@ -28,6 +28,9 @@ export interface WorldBlock {
 /** What is told of blocks: their commitment is not `processed`. */
 export type ToldSpec = StreamSpec & { readonly commitment: "confirmed" | "finalized" };
 
+/** Of six in a block the body stays within 4 kB: longer ones are packed by threads, in a time that no seed gives. */
+const transactionBytesMax = 600;
+
 /** Transactions, of which blocks are made: drawn once, since to encode them is what costs. */
 const poolRandom = seededRandom(20_261_127);
 export const addresses = drawAddresses(24, () => poolRandom.bytes(32));
@@ -41,7 +44,8 @@ function drawPool(count: number): PooledTransaction[] {
   const drawn: PooledTransaction[] = [];
   while (drawn.length < count) {
     const transaction = drawTransaction(poolRandom, addresses);
-    if (isOfAddresses(transaction)) drawn.push(pooled(transaction));
+    if (isOfAddresses(transaction) && packTransaction(transaction, 0).length <= transactionBytesMax)
+      drawn.push(pooled(transaction));
   }
   return drawn;
 }
