@@ -263,6 +263,12 @@ describe("what the log no longer holds", () => {
   const slotsOf = (receiver: ToldFlow): number[] => receiver.blocks.map(({ slot }) => Number(slot));
   const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
+  test("is refused where the log closes while the past is asked", async () => {
+    const asked = behind(told(), { slot: slotOf(105) }, pastOf(103, 122));
+    flow.end("closed");
+    await expect(asked).rejects.toThrow("The chain's log is closed");
+  });
+
   test("comes from the past and goes on in the log and live, also in parts of blocks", async () => {
     await appendSlots(100, 130);
     memory.trimBelow(slotOf(120));

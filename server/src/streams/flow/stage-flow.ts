@@ -3,6 +3,7 @@ import {
   type ChainIdentity,
   type ChainLog,
   type Follower,
+  LogError,
   type LogEvent,
   type Stage,
 } from "../../log/index.ts";
@@ -41,6 +42,7 @@ export class StageFlow {
   readonly #catchingUp = new Set<CatchUp>();
   readonly #past: PastReader | null;
   #live: Live | null = null;
+  #isClosed = false;
 
   constructor(stage: Stage, dependencies: StageFlowDependencies) {
     this.#stage = stage;
@@ -60,16 +62,18 @@ export class StageFlow {
     return { ok: true, membership: this.#enter(receiver), cursor };
   }
 
-  /** As `join` from what the log no longer holds. @throws {unknown} as the past does while it is away */
+  /** As `join` from what the log no longer holds. @throws {unknown} as the past does while it is away, and as `join` */
   async joinPast(from: Exclude<FlowFrom, "live">, receiver: FlowReceiver): Promise<FlowOutcome> {
     if (this.#past === null) return this.join(from, receiver);
     const found = await this.#past.begin(from);
+    if (this.#isClosed) throw new LogError("CLOSED", "The chain's log is closed");
     if (!found.ok) return found;
     return { ok: true, membership: this.#catchUpFrom(found.cursor, receiver), cursor: found.cursor };
   }
 
-  /** Ends all receivers. */
+  /** Ends all receivers; nobody joins once the log is closed. */
   end(reason: FlowEnd): void {
+    if (reason === "closed") this.#isClosed = true;
     const live = this.#live;
     this.#live = null;
     void live?.follower.return();

@@ -362,6 +362,22 @@ describe("resuming", () => {
     expect(client.of("undo")).toEqual([]);
   });
 
+  test("from a slot above the head begins with the first block of that slot or a later one", async () => {
+    await streams.append(blocks(100, 103));
+    const client = await streams.connect();
+    client.subscribe("transactions", { from_slot: 106 });
+    await streams.append(blocks(104, 105));
+    await settled(20);
+    expect(told(client)).toEqual([]);
+    await streams.append([blockRecord(header(108, 3, headerOf(105)))]);
+    await eventually("the first block", () => told(client).length === 3);
+    const next = header(109, 2, headerOf(108));
+    await streams.append([blockRecord(next)]);
+    await eventually("the next", () => told(client).length === 5);
+    expect(told(client).slice(3)).toEqual(signaturesOf(next));
+    expect(client.of("undo")).toEqual([]);
+  });
+
   test("what is no longer held is refused with the first slot, and of the free tier what is older than three days", async () => {
     await streams.append(blocks(100, 110));
     const before = await streams.connect();
