@@ -26,7 +26,7 @@ import {
   type Stage,
   stages,
 } from "./records.ts";
-import { positionAfter } from "./steps.ts";
+import { nextStep, positionAfter } from "./steps.ts";
 import type { LogStorage, RecordReceiver } from "./storage.ts";
 
 export interface StoredChainLogOptions {
@@ -248,7 +248,9 @@ export class StoredChainLog implements ChainLog, RecordReceiver, FollowedLog {
     if (block !== undefined && block.slot !== position.slot) return "invalid";
     const isCut = position.index !== null && index.find(position.told.at(-1) ?? position) === undefined;
     const isGone = position.slot < index.floor && (isCut || index.rootAfter(position) === null);
-    return isGone && (!isNowhere(position) || index.floor > 0n) ? "expired" : position;
+    if (isGone && (!isNowhere(position) || index.floor > 0n)) return "expired";
+    // A dead block of which nothing tells where to go back to: the follower would be told no more than this.
+    return nextStep(index, position).kind === "expired" ? "expired" : position;
   }
 
   /** Before the first block of the chain that has the slot or a later one. */

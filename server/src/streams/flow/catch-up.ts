@@ -79,6 +79,8 @@ export class CatchUp {
     try {
       while (await this.#readOn());
     } catch (error) {
+      // Who has left between two steps reads a log that may be closed by then.
+      if (this.#hasLeft) return;
       this.#dependencies.events.flowFailed(this.#dependencies.log.network, error);
       this.end("failed");
     }

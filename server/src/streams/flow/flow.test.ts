@@ -267,6 +267,7 @@ describe("what the log no longer holds", () => {
     const asked = behind(told(), { slot: slotOf(105) }, pastOf(103, 122));
     flow.end("closed");
     await expect(asked).rejects.toThrow("The chain's log is closed");
+    expect(() => flow.join({ stage: "confirmed", from: "live" }, told())).toThrow("The chain's log is closed");
   });
 
   test("comes from the past and goes on in the log and live, also in parts of blocks", async () => {
@@ -298,6 +299,20 @@ describe("what the log no longer holds", () => {
     expect(await behind(receiver, { slot: slotOf(105) }, pastOf(103, 110))).toMatchObject({ ok: true });
     await eventually("the end", () => receiver.end !== null);
     expect([receiver.end, slotsOf(receiver)]).toEqual(["expired", range(105, 109)]);
+  });
+
+  test("is refused where a block died before anything was final, and nothing tells where to go back to", async () => {
+    await appendSlots(100, 104);
+    await append([blockRecord(headerOf(105, headerOf(104), "fork"))]);
+    const first = told();
+    join(first, { slot: slotOf(104) });
+    await eventually("the head", () => first.isLive);
+    const cursor = first.cursors.at(-1) ?? "";
+    await append([blockRecord(headerOf(105)), ...range(106, 130).map((slot) => blockRecord(headerOf(slot)))]);
+    await append([stageOf(headerOf(125), "finalized")]);
+    memory.trimBelow(slotOf(120));
+    const refused = { ok: false, code: "CURSOR_EXPIRED", firstSlot: slotOf(120) } as const;
+    expect(flow.join({ stage: "confirmed", from: { cursor } }, told())).toEqual(refused);
   });
 
   test("takes back a block that died since, and goes on after what was final then", async () => {

@@ -63,6 +63,11 @@ export class NetworkFlow {
     return this.#stages[stage].joinPast(from, receiver);
   }
 
+  /** The first slot from which all of a stage can be told; null when none can. @throws {unknown} as `joinPast` */
+  firstSlot(stage: Stage): Promise<Slot | null> {
+    return this.#stages[stage].firstSlot();
+  }
+
   /** The slot of the newest block of a stage; null while there is none. */
   newest(stage: Stage): Slot | null {
     return this.log.latest(stage)?.slot ?? null;

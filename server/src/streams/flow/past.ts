@@ -85,10 +85,14 @@ export class PastReader {
   }
 
   async #expired(): Promise<Exclude<FlowOutcome, { ok: true }>> {
+    return { ok: false, code: "CURSOR_EXPIRED", firstSlot: await this.firstSlot() };
+  }
+
+  /** The first slot from which all can be had; null when none can. */
+  async firstSlot(): Promise<Slot | null> {
     const { log, past } = this.#dependencies;
     const ofLog = log.earliest()?.slot ?? null;
     const ofPast = await past.firstSlot(log.network);
-    const firstSlot = ofPast === null || (ofLog !== null && ofLog < ofPast) ? ofLog : ofPast;
-    return { ok: false, code: "CURSOR_EXPIRED", firstSlot };
+    return ofPast === null || (ofLog !== null && ofLog < ofPast) ? ofLog : ofPast;
   }
 }

@@ -1,3 +1,4 @@
+import type { Slot } from "@sluice/wire/identifiers";
 import {
   areLevel,
   type ChainIdentity,
@@ -57,6 +58,7 @@ export class StageFlow {
 
   /** @throws {LogError} when the log is closed */
   join(from: FlowFrom, receiver: FlowReceiver): FlowOutcome {
+    this.#requireOpen();
     if (from !== "live") return this.#catchUp(from, receiver);
     const { cursor } = this.#beginLive();
     return { ok: true, membership: this.#enter(receiver), cursor };
@@ -66,9 +68,14 @@ export class StageFlow {
   async joinPast(from: Exclude<FlowFrom, "live">, receiver: FlowReceiver): Promise<FlowOutcome> {
     if (this.#past === null) return this.join(from, receiver);
     const found = await this.#past.begin(from);
-    if (this.#isClosed) throw new LogError("CLOSED", "The chain's log is closed");
+    this.#requireOpen();
     if (!found.ok) return found;
     return { ok: true, membership: this.#catchUpFrom(found.cursor, receiver), cursor: found.cursor };
+  }
+
+  /** The first slot from which all can be told; null when none can. @throws {unknown} as the past does */
+  async firstSlot(): Promise<Slot | null> {
+    return this.#past === null ? (this.#dependencies.log.earliest()?.slot ?? null) : await this.#past.firstSlot();
   }
 
   /** Ends all receivers; nobody joins once the log is closed. */
@@ -81,6 +88,11 @@ export class StageFlow {
     this.#receivers.clear();
     for (const receiver of receivers) this.#guarded(receiver, () => receiver.ended(reason));
     for (const each of [...this.#catchingUp]) each.end(reason);
+  }
+
+  /** Whoever waited for something before it joins may come too late. */
+  #requireOpen(): void {
+    if (this.#isClosed) throw new LogError("CLOSED", "The chain's log is closed");
   }
 
   #enter(receiver: FlowReceiver): FlowMembership {

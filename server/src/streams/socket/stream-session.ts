@@ -346,18 +346,23 @@ export class StreamSession extends ClientSession implements PacedConnection, Che
 
   #subscriptionEnded(subscription: Subscription, end: FlowEnd | "tier"): void {
     const { id: subscriptionId, cursor } = subscription;
-    if (end === "tier" || end === "expired") {
+    if (end === "expired") {
+      this.#release(subscription);
+      void this.#sayExpired(subscription);
+    } else if (end === "tier") {
       this.#release(subscription);
       const days = historyDays[this.#grant.tier];
-      const ofTier = {
-        code: "TIER_REQUIRED",
-        message: `The tier ${this.#grant.tier} reaches ${days} days back`,
-      } as const;
-      const cause = end === "tier" ? ofTier : ({ code: "CURSOR_EXPIRED", cursor } as const);
-      this.#say(errorText({ ...cause, subscriptionId }));
+      const message = `The tier ${this.#grant.tier} reaches ${days} days back`;
+      this.#say(errorText({ code: "TIER_REQUIRED", message, subscriptionId }));
     } else {
       this.#fail(closeCodes.unavailable, { code: "STREAM_UNAVAILABLE", subscriptionId, cursor });
     }
+  }
+
+  /** What comes next is not held: no cursor leads on, but a slot does. */
+  async #sayExpired(subscription: Subscription): Promise<void> {
+    const firstSlot = await subscription.firstSlot().catch(() => null);
+    this.#say(errorText({ code: "CURSOR_EXPIRED", subscriptionId: subscription.id, firstSlot }));
   }
 
   #say(text: string): void {

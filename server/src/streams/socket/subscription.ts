@@ -73,6 +73,11 @@ export class Subscription implements LiveMember {
     return this.#parts.flow.newest(this.#parts.commitment);
   }
 
+  /** The first slot from which it could be told all; null when none. @throws {unknown} while the past cannot be read */
+  firstSlot(): Promise<bigint | null> {
+    return this.#parts.flow.firstSlot(this.#parts.commitment);
+  }
+
   /** After what it was sent. */
   get cursor(): string {
     return this.#replay?.cursor ?? this.#parts.stage.cursor;

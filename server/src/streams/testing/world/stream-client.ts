@@ -274,8 +274,7 @@ export class StreamClient {
     switch (code) {
       case "CURSOR_EXPIRED":
         if (want === undefined) throw new Error("a subscription that is not there has expired");
-        if (subscriptionId === undefined) this.#beginAgain(want, first ?? null);
-        else this.#subscribe(want);
+        this.#beginAgain(want, first ?? null);
         return;
       case "CURSOR_INVALID":
         if (want === undefined || want.chain === this.#world.chain) throw new Error("a cursor of the chain is invalid");
@@ -299,9 +298,10 @@ export class StreamClient {
     this.#world.count("expired");
     const { floors, hasPast, hasGaps } = this.#world;
     if (hasPast && !hasGaps) throw new Error("what the ledger holds is told to be gone");
-    if (floors.length === 0) throw new Error("nothing was trimmed, and a cursor has expired");
+    // A log that had not stored the first block when it was killed begins behind it until that comes again.
+    if (floors.length === 0 && first === null) throw new Error("nothing was trimmed, and a cursor has expired");
     // What is on its way may have been said before the last trim.
-    if (!hasPast && (first === null || !floors.includes(BigInt(first)))) {
+    if (!hasPast && floors.length > 0 && (first === null || !floors.includes(BigInt(first)))) {
       throw new Error(`the first slot is told to be ${first}, and what was held began at ${floors.join()}`);
     }
     this.#forget(want);
