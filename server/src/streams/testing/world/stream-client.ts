@@ -297,7 +297,9 @@ export class StreamClient {
   #beginAgain(want: Want, first: number | null): void {
     this.#world.count("expired");
     const { floors, hasPast, hasGaps } = this.#world;
-    if (hasPast && !hasGaps) throw new Error("what the ledger holds is told to be gone");
+    // From a block that died before anything was final nothing leads back to what the ledger holds.
+    const hadFinal = want.chain.hadFinal(want.from.cursor);
+    if (hasPast && !hasGaps && hadFinal) throw new Error("what the ledger holds is told to be gone");
     // A log that had not stored the first block when it was killed begins behind it until that comes again.
     if (floors.length === 0 && first === null) throw new Error("nothing was trimmed, and a cursor has expired");
     // What is on its way may have been said before the last trim.

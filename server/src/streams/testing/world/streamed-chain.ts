@@ -5,6 +5,7 @@ import { parseAddress, type Slot } from "@sluice/wire/identifiers";
 import { type BlockEvents, BlockReader, updateText } from "../../../events/index.ts";
 import { drawAddresses, drawTransaction, popular } from "../../../events/testing/drawn-transactions.ts";
 import { type NaiveFacts, naiveFacts, naiveTest } from "../../../events/testing/naive-matcher.ts";
+import { decodeCursor } from "../../../log/cursor.ts";
 import type { BlockHeader, ChainIdentity, LogRecord } from "../../../log/index.ts";
 import { hashOf } from "../../../log/testing/chain-model.ts";
 import type { StreamSpec } from "../../socket/stream-spec.ts";
@@ -221,6 +222,12 @@ export class StreamedChain {
       tip = this.#make(`${this.#seed} fork ${slot}`, slot, tip);
       this.#store(tip, fromMs + (slot - firstSlot) * slotMs);
     }
+  }
+
+  /** Whether something was final when the cursor was told; true without one. */
+  hadFinal(cursor: string | undefined): boolean {
+    if (cursor === undefined) return true;
+    return decodeCursor(cursor, { network: "devnet", chain: this.identity })?.finalizedSlot !== null;
   }
 
   #store({ header, block }: WorldBlock, ownMs: number): void {
