@@ -125,19 +125,19 @@ export class Replay implements FlowReceiver {
       this.#slot = slot;
       this.#add({ text: dataText({ channel: spec.channel, id, slot, cursor: within, data }), cursor: within });
     }
-    this.passed(slot, cursor);
+    this.#passed(slot, cursor);
     return null;
   }
 
   undo(_undo: BlockPlace, back: BlockPlace, { cursor }: FlowPosition): void {
     const gone = this.#dependencies.sent.undo(back);
     for (const message of this.#dependencies.undoMessages(gone, cursor)) this.#add(message);
-    this.passed(back.slot, cursor);
+    this.#passed(back.slot, cursor);
   }
 
   gap(gap: FlowGap, { cursor }: Pick<FlowPosition, "cursor">): void {
     this.#add({ text: gapText(this.#options.id, gap, cursor), cursor });
-    this.passed(gap.to, cursor);
+    this.#passed(gap.to, cursor);
   }
 
   ready(): Promise<void> | null {
@@ -172,7 +172,7 @@ export class Replay implements FlowReceiver {
   }
 
   /** All up to there was told; where nothing waits it counts as sent. */
-  passed(slot: bigint, cursor: string): void {
+  #passed(slot: bigint, cursor: string): void {
     this.#slot = slot;
     const last = this.#waiting.at(-1);
     if (last === undefined) this.#cursor = cursor;

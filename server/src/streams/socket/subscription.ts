@@ -46,8 +46,6 @@ export class Subscription implements LiveMember {
   #sent = new SentOnItsOwn(null);
   #group: StreamGroup | null = null;
   #replay: Replay | null = null;
-  /** The slot with which it begins, while the head has not come so far. */
-  #awaited: Slot | null = null;
   #membership: FlowMembership | null = null;
 
   constructor(parts: SubscriptionParts, host: SubscriptionHost) {
@@ -96,8 +94,6 @@ export class Subscription implements LiveMember {
     }
     const { flow, commitment } = this.#parts;
     this.#sent = new SentOnItsOwn("cursor" in from ? this.#before(from.cursor) : null);
-    const head = this.head;
-    this.#awaited = "slot" in from && head !== null && from.slot > head ? from.slot : null;
     const receiver = this.#receiver();
     const outcome = flow.join({ stage: commitment, from }, receiver);
     if (outcome.ok || outcome.code === "CURSOR_INVALID") return this.#begun(outcome);
@@ -128,31 +124,13 @@ export class Subscription implements LiveMember {
   /** What comes first is told in a later step, when the replay is there. */
   #receiver(): FlowReceiver {
     return {
-      block: (block, at) => {
-        if (this.#awaited === null) return this.#replay?.block(block, at) ?? null;
-        if (block.header.slot < this.#awaited) this.#replay?.passed(block.header.slot, at.cursor);
-        else this.#beginAwaited();
-        return null;
-      },
+      block: (block, at) => this.#replay?.block(block, at) ?? null,
       undo: (undo, back, at) => this.#replay?.undo(undo, back, at),
-      gap: (gap, at) => {
-        if (this.#awaited !== null && gap.to < this.#awaited) this.#replay?.passed(gap.to, at.cursor);
-        else this.#replay?.gap(gap, at);
-      },
+      gap: (gap, at) => this.#replay?.gap(gap, at),
       ready: () => this.#replay?.ready() ?? null,
       caughtUp: () => this.#replay?.caughtUp(),
       ended: (end) => this.#replay?.ended(end),
     };
-  }
-
-  /** The first block that is wanted has come: it is told from what came before it on. */
-  #beginAwaited(): void {
-    const { flow, commitment } = this.#parts;
-    const { cursor } = this;
-    this.#awaited = null;
-    this.#membership?.[Symbol.dispose]();
-    const outcome = this.#begun(flow.join({ stage: commitment, from: { cursor } }, this.#receiver()));
-    if (!outcome.ok) this.#host.ended(this, "expired");
   }
 
   #begun(outcome: FlowOutcome): BeginOutcome {
@@ -166,9 +144,7 @@ export class Subscription implements LiveMember {
         sent: this.#sent,
         undoMessages: (gone, at) => this.#undoMessages(gone, at),
         offered: () => this.#host.offered(this),
-        caughtUp: () => {
-          if (this.#awaited === null) this.#goLive();
-        },
+        caughtUp: () => this.#goLive(),
         ended: (end) => this.#host.ended(this, end),
       },
     );

@@ -179,7 +179,7 @@ export class ToldView {
         .filter((index) => isAsked && index > after && (!isTo || index < to.index));
       for (const index of between.toReversed()) found.push({ block: at, index });
       if (at === last?.block) return found.reverse();
-      if (at.isUnavailable && isAsked) this.#needsGap(at);
+      if (at.isUnavailable) this.#needsGap(at);
     }
     return null;
   }
