@@ -298,7 +298,7 @@ export class StreamClient {
     this.#world.count("expired");
     const { floors, hasPast, hasGaps } = this.#world;
     // From a block that died before anything was final nothing leads back to what the ledger holds.
-    const hadFinal = want.chain.hadFinal(want.from.cursor);
+    const hadFinal = want.chain.hadFinal(want.view?.cursor ?? want.from.cursor);
     if (hasPast && !hasGaps && hadFinal) throw new Error("what the ledger holds is told to be gone");
     // A log that had not stored the first block when it was killed begins behind it until that comes again.
     if (floors.length === 0 && first === null) throw new Error("nothing was trimmed, and a cursor has expired");
