@@ -54,7 +54,10 @@ describe("with a node that tells what blocks do not hold, an unmodified client",
         const { ours, theirs } = streams;
         // Sluice asks the node once it is asked itself, in the same order: this one is asked for later.
         using probe = await CollectedStream.open(stand.url, { accounts: { all: accounts } }, "pro");
-        while (told(probe).length === 0) await stand.closeSlots(1);
+        for (let slots = 0; told(probe).length === 0; slots += 1) {
+          expect([slots < 50, probe.ended]).toEqual([true, null]);
+          await stand.closeSlots(1);
+        }
         const first = stand.faulty.node.chain.at("processed").slot + 1n;
         for (let count = level === "FINALIZED" ? 36 : 3; count > 0; count -= 1) {
           await stand.closeSlots(1);
