@@ -47,7 +47,8 @@ export function blocksOf(markdown: string): Block[] {
 const ports = [8899, 8900, 7435, 7440, 7441, 7450, 8691, 9464];
 /** A command that stays in the foreground: the reader leaves it running and goes on in a second terminal. */
 const serverPattern = /^(npm start\b|npx sluice (dev|serve|resolver)\b)/;
-const blockTimeoutMs = 60_000;
+/** A block may have a dozen commands, each a process of its own, beside other tests. */
+const blockTimeoutMs = 180_000;
 
 /**
  * Around each block: a failure of any command fails it, variables last to the next block as they do in a terminal, and
