@@ -86,6 +86,8 @@ describe("config check says what would be opened", () => {
       "engineGrpc http://127.0.0.1:7540",
       "engineGrpcTls https://127.0.0.1:7541",
       "pubsub ws://127.0.0.1:9000",
+      "ws ws://127.0.0.1:8999/ws",
+      "yellowstone http://127.0.0.1:10100",
       "metrics http://127.0.0.1:9564/metrics",
     ]);
     expect(text).not.toContain("not run");
