@@ -34,3 +34,33 @@ export class ConnectionCounts implements ConnectionPlaces {
     return true;
   }
 }
+
+/** The place of one connection, which is given back once, however the connection ends. */
+export class HeldPlace {
+  readonly #places: ConnectionPlaces;
+  readonly #accountId: string;
+  #isHeld = true;
+
+  constructor(places: ConnectionPlaces, accountId: string) {
+    this.#places = places;
+    this.#accountId = accountId;
+  }
+
+  leave(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#places.leave(this.#accountId);
+  }
+
+  /** Gives it back where its account holds more than `max`: true, and the connection must end. */
+  async leaveBeyond(max: number): Promise<boolean> {
+    if (!this.#isHeld || !(await this.#places.leaveBeyond(this.#accountId, max))) return false;
+    if (this.#isHeld) {
+      this.#isHeld = false;
+      return true;
+    }
+    // It was given back meanwhile: the other one is another connection's.
+    await this.#places.enter(this.#accountId, Number.MAX_SAFE_INTEGER);
+    return false;
+  }
+}

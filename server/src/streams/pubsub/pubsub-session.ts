@@ -8,6 +8,7 @@ import type { LimitDecision } from "../../limits/index.ts";
 import { ClientSession, type FrameBatch, InboundBounds } from "../../net/index.ts";
 import type { AdmittedClient } from "../delivery/admission.ts";
 import { ConnectionMeter } from "../delivery/connection-meter.ts";
+import { HeldPlace } from "../delivery/connection-places.ts";
 import type { PacedConnection } from "../delivery/message-pacer.ts";
 import { type OutboundMessage, Outbox } from "../delivery/outbox.ts";
 import { type ClientCall, readMessage } from "./client-messages.ts";
@@ -30,14 +31,15 @@ export class PubSubSession extends ClientSession implements PacedConnection, Che
   readonly #subscriptions: ClientSubscriptions;
   /** What the key may do now: narrowed as its account is, while the connection lasts. */
   #grant: Grant;
+  readonly #place: HeldPlace;
   /** Null before the first call of an unknown method. */
   #link: NodeLink | null = null;
-  #hasLeft = false;
 
   constructor(client: AdmittedClient, grant: Grant, dependencies: SessionDependencies) {
     super(client.requestId, new InboundBounds(inbound, dependencies));
     this.#client = client;
     this.#grant = grant;
+    this.#place = new HeldPlace(dependencies.places, grant.accountId);
     this.#dependencies = dependencies;
     const { requestId, startedMs, request } = client;
     const { accountId, keyId } = grant;
@@ -171,25 +173,11 @@ export class PubSubSession extends ClientSession implements PacedConnection, Che
         return;
       }
       this.#grant = outcome.grant;
-      await this.#leaveBeyond(platformTierLimits[outcome.grant.tier].webSocketConnections);
+      if (await this.#place.leaveBeyond(platformTierLimits[outcome.grant.tier].webSocketConnections))
+        this.#end(closeCodes.rateLimited, "RATE_LIMIT_EXCEEDED");
     } catch (error) {
       events.internalError("pubsub", error, { requestId: this.requestId });
     }
-  }
-
-  /** Ends the connection where its account holds more than `max`. */
-  async #leaveBeyond(max: number): Promise<void> {
-    const { places } = this.#dependencies;
-    const { accountId } = this.#grant;
-    if (this.#hasLeft || !(await places.leaveBeyond(accountId, max))) return;
-    if (this.#hasLeft) {
-      // It ended meanwhile and gave its place back itself: the other one is another connection's.
-      await places.enter(accountId, Number.MAX_SAFE_INTEGER);
-      return;
-    }
-    this.#hasLeft = true;
-    this.#dependencies.pacer.leave(this);
-    this.#end(closeCodes.rateLimited, "RATE_LIMIT_EXCEEDED");
   }
 
   /** The node of the client's own link; what is shared is of no one node. */
@@ -274,10 +262,8 @@ export class PubSubSession extends ClientSession implements PacedConnection, Che
 
   /** Gives its place back once, as soon as it is to end: the next connection is counted without it. */
   #leave(): void {
-    if (this.#hasLeft) return;
-    this.#hasLeft = true;
     this.#dependencies.pacer.leave(this);
-    this.#dependencies.places.leave(this.#grant.accountId);
+    this.#place.leave();
   }
 
   /** Ends the session; a `code` is sent to the client before it is closed. */

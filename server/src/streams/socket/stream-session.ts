@@ -7,6 +7,7 @@ import { LogError } from "../../log/index.ts";
 import { ClientSession, type FrameBatch, InboundBounds } from "../../net/index.ts";
 import type { AdmittedClient, Recheck } from "../delivery/admission.ts";
 import { ConnectionMeter } from "../delivery/connection-meter.ts";
+import { HeldPlace } from "../delivery/connection-places.ts";
 import type { PacedConnection } from "../delivery/message-pacer.ts";
 import type { FlowEnd, FlowFrom } from "../flow/flow-receiver.ts";
 import { type Ref, readClientMessage, type StreamRequest } from "./client-messages.ts";
@@ -56,12 +57,13 @@ export class StreamSession extends ClientSession implements PacedConnection, Che
   /** The ids of subscriptions whose beginning is being looked for in the past. */
   readonly #beginning = new Set<string>();
   #grant: Grant;
-  #hasLeft = false;
+  readonly #place: HeldPlace;
 
   constructor(client: AdmittedClient, grant: Grant, services: SessionServices) {
     super(client.requestId, new InboundBounds(inbound, services));
     this.#client = client;
     this.#grant = grant;
+    this.#place = new HeldPlace(services.places, grant.accountId);
     this.#services = services;
     const { requestId, startedMs, request } = client;
     const { accountId, keyId } = grant;
@@ -156,25 +158,11 @@ export class StreamSession extends ClientSession implements PacedConnection, Che
         return;
       }
       this.#grant = found.grant;
-      await this.#leaveBeyond(platformTierLimits[found.grant.tier].webSocketConnections);
+      if (await this.#place.leaveBeyond(platformTierLimits[found.grant.tier].webSocketConnections))
+        this.#fail(closeCodes.rateLimited, { code: "RATE_LIMIT_EXCEEDED" });
     } catch (error) {
       events.internalError("ws", error, { requestId: this.requestId });
     }
-  }
-
-  /** Ends the connection where its account holds more than `max`. */
-  async #leaveBeyond(max: number): Promise<void> {
-    const { places } = this.#services;
-    const { accountId } = this.#grant;
-    if (this.#hasLeft || !(await places.leaveBeyond(accountId, max))) return;
-    if (this.#hasLeft) {
-      // It ended meanwhile and gave its place back itself: the other one is another connection's.
-      await places.enter(accountId, Number.MAX_SAFE_INTEGER);
-      return;
-    }
-    this.#hasLeft = true;
-    this.#services.pacer.leave(this);
-    this.#fail(closeCodes.rateLimited, { code: "RATE_LIMIT_EXCEEDED" });
   }
 
   /** A replay that comes no nearer to the head ends the connection; looked at each second. */
@@ -393,9 +381,7 @@ export class StreamSession extends ClientSession implements PacedConnection, Che
   /** Gives its place back once, as soon as it is to end: the next connection is counted without it. */
   #leave(): void {
     this.#services.pacer.leave(this);
-    if (this.#hasLeft) return;
-    this.#hasLeft = true;
-    this.#services.places.leave(this.#grant.accountId);
+    this.#place.leave();
   }
 
   /** Ends the session; an `error` is sent to the client before it is closed. */

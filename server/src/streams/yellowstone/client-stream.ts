@@ -39,8 +39,6 @@ export interface ClientStreamDependencies {
 export class ClientStream {
   /** As the key was looked at last. */
   grant: Grant;
-  /** Whether it holds one of the account's places for connections. */
-  hasPlace = true;
   readonly #dependencies: ClientStreamDependencies;
   readonly #outgoing: Outgoing;
   readonly #bounds: InboundBounds;
@@ -96,12 +94,6 @@ export class ClientStream {
     }
     // One that waits says as much.
     if (this.#outgoing.waitingBytes === 0) this.#say(packPing());
-  }
-
-  /** Its place has been taken away. */
-  endWithoutPlace(fault: GrpcStatusError): void {
-    this.hasPlace = false;
-    this.end(fault);
   }
 
   end(fault: GrpcStatusError): void {

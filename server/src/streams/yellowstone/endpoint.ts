@@ -21,7 +21,7 @@ import {
   unary,
 } from "../../net/index.ts";
 import { ConnectionMeter, type ConnectionMeterDependencies } from "../delivery/connection-meter.ts";
-import { ConnectionCounts, type ConnectionPlaces } from "../delivery/connection-places.ts";
+import { ConnectionCounts, type ConnectionPlaces, HeldPlace } from "../delivery/connection-places.ts";
 import type { Flows, NetworkFlow } from "../flow/flows.ts";
 import { admitCaller, type GeyserCaller } from "./caller.ts";
 import { chainAnswers } from "./chain-answers.ts";
@@ -65,6 +65,7 @@ const service = "geyser.Geyser";
 const closedStatus = 200;
 
 interface OpenStream {
+  readonly place: HeldPlace;
   readonly stream: ClientStream;
   readonly caller: GeyserCaller;
   readonly meter: ConnectionMeter;
@@ -122,7 +123,7 @@ export class YellowstoneEndpoint implements Disposable {
     for (const feed of this.#feeds.values()) feed[Symbol.dispose]();
   }
 
-  async #recheckOne({ stream, caller }: OpenStream): Promise<void> {
+  async #recheckOne({ stream, caller, place }: OpenStream): Promise<void> {
     const again = await caller.recheck();
     if (again instanceof GrpcStatusError) {
       // While keys cannot be looked up, the answer before stands.
@@ -131,7 +132,7 @@ export class YellowstoneEndpoint implements Disposable {
     }
     stream.grant = again;
     const { webSocketConnections } = platformTierLimits[again.tier];
-    if (await this.#places.leaveBeyond(again.accountId, webSocketConnections)) stream.endWithoutPlace(tooMany());
+    if (await place.leaveBeyond(webSocketConnections)) stream.end(tooMany());
   }
 
   #implementation(host: GrpcContext): GrpcService["implementation"] {
@@ -170,6 +171,7 @@ export class YellowstoneEndpoint implements Disposable {
     const { grant, network } = caller;
     const { webSocketConnections } = platformTierLimits[grant.tier];
     if (!(await this.#places.enter(grant.accountId, webSocketConnections))) throw tooMany();
+    const place = new HeldPlace(this.#places, grant.accountId);
     const { requestId } = context;
     const { accountId, keyId } = grant;
     const meter = new ConnectionMeter(
@@ -189,11 +191,11 @@ export class YellowstoneEndpoint implements Disposable {
       sent: (messages) => events.messagesSent(messages),
       lagged: () => events.lagged(),
     });
-    const open = { stream, caller, meter };
+    const open = { stream, caller, meter, place };
     this.#streams.add(open);
     responses.onClose(() => {
       this.#streams.delete(open);
-      if (stream.hasPlace) this.#places.leave(accountId);
+      place.leave();
       void meter.end(closedStatus, "");
     });
     return stream;
