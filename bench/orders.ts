@@ -8,3 +8,21 @@ export async function* ordersOf<T>(stream: ReadableStream<Uint8Array>): AsyncGen
     for (const line of lines) yield JSON.parse(line) as T;
   }
 }
+
+/** A program of a benchmark in a process of its own, with orders to it and answers of it as lines of JSON. */
+export function startOrdered<Order, Answer>(path: string, args: readonly string[]) {
+  const child = Bun.spawn([process.execPath, path, ...args], { stdio: ["pipe", "pipe", "inherit"] });
+  const lines = ordersOf<Record<string, Answer>>(child.stdout);
+  return {
+    pid: child.pid,
+    next: async () => (await lines.next()).value ?? {},
+    order: (order: Order) => {
+      child.stdin.write(`${JSON.stringify(order)}\n`);
+      child.stdin.flush();
+    },
+    end: async () => {
+      child.kill();
+      await child.exited;
+    },
+  };
+}

@@ -8,10 +8,11 @@ import { createInterface } from "node:readline";
 import { Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
 import { protoFiles, protoLoading } from "@sluice/contract/proto";
-import { type ConfirmedBlock, encodeBlock, packBlock, packTransaction, unpackBlock } from "@sluice/encode";
-import { packBlockUpdate, packSlot, packUpdate, type SlotStatus } from "@sluice/encode/updates";
+import { type ConfirmedBlock, encodeBlock, packBlock, unpackBlock } from "@sluice/encode";
+import { packSlot, packUpdate, type SlotStatus } from "@sluice/encode/updates";
 import { stringifyJsonExact } from "@sluice/wire/json";
 import { confirmedBlocksOf, type Workload } from "../chain-ledger/blocks.ts";
+import { updateOf } from "../yellowstone/blocks.ts";
 import { now } from "./now.ts";
 
 export interface NodePlan {
@@ -34,16 +35,7 @@ const finalizedAfter = 31;
 const genesisHash = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG";
 
 function made(block: ConfirmedBlock): MadeBlock {
-  const content = packBlockUpdate({
-    block,
-    transactions: block.transactions.map((each, index) => packTransaction(each, index)),
-    accounts: [],
-    entries: [],
-    executedTransactionCount: block.transactions.length,
-    updatedAccountCount: 0,
-    entriesCount: 0,
-  });
-  return { blockhash: block.blockhash, body: packBlock(block), update: packUpdate(["all"], content, 0) };
+  return { blockhash: block.blockhash, body: packBlock(block), update: updateOf(block) };
 }
 
 const blocks = Array.from(confirmedBlocksOf(plan.workload, { ...plan, seed: 1 }), made);

@@ -6,7 +6,7 @@
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { ordersOf } from "../orders.ts";
+import { startOrdered } from "../orders.ts";
 import { treeCpu } from "../rpc/process-cpu.ts";
 import type { ClientOrder } from "./clients.ts";
 import type { NodeOrder } from "./node.ts";
@@ -24,24 +24,8 @@ const { values } = parseArgs({
 const clients = Number(values.clients);
 const notifications = Number(values.notifications);
 
-function start<O>(file: string, ...args: string[]) {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, file), ...args], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const lines = ordersOf<Record<string, string | number>>(child.stdout);
-  return {
-    pid: child.pid,
-    next: async () => (await lines.next()).value ?? {},
-    order: (order: O) => {
-      child.stdin.write(`${JSON.stringify(order)}\n`);
-      child.stdin.flush();
-    },
-    end: async () => {
-      child.kill();
-      await child.exited;
-    },
-  };
-}
+const start = <Order>(file: string, ...args: string[]) =>
+  startOrdered<Order, string | number>(join(import.meta.dir, file), args);
 
 interface Figures {
   readonly micros: number;

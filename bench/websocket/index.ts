@@ -7,7 +7,7 @@
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { ordersOf } from "../orders.ts";
+import { startOrdered } from "../orders.ts";
 import { treeCpu } from "../rpc/process-cpu.ts";
 import type { ClientOrder } from "./clients.ts";
 import type { Order, Way } from "./server.ts";
@@ -24,24 +24,8 @@ const connections = Number(values.connections);
 const messages = Number(values.messages);
 const ways: readonly Way[] = ["tunnel", "own", "runtime"];
 
-function start<O>(file: string, args: readonly string[]) {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, file), ...args], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const lines = ordersOf<Record<string, number>>(child.stdout);
-  return {
-    pid: child.pid,
-    next: async () => (await lines.next()).value ?? {},
-    order: (order: O) => {
-      child.stdin.write(`${JSON.stringify(order)}\n`);
-      child.stdin.flush();
-    },
-    end: async () => {
-      child.kill();
-      await child.exited;
-    },
-  };
-}
+const start = <Order>(file: string, args: readonly string[]) =>
+  startOrdered<Order, number>(join(import.meta.dir, file), args);
 
 const residentKb = async (pid: number): Promise<number> =>
   Number(/VmRSS:\s+(\d+)/.exec(await Bun.file(`/proc/${pid}/status`).text())?.[1] ?? 0);

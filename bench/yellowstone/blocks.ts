@@ -1,4 +1,5 @@
-import type { ConfirmedBlock, ConfirmedTransaction, TransactionMeta } from "@sluice/encode";
+import { type ConfirmedBlock, type ConfirmedTransaction, packTransaction, type TransactionMeta } from "@sluice/encode";
+import { packBlockUpdate, packUpdate } from "@sluice/encode/updates";
 import { seededRandom } from "@sluice/lib";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
@@ -108,4 +109,18 @@ export function makeBlocks(count: number): ConfirmedBlock[] {
     transactions: [...Array.from({ length: votesOfBlock }, vote), ...Array.from({ length: swapsOfBlock }, swap)],
     rewards: [],
   }));
+}
+
+/** What a node sends of a block to a stream of all of its transactions. */
+export function updateOf(block: ConfirmedBlock): Uint8Array {
+  const content = packBlockUpdate({
+    block,
+    transactions: block.transactions.map((each, index) => packTransaction(each, index)),
+    accounts: [],
+    entries: [],
+    executedTransactionCount: block.transactions.length,
+    updatedAccountCount: 0,
+    entriesCount: 0,
+  });
+  return packUpdate(["all"], content, 0);
 }

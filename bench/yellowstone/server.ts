@@ -2,25 +2,13 @@
 import { Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
 import { protoFiles, protoLoading } from "@sluice/contract/proto";
-import { packTransaction } from "@sluice/encode";
-import { packBlockUpdate, packSlot, packUpdate } from "@sluice/encode/updates";
-import { makeBlocks } from "./blocks.ts";
+import { packSlot, packUpdate } from "@sluice/encode/updates";
+import { makeBlocks, updateOf } from "./blocks.ts";
 
 const distinct = Number(process.argv[2]);
 const rounds = Number(process.argv[3]);
 
-const updates = makeBlocks(distinct).map((block) => {
-  const content = packBlockUpdate({
-    block,
-    transactions: block.transactions.map((each, index) => packTransaction(each, index)),
-    accounts: [],
-    entries: [],
-    executedTransactionCount: block.transactions.length,
-    updatedAccountCount: 0,
-    entriesCount: 0,
-  });
-  return packUpdate(["all"], content, 0);
-});
+const updates = makeBlocks(distinct).map(updateOf);
 const loaded = loadSync(protoFiles.geyser, protoLoading)["geyser.Geyser"] as ServiceDefinition;
 const raw = { ...loaded["Subscribe"], responseSerialize: (bytes: Uint8Array) => Buffer.from(bytes) };
 
