@@ -101,7 +101,7 @@ export const layered: readonly Layered[] = [
       ["paging", "postgres-pool", "schema", "tables"],
       ["pools"],
       ["connection", "engine-migration", "lease-books", "migrate", "postgres", "rows", "sqlite", "touches"],
-      ["booked-advances", "key-changes"],
+      ["booked-advances", "fenced-connection", "key-changes", "row-statement"],
       [
         "accounts",
         "audit",

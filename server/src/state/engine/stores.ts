@@ -4,7 +4,7 @@ import type { EngineState, EngineStores } from "../engine-records.ts";
 import { Bundles } from "./bundles.ts";
 import { Cursors } from "./cursors.ts";
 import { EncryptionKeys } from "./encryption-keys.ts";
-import { FencedConnection } from "./fenced-connection.ts";
+import { FencedConnection } from "../fenced-connection.ts";
 import { Replays } from "./replays.ts";
 import { Reputations } from "./reputations.ts";
 import { Searchers } from "./searchers.ts";

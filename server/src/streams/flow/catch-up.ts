@@ -1,8 +1,8 @@
+import type { PastReader } from "../../history/index.ts";
 import { type ChainIdentity, type ChainLog, cursorWithin, type Follower, type Stage } from "../../log/index.ts";
 import type { StreamsEvents } from "../events.ts";
 import type { FlowBlocks } from "./flow-block.ts";
 import type { FlowEnd, FlowReceiver } from "./flow-receiver.ts";
-import type { PastReader } from "./past.ts";
 import type { ReplayTurns } from "./replay-turns.ts";
 import { type ToldEvent, tellingOf } from "./telling.ts";
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { seededRandom } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
+import type { PastBlocks } from "../../history/index.ts";
 import { blockOfHeader, blockRecord } from "../../history/testing/blocks.ts";
 import { type ChainLog, cursorWithin, type LogRecord } from "../../log/index.ts";
 import { chain, headerOf, modelChain, slotOf, stageOf } from "../../log/testing/chain-model.ts";
@@ -10,7 +11,6 @@ import { createStreamsEvents } from "../events.ts";
 import { ToldFlow, type ToldOptions } from "../testing/told-flow.ts";
 import type { FlowBlock } from "./flow-block.ts";
 import { NetworkFlow } from "./flows.ts";
-import type { PastBlocks } from "./past.ts";
 
 let memory: MemoryLog;
 let flow: NetworkFlow;

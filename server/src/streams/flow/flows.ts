@@ -1,11 +1,11 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { Slot } from "@sluice/wire/identifiers";
 import { BlockReader } from "../../events/index.ts";
+import type { PastBlocks } from "../../history/index.ts";
 import type { ChainIdentity, ChainLog, ChainLogs, Stage } from "../../log/index.ts";
 import type { StreamsEvents } from "../events.ts";
 import { FlowBlocks } from "./flow-block.ts";
 import type { FlowEnd, FlowFrom, FlowOutcome, FlowReceiver } from "./flow-receiver.ts";
-import type { PastBlocks } from "./past.ts";
 import { ReplayTurns } from "./replay-turns.ts";
 import { StageFlow } from "./stage-flow.ts";
 

@@ -1,4 +1,5 @@
 import type { Slot } from "@sluice/wire/identifiers";
+import { type PastBlocks, PastReader } from "../../history/index.ts";
 import {
   areLevel,
   type ChainIdentity,
@@ -12,7 +13,6 @@ import type { StreamsEvents } from "../events.ts";
 import { CatchUp } from "./catch-up.ts";
 import type { FlowBlocks } from "./flow-block.ts";
 import type { FlowEnd, FlowFrom, FlowMembership, FlowOutcome, FlowReceiver } from "./flow-receiver.ts";
-import { type PastBlocks, PastReader } from "./past.ts";
 import type { ReplayTurns } from "./replay-turns.ts";
 import { tellingOf } from "./telling.ts";
 

@@ -1,9 +1,9 @@
 import { MalformedBytes } from "@sluice/wire/bytes";
+import type { PastEvent } from "../../history/index.ts";
 import type { ChainIdentity, ChainLog, LogEvent, Stage } from "../../log/index.ts";
 import type { StreamsEvents } from "../events.ts";
 import type { FlowBlocks } from "./flow-block.ts";
 import type { FlowReceiver } from "./flow-receiver.ts";
-import type { PastEvent } from "./past.ts";
 
 /** What is needed to tell events of a log to receivers. */
 export interface Telling {

@@ -1,4 +1,4 @@
-import type { PastBlocks } from "../../flow/past.ts";
+import type { PastBlocks } from "../../../history/index.ts";
 import type { StreamedChain, WorldBlock } from "./streamed-chain.ts";
 
 /** What the ledger holds of a chain: all that is final, but for what nobody has. */

@@ -1,7 +1,7 @@
 import { type Clock, type Random, seededRandom } from "@sluice/lib";
+import type { PastBlocks } from "../../../history/index.ts";
 import type { ChainIdentity, ChainLog, ChainLogListener } from "../../../log/index.ts";
 import { createLog, createMetrics } from "../../../observe/index.ts";
-import type { PastBlocks } from "../../flow/past.ts";
 import {
   ConnectionCounts,
   createStreamsEvents,

@@ -1,9 +1,9 @@
 import { SluiceError } from "@sluice/contract/errors";
-import type { StoreConnection } from "../connection.ts";
-import { newStateError } from "../errors.ts";
-import type { GroupKind } from "../group-commit.ts";
-import type { LeaseRecord } from "../lease-records.ts";
-import type { Db, Tx } from "../tables.ts";
+import type { StoreConnection } from "./connection.ts";
+import { newStateError } from "./errors.ts";
+import type { GroupKind } from "./group-commit.ts";
+import type { LeaseRecord } from "./lease-records.ts";
+import type { Db, Tx } from "./tables.ts";
 
 type AnyKind = GroupKind<unknown, unknown, Tx>;
 

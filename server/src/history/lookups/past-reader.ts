@@ -1,8 +1,7 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { PastBlock } from "../../history/index.ts";
 import type { BlockPlace, ChainLog, Stage } from "../../log/index.ts";
-import type { FlowOutcome } from "./flow-receiver.ts";
+import type { PastBlock } from "./past-blocks.ts";
 
 /** The final blocks that are held elsewhere for longer than the log holds them. Reads throw while it is away. */
 export interface PastBlocks {
@@ -18,6 +17,13 @@ export interface PastBlocks {
 export type PastEvent =
   | (PastBlock & { readonly type: "past"; readonly skip: number; readonly cursor: string })
   | { readonly type: "undo"; readonly undo: BlockPlace; readonly back: BlockPlace; readonly cursor: string };
+
+/** Where a reader of the past begins, or why it cannot. */
+export type PastBegin =
+  | { readonly ok: true; readonly cursor: string }
+  | { readonly ok: false; readonly code: "CURSOR_INVALID" }
+  /** `firstSlot` is the first that can be had; null when none can. */
+  | { readonly ok: false; readonly code: "CURSOR_EXPIRED"; readonly firstSlot: Slot | null };
 
 export interface PastReaderDependencies {
   readonly log: Pick<ChainLog, "network" | "placeOf" | "cursorAfter" | "earliest">;
@@ -38,9 +44,7 @@ export class PastReader {
   }
 
   /** The cursor before the first block of a slot or a later one, or after a cursor; or why there is none. */
-  async begin(
-    from: { readonly slot: Slot } | { readonly cursor: string },
-  ): Promise<{ readonly ok: true; readonly cursor: string } | Exclude<FlowOutcome, { ok: true }>> {
+  async begin(from: { readonly slot: Slot } | { readonly cursor: string }): Promise<PastBegin> {
     const { log, past } = this.#dependencies;
     if ("cursor" in from) {
       const place = log.placeOf(from.cursor, this.#stage);
@@ -84,7 +88,7 @@ export class PastReader {
     return { type: "undo", undo: { slot, blockhash }, back, cursor: log.cursorAfter(this.#stage, back) };
   }
 
-  async #expired(): Promise<Exclude<FlowOutcome, { ok: true }>> {
+  async #expired(): Promise<PastBegin> {
     return { ok: false, code: "CURSOR_EXPIRED", firstSlot: await this.firstSlot() };
   }
 
