@@ -19,7 +19,7 @@ export type PastEvent =
   | { readonly type: "undo"; readonly undo: BlockPlace; readonly back: BlockPlace; readonly cursor: string };
 
 /** Where a reader of the past begins, or why it cannot. */
-export type PastBegin =
+type PastBegin =
   | { readonly ok: true; readonly cursor: string }
   | { readonly ok: false; readonly code: "CURSOR_INVALID" }
   /** `firstSlot` is the first that can be had; null when none can. */

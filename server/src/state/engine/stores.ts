@@ -1,10 +1,10 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { Connection, StoreConnection } from "../connection.ts";
 import type { EngineState, EngineStores } from "../engine-records.ts";
+import { FencedConnection } from "../fenced-connection.ts";
 import { Bundles } from "./bundles.ts";
 import { Cursors } from "./cursors.ts";
 import { EncryptionKeys } from "./encryption-keys.ts";
-import { FencedConnection } from "../fenced-connection.ts";
 import { Replays } from "./replays.ts";
 import { Reputations } from "./reputations.ts";
 import { Searchers } from "./searchers.ts";
