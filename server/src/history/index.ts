@@ -11,6 +11,6 @@ export { ChainBackfill } from "./backfill/chain-backfill.ts";
 export { createHistoryEvents, type HistoryEvents, historyMetrics } from "./events.ts";
 export { HistoryApp, historyMethods, historyPath } from "./http/history-app.ts";
 export { Lookups } from "./lookups/lookups.ts";
-export { LedgerBlocks, type PastBlock } from "./lookups/past-blocks.ts";
+export { LedgerBlocks } from "./lookups/past-blocks.ts";
 export { type PastBlocks, type PastEvent, PastReader } from "./lookups/past-reader.ts";
 export { LedgerWriter } from "./writer/ledger-writer.ts";
