@@ -7,6 +7,7 @@ import {
   engineSteps,
 } from "./engine-migration.ts";
 import type { Migration } from "./schema.ts";
+import { webhookSteps } from "./webhook-migration.ts";
 
 /**
  * The schema's history. A migration that has been released never changes (its checksum is recorded where it was
@@ -303,4 +304,5 @@ export const migrations: readonly Migration[] = [
       { index: "saved_queries_by_account", on: "saved_queries", columns: ["account_id"] },
     ],
   },
+  { number: 22, name: "webhooks and what waits for their delivery", steps: webhookSteps },
 ];

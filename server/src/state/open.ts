@@ -30,6 +30,7 @@ import type { Db, Tx } from "./tables.ts";
 import { runInTurn } from "./turns.ts";
 import { UpstreamNodes } from "./upstream-nodes.ts";
 import { UpstreamOrders } from "./upstream-orders.ts";
+import { Webhooks } from "./webhooks/webhooks.ts";
 
 export interface StateOptions {
   /** The data directory; used, and held against other processes, only without `databaseUrl`. */
@@ -135,6 +136,7 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
     served: new Credits(connection, "served_requests"),
     sessions: new Sessions(connection),
     savedQueries: new SavedQueries(connection),
+    webhooks: new Webhooks(connection),
     audit: new Audit(connection),
     upstreamOrders: new UpstreamOrders(connection),
     upstreamNodes: new UpstreamNodes(connection),

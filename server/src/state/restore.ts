@@ -166,6 +166,11 @@ async function raise(tx: Tx, { epochs, revision }: Seen): Promise<void> {
       .values({ name, epoch: epoch + raisedBy, beats: 0n, holder: "" })
       .execute();
   }
+  // Its workers are gone, and none of them may write an outcome any more.
+  await tx
+    .updateTable("webhook_queues")
+    .set(({ eb }) => ({ holder: "", epoch: eb("epoch", "+", raisedBy) }))
+    .execute();
   for (const row of await tx.selectFrom("revisions").selectAll().execute()) {
     const raised = (row.revision > revision ? row.revision : revision) + raisedBy;
     await tx.updateTable("revisions").set({ revision: raised }).where("name", "=", row.name).execute();

@@ -1,12 +1,15 @@
 import type { Network } from "@sluice/contract/tiers";
 
 /** What secrets are sealed for. */
-export type SecretKind = "node" | "encryption key";
+export type SecretKind = "node" | "encryption key" | "webhook";
 
 /** A secret as it is stored: sealed by its owner under a master key, or plain as under `dev`. */
 export interface StoredSecret {
   readonly kind: SecretKind;
-  /** Unique in its kind, in an order of its bytes: `network/label` of a node, the id of an encryption key. */
+  /**
+   * Unique in its kind, in an order of its bytes: `network/label` of a node, the id of an encryption key or of a
+   * webhook, with `/next` after it for the secret that it is being given.
+   */
   readonly place: string;
   /** What it is bound to when it is sealed. */
   readonly secretId: string;

@@ -3,6 +3,9 @@ import type { StoreConnection } from "./connection.ts";
 import { nodeSecretPrefix, type SecretKind, type SecretStore, type StoredSecret } from "./secret-records.ts";
 import type { Db, Tx } from "./tables.ts";
 import { checkCount } from "./values.ts";
+import { webhookSecretId } from "./webhook-records.ts";
+import { recordWebhookChange } from "./webhooks/changes.ts";
+import { toWebhook } from "./webhooks/rows.ts";
 
 const batchMax = 1_000;
 
@@ -60,8 +63,61 @@ const encryptionKeys: Source = {
   },
 };
 
+/** `id`, and `id/next` of a secret that is rotated in; `/` is in no id. */
+const nextPlace = sql<string>`id || '/next'`;
+const nextEnding = "/next";
+const webhookOf = (place: string): string => (place.endsWith(nextEnding) ? place.slice(0, -nextEnding.length) : place);
+
+const webhooks: Source = {
+  kind: "webhook",
+  secretId: (place) => webhookSecretId(webhookOf(place)),
+  read: async (db, after, limit) => {
+    const from = after ?? "";
+    const present = await db
+      .selectFrom("webhooks")
+      .select(["id as place", "secret as stored"])
+      .where("id", ">", from)
+      .orderBy("id")
+      .limit(limit)
+      .execute();
+    const next = await db
+      .selectFrom("webhooks")
+      .select([nextPlace.as("place"), "next_secret as stored"])
+      .where("id", ">=", webhookOf(from))
+      .where("next_secret", "is not", null)
+      .orderBy("id")
+      .limit(limit + 1)
+      .execute();
+    const rotated = next.flatMap(({ place, stored }) => (stored === null || place <= from ? [] : [{ place, stored }]));
+    // An id comes before itself with more behind it, and ids are of one length.
+    return [...present, ...rotated].toSorted((one, other) => (one.place < other.place ? -1 : 1)).slice(0, limit);
+  },
+  replace: async (tx, { place, stored: before }, stored) => {
+    const column = place.endsWith(nextEnding) ? "next_secret" : "secret";
+    const query = tx.updateTable("webhooks").set({ [column]: stored });
+    const result = await query.where("id", "=", webhookOf(place)).where(column, "=", before).executeTakeFirst();
+    return result.numUpdatedRows > 0n;
+  },
+  remove: async (tx, { place, stored }) => {
+    const id = webhookOf(place);
+    const column = place.endsWith(nextEnding) ? "next_secret" : "secret";
+    const row = await tx
+      .selectFrom("webhooks")
+      .selectAll()
+      .where("id", "=", id)
+      .where(column, "=", stored)
+      .executeTakeFirst();
+    if (row === undefined) return false;
+    if (column === "secret") await tx.deleteFrom("webhooks").where("id", "=", id).execute();
+    else
+      await tx.updateTable("webhooks").set({ next_secret: null, overlap_ends_at: null }).where("id", "=", id).execute();
+    await recordWebhookChange(tx, toWebhook(row).network, id);
+    return true;
+  },
+};
+
 /** Every kind of secret that is stored; one that is missing here would be lost with a replaced master key. */
-const sources: readonly Source[] = [nodes, encryptionKeys];
+const sources: readonly Source[] = [nodes, encryptionKeys, webhooks];
 
 const sourceOf = (kind: SecretKind): Source => sources.find((source) => source.kind === kind) ?? nodes;
 

@@ -11,7 +11,8 @@ import type { Db } from "./tables.ts";
 
 /**
  * Tables whose rows mean nothing after their moment: who is running and signed in, what is leased of credits by
- * processes that will not be there, what was changed of keys since a revision, and the keys of encrypted bundles,
+ * processes that will not be there, what was changed of keys and webhooks since a revision, which workers deliver, and
+ * the keys of encrypted bundles,
  * without which nothing that was sent before can be sent again (docs/decisions/0046).
  */
 const leftOut: ReadonlySet<string> = new Set([
@@ -20,6 +21,8 @@ const leftOut: ReadonlySet<string> = new Set([
   "lease_books",
   "key_changes",
   "encryption_keys",
+  "webhook_changes",
+  "webhook_workers",
 ]);
 
 /** The tables that some migrations make, with their primary keys, each after those that it refers to. */

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
 import type { EngineTables } from "./engine-tables.ts";
 import type { LeaseRecord } from "./lease-records.ts";
+import type { WebhookTables } from "./webhook-tables.ts";
 
 /** Rows as both drivers give them: every integer is a bigint, every truth a 0n or 1n, every list JSON text. */
 export interface AccountRow {
@@ -150,7 +151,7 @@ export interface MigrationRow {
 }
 
 /** Every table with the type of its rows, for Kysely. */
-export interface Tables extends EngineTables {
+export interface Tables extends EngineTables, WebhookTables {
   accounts: AccountRow;
   api_keys: KeyRow;
   revisions: RevisionRow;
