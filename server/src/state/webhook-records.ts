@@ -119,7 +119,7 @@ export interface WebhookStore {
 
   /** Changes of the network's webhooks so far; 0 before the first. */
   revision(network: Network): Promise<bigint>;
-  /** The present revision and the webhooks that were changed since `seen`; null when these are not all known any more. */
+  /** The present revision and the webhooks that changed since `seen`; null when not all of them are known any more. */
   changedSince(
     network: Network,
     seen: bigint,
@@ -129,8 +129,8 @@ export interface WebhookStore {
   /** Those of the ids that are there. At most 100. */
   read(ids: readonly string[]): Promise<readonly WebhookRecord[]>;
   /**
-   * Deletes what deleted webhooks have left, at most `most` deliveries, and then their queues and notices; says how many
-   * rows there were.
+   * Deletes what deleted webhooks have left: at most `most` deliveries, else a queue with its notices. Says how many
+   * rows there were; 0 where nothing is left.
    */
   clean(most: number): Promise<number>;
 }

@@ -16,6 +16,7 @@ import { savedQueryConformance } from "./conformance/saved-queries.ts";
 import { secretConformance } from "./conformance/secrets.ts";
 import type { ConformanceSubject } from "./conformance/subject.ts";
 import { trailConformance } from "./conformance/trail.ts";
+import { webhookConformance } from "./conformance/webhooks.ts";
 
 /** An empty database of one driver. */
 export interface StateHarness extends AsyncDisposable {
@@ -62,6 +63,7 @@ export function describeStateConformance(
     chainConformance(subject);
     secretConformance(subject);
     savedQueryConformance(subject);
+    webhookConformance(subject);
     processConformance(subject);
     changeConformance(subject);
     bundleConformance(subject);

@@ -370,7 +370,7 @@ function changedColumns(changes: Partial<WebhookContent>): Partial<WebhookRow> {
   };
 }
 
-/** Up to `limit` rows, few at a time while they are large; `ended` is false where the bytes of a page ended it before. */
+/** Up to `limit` rows, few at a time while they are large; not `ended` where the bytes of a page ended it before. */
 async function inSlices(
   limit: number,
   read: (last: WebhookRow | null, count: number) => Promise<readonly WebhookRow[]>,

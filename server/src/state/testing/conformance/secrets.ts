@@ -38,6 +38,41 @@ export function secretConformance({ state, replicas }: ConformanceSubject): void
       }
     });
 
+    test("of webhooks are those that sign and those that are rotated in, and take their webhook along", async () => {
+      const { accounts, webhooks, secrets } = state();
+      const { id: accountId } = await accounts.create({ name: "of webhook secrets" });
+      const made = { url: "https://a", events: ["block.confirmed"], filters: "{}", description: "", fifo: false };
+      const retryPolicy = { maxAttempts: 1, backoffMultiplier: 1 };
+      for (const id of ["wh-secret-test-a", "wh-secret-test-b"]) {
+        await webhooks.create({ ...made, id, retryPolicy, accountId, network: "testnet", secret: bytes(1) }, 9);
+      }
+      const rotation = { nextSecret: bytes(2), overlapEndsAt: 9, at: 1 };
+      await webhooks.rotateSecret(accountId, "wh-secret-test-a", rotation);
+      const own = async () =>
+        (await secrets.list({ kind: "webhook", place: "wh-secret-" }, 1_000)).filter(({ kind }) => kind === "webhook");
+      const named = (await own()).map(({ place, secretId, stored }) => [place, secretId, stored[0]]);
+      expect(named).toEqual([
+        ["wh-secret-test-a", "webhook:wh-secret-test-a", 1],
+        ["wh-secret-test-a/next", "webhook:wh-secret-test-a", 2],
+        ["wh-secret-test-b", "webhook:wh-secret-test-b", 1],
+      ]);
+      const paged: string[] = [];
+      for (let after: Pick<StoredSecret, "kind" | "place"> = { kind: "webhook", place: "wh-secret-" }; ; ) {
+        const [next]: readonly StoredSecret[] = await secrets.list(after, 1);
+        if (next === undefined) break;
+        paged.push(next.place);
+        after = next;
+      }
+      expect(paged).toEqual(named.map(([place]) => String(place)));
+      const before = await own();
+      expect(await secrets.replace(before.map((secret) => ({ secret, stored: bytes(7) })))).toBe(3);
+      expect(await secrets.remove(before)).toBe(0);
+      expect(await secrets.remove((await own()).filter(({ place }) => place.endsWith("/next")))).toBe(1);
+      expect(await webhooks.get(accountId, "wh-secret-test-a")).toMatchObject({ secret: bytes(7), nextSecret: null });
+      expect(await secrets.remove(await own())).toBe(2);
+      expect((await webhooks.list({ accountId })).items).toEqual([]);
+    });
+
     test("are replaced and removed only as they were read", async () => {
       const { secrets } = state();
       const before = ownOf(await secrets.list(null, 1_000));
