@@ -1,0 +1,96 @@
+import type { TokenMovement } from "../neutral/movements.ts";
+import { tokenCalls } from "../neutral/token-calls.ts";
+import type { Deed } from "../program.ts";
+import type { Context } from "./context.ts";
+
+/** One of a kind that changed hands; ends are wallets, or token accounts whose owner is not told. */
+export interface NftMove {
+  /** The mint, or the asset of MPL Core. */
+  readonly mint: string;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+const coreProgram = "CoREENxT6tW1HoK8ypY1SxRMZTcVPm7R94rH4PZNhX7d";
+const coreTransferTag = 14;
+/** Less than any price: what programs ask for an account or a vote. */
+const leastPayment = 20_000n;
+
+function unitMoved({ kind, decimals, amount, mint }: TokenMovement): boolean {
+  return kind === "transfer" && amount === 1n && mint !== null && (decimals === 0 || decimals === null);
+}
+
+/** What is one of a kind and moved in a range of calls: by transfer, by a new owner of its account, or as a Core asset. */
+export function nftMovesIn(context: Context, start: number, end: number): readonly NftMove[] {
+  const moves: NftMove[] = [];
+  for (const movement of context.tokensIn(start, end)) {
+    if (!unitMoved(movement) || movement.mint === null) continue;
+    const { mint, fromOwner, fromAccount, toOwner, toAccount } = movement;
+    moves.push({ mint, from: fromOwner ?? fromAccount, to: toOwner ?? toAccount });
+  }
+  const { calls, keys } = context.view;
+  for (let position = start; position < end; position += 1) {
+    const call = calls[position];
+    if (call === undefined) continue;
+    if (call.programId === coreProgram && call.data[0] === coreTransferTag) {
+      const asset = keys[call.accounts[0] ?? -1];
+      const named = keys[call.accounts[3] ?? -1];
+      const from = named === coreProgram ? keys[call.accounts[2] ?? -1] : named;
+      const to = keys[call.accounts[4] ?? -1];
+      if (asset !== undefined) moves.push({ mint: asset, from: from ?? null, to: to ?? null });
+      continue;
+    }
+    for (const each of tokenCalls(call)) {
+      if (each.type !== "owner" || each.owner === null) continue;
+      const account = context.tokenAccounts.get(keys[each.account] ?? "");
+      if (account === undefined || account.decimals !== 0) continue;
+      moves.push({ mint: account.mint, from: account.owner, to: each.owner });
+    }
+  }
+  return moves;
+}
+
+/** The lamports that a payer gives others in a range of calls, without those that go into accounts that are created. */
+export function paidBy(context: Context, payer: string, start: number, end: number): bigint {
+  let paid = 0n;
+  for (const { kind, from, to, lamports, call } of context.lamportsIn(start, end)) {
+    if (kind !== "transfer" || from !== payer || to === null || to === payer) continue;
+    if (call !== null && fundsAccount(context, call, to)) continue;
+    paid += lamports;
+  }
+  return paid;
+}
+
+/** Whether a transfer pays for an account that the next calls allocate. */
+function fundsAccount({ view }: Context, position: number, account: string): boolean {
+  const next = view.calls[position + 1];
+  if (next === undefined || next.programId !== "11111111111111111111111111111111") return false;
+  return next.data[0] === 8 && view.keys[next.accounts[0] ?? -1] === account;
+}
+
+/**
+ * What a call of a market does by what moved in it: an NFT that comes to a signer for payment, or for payment to him
+ * leaves him, is sold; one that comes without is taken back; one that leaves without is offered. Null where no NFT moved.
+ */
+export function marketDeed(context: Context, start: number, end: number): Deed | null {
+  const moves = nftMovesIn(context, start, end);
+  const first = moves[0];
+  const last = moves[moves.length - 1];
+  if (first === undefined || last === undefined) return null;
+  const isMine = (address: string | null): boolean =>
+    address !== null && (context.signers.has(address) || context.signers.has(ownerOf(context, address)));
+  const paid = [...context.signers].some((signer) => paidBy(context, signer, start, end) >= leastPayment);
+  const received = context
+    .lamportsIn(start, end)
+    .some(
+      ({ kind, from, to, lamports }) =>
+        kind === "transfer" && to !== null && from !== to && context.signers.has(to) && lamports >= leastPayment,
+    );
+  if (isMine(last.to) && !isMine(first.from)) return paid ? "nft_sale" : "nft_cancel_listing";
+  if (isMine(first.from) && !isMine(last.to)) return received ? "nft_sale" : "nft_listing";
+  return null;
+}
+
+function ownerOf(context: Context, account: string): string {
+  return context.tokenAccounts.get(account)?.owner ?? "";
+}

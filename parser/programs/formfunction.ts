@@ -1,0 +1,43 @@
+import { type ProgramParser, parserOf } from "../program.ts";
+import { cancellation } from "./auction-house.ts";
+
+/** Formfunction, a fork of the Auction House. */
+export const formfunction: ProgramParser = parserOf({
+  id: "devmBQyHHBPiLcuCqbWWRYxCG33ntAfPD5nXZeLd4eX",
+  source: "formfunction",
+  name: "Formfunction",
+  kind: "market",
+  decide: cancellation,
+  instructions: [
+    { tag: "5b11e548bcea5dc1", name: "createTradeState", does: "helper" },
+    { tag: "33e685a4017f83ad", name: "sell", does: "nft_listing", seller: 0, mint: 8, price: 11 },
+    { tag: "b817ee6167c5d33d", name: "buyV2", does: "nft_bid", buyer: 0, mint: 11, price: 10, currency: 3 },
+    { tag: "66063d1201daebea", name: "buy", does: "nft_bid", buyer: 0, tokenAccount: 4, price: 10, currency: 3 },
+    { tag: "5bdc31dfcc8135c1", name: "executeSaleV2", does: "nft_sale", buyer: 0, seller: 1, mint: 3, price: 11, currency: 5 },
+    { tag: "254ad99d4f312306", name: "executeSale", does: "nft_sale", buyer: 0, seller: 1, mint: 3, price: 11, currency: 5 },
+    { tag: "d53e55aab880b2f5", name: "buyEditionV2", does: "nft_mint", buyer: 3, mint: 9, price: 17, currency: 4 },
+    { tag: "1ed050b63dddfcf9", name: "buyEdition", does: "nft_mint", buyer: 3, mint: 9, price: 17, currency: 4 },
+    { tag: "f33a841652ee2f2a", name: "createEditionDistributor", does: "other" },
+    { tag: "55ece9e4f2cd2e59", name: "updateEditionDistributor", does: "other" },
+    { tag: "6a5c792eb682f921", name: "closeEditionDistributor", does: "other" },
+    { tag: "176dd7fafb56bad4", name: "appendEditionAllowlistMerkleRoots", does: "other" },
+    { tag: "d083fe4baa69043f", name: "clearEditionAllowlistMerkleRoots", does: "other" },
+    { tag: "b712469c946da122", name: "withdraw", does: "other" },
+    { tag: "f223c68952e1f2b6", name: "deposit", does: "other" },
+    { tag: "b3d0be9a20b3133b", name: "withdrawFromFee", does: "other" },
+    { tag: "00a4564c38480caa", name: "withdrawFromTreasury", does: "other" },
+    { tag: "f7af198e2c7c1750", name: "setPreviousBidder", does: "other" },
+    { tag: "54d702acf100f5db", name: "updateAuctionHouse", does: "other" },
+    { tag: "dd42f29ff9ce86f1", name: "createAuctionHouse", does: "other" },
+    { tag: "706e95ce656e01e8", name: "withdrawBonus", does: "other" },
+    { tag: "2c7526d6cfc73bd7", name: "setTokensMinted", does: "helper" },
+    { tag: "1f0459e8b6bc5ebc", name: "setLastBidPrice", does: "helper" },
+    { tag: "2e2d5939e5b2d51c", name: "setHasBeenSold", does: "helper" },
+    { tag: "2020e41739b792e7", name: "checkInBuyerList", does: "helper" },
+    { tag: "ffb0de72523eeeb8", name: "createLastBidPrice", does: "helper" },
+    { tag: "17f235e5a463689b", name: "setTickSize", does: "helper" },
+    { tag: "e2bea939231b53dd", name: "closeTradeState", does: "helper" },
+    { tag: "e8dbdf29dbecdcbe", name: "cancel", does: "nft_cancel_listing", seller: 0, tokenAccount: 1, mint: 2, price: 8 },
+    { tag: "a03a70ace9e4268c", name: "cancelV2", does: "nft_cancel_listing", seller: 0, tokenAccount: 1, mint: 2, price: 8 },
+  ],
+});

@@ -1,0 +1,38 @@
+import { type ProgramParser, parserOf } from "../program.ts";
+
+/** Magic Eden M2. */
+export const magicEdenV2: ProgramParser = parserOf({
+  id: "M2mx93ekt1fmXSVkTrUL9xVFHkmME8HTUi5Cyc5aF7K",
+  source: "magic_eden_v2",
+  name: "Magic Eden",
+  kind: "market",
+  instructions: [
+    { tag: "33e685a4017f83ad", name: "sell", does: "nft_listing", seller: 0, mint: 4, price: 10 },
+    { tag: "c6c682cba35faf4b", name: "cancelSell", does: "nft_cancel_listing", seller: 0, mint: 3, price: 8 },
+    { tag: "66063d1201daebea", name: "buy", does: "nft_bid", buyer: 0, mint: 2, price: 10 },
+    { tag: "b817ee6167c5d33d", name: "buyV2", does: "nft_bid", buyer: 0, mint: 2, price: 8 },
+    { tag: "ee4c24da84b1e0e9", name: "cancelBuy", does: "other", buyer: 0, mint: 2, price: 8 },
+    { tag: "f223c68952e1f2b6", name: "deposit", does: "other", buyer: 0 },
+    { tag: "b712469c946da122", name: "withdraw", does: "other", buyer: 0 },
+    { tag: "5bdc31dfcc8135c1", name: "executeSaleV2", does: "nft_sale", seller: 1, buyer: 0, mint: 4, price: 10 },
+    { tag: "1629d9dc15683d63", name: "ocpSell", does: "nft_listing", seller: 0, mint: 4, price: 8 },
+    { tag: "490437f6259b02a6", name: "ocpCancelSell", does: "nft_cancel_listing", seller: 0, mint: 4 },
+    { tag: "c8531f529c9c1461", name: "ocpExecuteSaleV2", does: "nft_sale", seller: 2, buyer: 1, mint: 7, price: 8 },
+    { tag: "3a32ac6fa697165e", name: "mip1Sell", does: "nft_listing", seller: 0, mint: 4, price: 8 },
+    { tag: "4abeb9e15869d19c", name: "mip1CancelSell", does: "nft_cancel_listing", seller: 0, mint: 4 },
+    { tag: "eca3ccad4790eb76", name: "mip1ExecuteSaleV2", does: "nft_sale", seller: 2, buyer: 1, mint: 7, price: 8 },
+    { tag: "76b809468676729f", name: "extExecuteSaleV2", does: "nft_sale", seller: 2, buyer: 1, mint: 7, price: 8 },
+    { tag: "fac8b1e59d21f589", name: "extSell", does: "nft_listing" },
+    { tag: "7a920410d90846d6", name: "extCancelSell", does: "nft_cancel_listing" },
+    { tag: "1ff3f73b8653a5da", name: "coreSell", does: "nft_listing" },
+    { tag: "424427ed09f77afd", name: "coreCancelSell", does: "nft_cancel_listing" },
+    { tag: "d562c518f2359a23", name: "coreExecuteSaleV2", does: "nft_sale" },
+    { tag: "254ad99d4f312306", name: "executeSale", does: "nft_sale", seller: 1, buyer: 0, mint: 4, price: 10 },
+    { tag: "b49bb5b2cc22d118", name: "ocpExecuteSale", does: "nft_sale", seller: 2, buyer: 1, mint: 7, price: 8 },
+    { tag: "07b6a7da1964576a", name: "mip1ExecuteSale", does: "nft_sale", seller: 2, buyer: 1, mint: 7, price: 8 },
+    { tag: "00a4564c38480caa", name: "withdrawFromTreasury", does: "other" },
+    { tag: "54d702acf100f5db", name: "updateAuctionHouse", does: "other" },
+    { tag: "dd42f29ff9ce86f1", name: "createAuctionHouse", does: "other" },
+    { tag: "2349858b2037d58c", name: "withdrawByMmm", does: "other" },
+  ],
+});

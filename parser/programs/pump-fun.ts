@@ -1,0 +1,38 @@
+import { type ProgramParser, parserOf } from "../program.ts";
+
+/** Pump.fun bonding curve. */
+export const pumpFun: ProgramParser = parserOf({
+  id: "6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P",
+  source: "pump_fun",
+  name: "Pump.fun",
+  kind: "dex",
+  instructions: [
+    { tag: "66063d1201daebea", name: "buy", does: "swap", user: 6, pool: 3 },
+    { tag: "33e685a4017f83ad", name: "sell", does: "swap", user: 6, pool: 3 },
+    { tag: "181ec828051c0777", name: "create", does: "other", user: 7, pool: 2 },
+    { tag: "d6904cec5f8b31b4", name: "createV2", does: "other", user: 5, pool: 2 },
+    { tag: "38fc74089edfcd5f", name: "buyExactSolIn", does: "swap", user: 6, pool: 3 },
+    { tag: "9beae792ec9ea21e", name: "migrate", does: "other", user: 5, pool: 9 },
+    { tag: "b817ee6167c5d33d", name: "buyV2", does: "swap", user: 6 },
+    { tag: "5df6823ce7e940b2", name: "sellV2", does: "swap", user: 6 },
+    { tag: "c62e1552b4d9e870", name: "buyExactQuoteIn", does: "swap", user: 6 },
+    { tag: "c2ab1c46684d5b2f", name: "buyExactQuoteInV2", does: "swap", user: 6 },
+    { tag: "5e8fa6989876182a", name: "buyExactSolInV2", does: "swap", user: 6 },
+    { tag: "ea66c2cb96483ee5", name: "extendAccount", does: "other" },
+    { tag: "1416567bc61cdb84", name: "collectCreatorFee", does: "other" },
+    { tag: "cf118af204221338", name: "collectCreatorFeeV2", does: "other" },
+    { tag: "a572670079cef751", name: "distributeCreatorFees", does: "other" },
+    { tag: "5e06ca73ff60e8b7", name: "initUserVolumeAccumulator", does: "other" },
+    { tag: "f945a4da9667548a", name: "closeUserVolumeAccumulator", does: "other" },
+    { tag: "561fc057a3574fee", name: "syncUserVolumeAccumulator", does: "other" },
+    { tag: "1004471ccc01281b", name: "claimTokenIncentives", does: "other" },
+    { tag: "253a237ebe35e4c5", name: "claimCashback", does: "other" },
+    { tag: "fe94ff70cf8eaaa5", name: "setCreator", does: "other" },
+    { tag: "1beab2349302bb8d", name: "setParams", does: "other" },
+    { tag: "8a60aed93055c5f6", name: "setMetaplexCreator", does: "other" },
+    { tag: "4519ab8e39ef0d04", name: "adminSetCreator", does: "other" },
+    { tag: "afaf6d1f0d989bed", name: "initialize", does: "other" },
+    { tag: "577c34bf3426d6e8", name: "migrateBondingCurveCreator", does: "other" },
+    { tag: "e3b54ac4d01561d5", name: "updateGlobalAuthority", does: "other" },
+  ],
+});

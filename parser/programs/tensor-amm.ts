@@ -1,0 +1,35 @@
+import { type ProgramParser, parserOf } from "../program.ts";
+
+/** Tensor AMM. */
+export const tensorAmm: ProgramParser = parserOf({
+  id: "TAMM6ub33ij1mbetoMyVBLeKY5iP41i4UPUJQGkhfsg",
+  source: "tensor_amm",
+  name: "Tensor AMM",
+  kind: "market",
+  instructions: [
+    { tag: "60001cbe316b53de", name: "buyNft", does: "nft_sale", seller: 0, buyer: 1, mint: 14 },
+    { tag: "a3663a6bb804a979", name: "buyNftCore", does: "nft_sale", seller: 0, buyer: 1, mint: 14 },
+    { tag: "9bdb7ef5aac7334f", name: "buyNftT22", does: "nft_sale", seller: 0, buyer: 1, mint: 14 },
+    { tag: "392cc03053086b30", name: "sellNftTokenPool", does: "nft_sale", seller: 1, buyer: 0, mint: 14 },
+    { tag: "89e3c57af5e538cd", name: "sellNftTokenPoolCore", does: "nft_sale", seller: 1, buyer: 0, mint: 14 },
+    { tag: "95ea1f671a24a631", name: "sellNftTokenPoolT22", does: "nft_sale", seller: 1, buyer: 0, mint: 14 },
+    { tag: "83527d4d0d9d245a", name: "sellNftTradePool", does: "nft_sale", seller: 1, buyer: 0, mint: 14 },
+    { tag: "25cd8d3556f52d4e", name: "sellNftTradePoolCore", does: "nft_sale", seller: 1, buyer: 0, mint: 14 },
+    { tag: "7c91173448715509", name: "sellNftTradePoolT22", does: "nft_sale", seller: 1, buyer: 0, mint: 14 },
+    { tag: "5de284a68d093065", name: "depositNft", does: "nft_listing", seller: 0, mint: 14 },
+    { tag: "8eb5bf9552afd864", name: "withdrawNft", does: "nft_cancel_listing", seller: 0, mint: 14 },
+    { tag: "6c514e757d9b38c8", name: "depositSol", does: "nft_bid", buyer: 0 },
+    { tag: "91834a8841892a26", name: "withdrawSol", does: "other", mint: 14 },
+    { tag: "e992d18ecf6840bc", name: "createPool", does: "other", mint: 14 },
+    { tag: "32ae222403a61dcc", name: "editPool", does: "other", mint: 14 },
+    { tag: "8cbdd117ef3eef0b", name: "closePool", does: "other", mint: 14 },
+    { tag: "49150440a1d6f84d", name: "depositNftCore", does: "nft_listing" },
+    { tag: "d02206935fda31a0", name: "depositNftT22", does: "nft_listing" },
+    { tag: "7083ef74bb957291", name: "withdrawNftCore", does: "nft_cancel_listing" },
+    { tag: "703750e7b5be5c0c", name: "withdrawNftT22", does: "nft_cancel_listing" },
+    { tag: "6cd4e93584533fdb", name: "closeExpiredPool", does: "other" },
+    { tag: "6c98c87ee92d9b92", name: "feeCrank", does: "other" },
+    { tag: "1fa2e49e99a0c6b6", name: "tammNoop", does: "other" },
+    { tag: "adb0e9b72e24b576", name: "counterpartPool", does: "other" },
+  ],
+});
