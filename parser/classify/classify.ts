@@ -44,7 +44,8 @@ export function classify(context: Context): Classified {
   for (const does of ["nft_sale", "nft_mint", "nft_cancel_listing", "nft_listing", "nft_bid"] as const) {
     const main = of(does);
     if (main.length > 0) return found(nftTypes[does], main, list, one);
-    if (does === "nft_mint" && one !== null) return { ...found("NFT_MINT", [], list, one), source: mintSource(context) };
+    if (does === "nft_mint" && one !== null)
+      return { ...found("NFT_MINT", [], list, one), source: mintSource(context) };
   }
   const swaps = of("swap");
   if (swaps.length > 0) return found("SWAP", swaps, list, one);

@@ -1,6 +1,6 @@
 import { programs } from "@sluice/wire/programs";
-import type { Action } from "../actions/read-actions.ts";
 import type { Context } from "../actions/context.ts";
+import type { Action } from "../actions/read-actions.ts";
 import { isWrapped } from "../neutral/token-accounts.ts";
 import { tokenCalls } from "../neutral/token-calls.ts";
 import { tipAccounts } from "./tip-accounts.ts";
@@ -38,7 +38,8 @@ export function plainDeed(context: Context, action: Action): PlainDeed {
   const { does, programId, start } = action;
   const call = context.view.calls[start];
   if (call === undefined) return "nothing";
-  if (does === "create_account") return closedWithin(context, accountOf(context, action)) ? "nothing" : "create_account";
+  if (does === "create_account")
+    return closedWithin(context, accountOf(context, action)) ? "nothing" : "create_account";
   if (does === "close_account") return closedWithin(context, context.view.accountOf(call, 0)) ? "nothing" : does;
   if (programId === programs.system) {
     const from = context.view.accountOf(call, 0);

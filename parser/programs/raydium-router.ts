@@ -6,7 +6,5 @@ export const raydiumRouter: ProgramParser = parserOf({
   source: "raydium_router",
   name: "Raydium",
   kind: "aggregator",
-  instructions: [
-    { tag: "e517cb977ae3ad2a", name: "route", does: "swap" },
-  ],
+  instructions: [{ tag: "e517cb977ae3ad2a", name: "route", does: "swap" }],
 });

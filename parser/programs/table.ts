@@ -19,19 +19,19 @@ import { coreCandyGuard } from "./core-candy-guard.ts";
 import { coreCandyMachine } from "./core-candy-machine.ts";
 import { crema } from "./crema.ts";
 import { dflow } from "./dflow.ts";
-import { digitalEyesDirect } from "./digital-eyes-direct.ts";
 import { digitalEyes, monkeBusinessMarket } from "./digital-eyes.ts";
+import { digitalEyesDirect } from "./digital-eyes-direct.ts";
 import { ed25519 } from "./ed25519.ts";
-import { exchangeArtBuyNow } from "./exchange-art-buy-now.ts";
 import { exchangeArt } from "./exchange-art.ts";
+import { exchangeArtBuyNow } from "./exchange-art-buy-now.ts";
 import { fluxbeam } from "./fluxbeam.ts";
 import { formfunction } from "./formfunction.ts";
 import { goosefxGamma } from "./goosefx-gamma.ts";
 import { heaven } from "./heaven.ts";
 import { invariant } from "./invariant.ts";
 import { jupiterDca } from "./jupiter-dca.ts";
-import { jupiterLimitV2 } from "./jupiter-limit-v2.ts";
 import { jupiterLimit } from "./jupiter-limit.ts";
+import { jupiterLimitV2 } from "./jupiter-limit-v2.ts";
 import { jupiterV2 } from "./jupiter-v2.ts";
 import { jupiterV3 } from "./jupiter-v3.ts";
 import { jupiterV4 } from "./jupiter-v4.ts";
@@ -46,8 +46,8 @@ import { magicEdenMmm } from "./magic-eden-mmm.ts";
 import { magicEdenV1 } from "./magic-eden-v1.ts";
 import { magicEdenV2 } from "./magic-eden-v2.ts";
 import { marinade } from "./marinade.ts";
-import { memoV1 } from "./memo-v1.ts";
 import { memo } from "./memo.ts";
+import { memoV1 } from "./memo-v1.ts";
 import { mercurial } from "./mercurial.ts";
 import { metaplexAuction } from "./metaplex-auction.ts";
 import { meteoraDammV1 } from "./meteora-damm-v1.ts";
@@ -90,20 +90,20 @@ import { solanart } from "./solanart.ts";
 import { solsea } from "./solsea.ts";
 import { stabbleStable } from "./stabble-stable.ts";
 import { stabbleWeighted } from "./stabble-weighted.ts";
-import { stakePool, stakePoolDevnet, sanctumMultiPool, sanctumStakePool } from "./stake-pool.ts";
 import { stake } from "./stake.ts";
+import { sanctumMultiPool, sanctumStakePool, stakePool, stakePoolDevnet } from "./stake-pool.ts";
 import { system } from "./system.ts";
 import { tensorAmm } from "./tensor-amm.ts";
 import { tensorBid } from "./tensor-bid.ts";
 import { tensorMarketplace } from "./tensor-marketplace.ts";
 import { tensorSwap } from "./tensor-swap.ts";
-import { tokenMetadata } from "./token-metadata.ts";
 import { token, token2022 } from "./token.ts";
+import { tokenMetadata } from "./token-metadata.ts";
 import { vertigo } from "./vertigo.ts";
 import { virtuals } from "./virtuals.ts";
 import { vote } from "./vote.ts";
-import { xdexTestnet } from "./xdex-testnet.ts";
 import { xdex } from "./xdex.ts";
+import { xdexTestnet } from "./xdex-testnet.ts";
 import { zeroFi } from "./zero-fi.ts";
 import { zeta } from "./zeta.ts";
 
@@ -228,4 +228,13 @@ const byId: ReadonlyMap<string, ProgramParser> = new Map(programParsers.map((par
 /** The parser of a program; undefined for one that is not known. */
 export function parserFor(programId: string): ProgramParser | undefined {
   return byId.get(programId);
+}
+
+const bySource: ReadonlyMap<string, ProgramParser> = new Map(
+  [...programParsers].reverse().map((parser) => [parser.source, parser]),
+);
+
+/** A program by the short name that records have. */
+export function parserNamed(source: string): ProgramParser | undefined {
+  return bySource.get(source);
 }

@@ -50,6 +50,5 @@ export const token2022: ProgramParser = {
   id: programs.token2022,
   source: "spl_token_2022",
   name: "Token-2022",
-  instructionOf: (call, view) =>
-    token.instructionOf(call, view) ?? { tag: "", name: "extension", does: "helper" },
+  instructionOf: (call, view) => token.instructionOf(call, view) ?? { tag: "", name: "extension", does: "helper" },
 };

@@ -15,9 +15,7 @@ export interface RealTransaction {
 /** A record of early clusters names neither owners nor token programs; its text is not one. */
 function told(balances: readonly TokenBalance[] | null): readonly TokenBalance[] | null {
   const nullOf = (text: string | null) => (text === "undefined" ? null : text);
-  return (
-    balances?.map((each) => ({ ...each, owner: nullOf(each.owner), programId: nullOf(each.programId) })) ?? null
-  );
+  return balances?.map((each) => ({ ...each, owner: nullOf(each.owner), programId: nullOf(each.programId) })) ?? null;
 }
 
 /** Real transactions of several clusters and years; none, with a loud word, where the data are not at hand. */
