@@ -1,7 +1,7 @@
 import { programs } from "@sluice/wire/programs";
 import type { Call, TransactionView } from "../transaction-view.ts";
 
-/** Programs that other programs call to move things; where depths are not known, such a call belongs to the one before. */
+/** Programs that others call to move things; where depths are not known, such a call belongs to the one before. */
 const called: ReadonlySet<string> = new Set([
   programs.system,
   programs.token,

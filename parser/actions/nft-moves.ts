@@ -20,7 +20,7 @@ function unitMoved({ kind, decimals, amount, mint }: TokenMovement): boolean {
   return kind === "transfer" && amount === 1n && mint !== null && (decimals === 0 || decimals === null);
 }
 
-/** What is one of a kind and moved in a range of calls: by transfer, by a new owner of its account, or as a Core asset. */
+/** What is one of a kind and moved in a range of calls: by transfer, by a new owner of its account, as a Core asset. */
 export function nftMovesIn(context: Context, start: number, end: number): readonly NftMove[] {
   const moves: NftMove[] = [];
   for (const movement of context.tokensIn(start, end)) {
@@ -51,7 +51,7 @@ export function nftMovesIn(context: Context, start: number, end: number): readon
 }
 
 /** The lamports that a payer gives others in a range of calls, without those that go into accounts that are created. */
-export function paidBy(context: Context, payer: string, start: number, end: number): bigint {
+export function paidBy(context: Context, payer: string, [start, end]: readonly [number, number]): bigint {
   let paid = 0n;
   for (const { kind, from, to, lamports, call } of context.lamportsIn(start, end)) {
     if (kind !== "transfer" || from !== payer || to === null || to === payer) continue;
@@ -70,7 +70,7 @@ function fundsAccount({ view }: Context, position: number, account: string): boo
 
 /**
  * What a call of a market does by what moved in it: an NFT that comes to a signer for payment, or for payment to him
- * leaves him, is sold; one that comes without is taken back; one that leaves without is offered. Null where no NFT moved.
+ * leaves him, is sold; one that comes without is taken back; one that leaves without is offered. Null where none moved.
  */
 export function marketDeed(context: Context, start: number, end: number): Deed | null {
   const moves = nftMovesIn(context, start, end);
@@ -79,7 +79,7 @@ export function marketDeed(context: Context, start: number, end: number): Deed |
   if (first === undefined || last === undefined) return null;
   const isMine = (address: string | null): boolean =>
     address !== null && (context.signers.has(address) || context.signers.has(ownerOf(context, address)));
-  const paid = [...context.signers].some((signer) => paidBy(context, signer, start, end) >= leastPayment);
+  const paid = [...context.signers].some((signer) => paidBy(context, signer, [start, end]) >= leastPayment);
   const received = context
     .lamportsIn(start, end)
     .some(

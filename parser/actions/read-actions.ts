@@ -55,7 +55,7 @@ class ActionReader {
     return { list: this.#list, unknown: this.#unknown };
   }
 
-  /** Takes a call and gives the position that comes next: after all that belongs to it, or the first of what it calls. */
+  /** Takes a call and gives the position that comes next: after what belongs to it, or the first of what it calls. */
   #take(call: Call, start: number): number {
     const parser = parserFor(call.programId);
     const end = endOfCall(this.#context.view, start);

@@ -40,17 +40,17 @@ export function classify(context: Context): Classified {
   const actions = readActions(context);
   const { list } = actions;
   const one = mintOfOne(context);
+  const known = { actions: list, one };
   const of = (does: Action["does"]) => list.filter((action) => action.does === does);
   for (const does of ["nft_sale", "nft_mint", "nft_cancel_listing", "nft_listing", "nft_bid"] as const) {
     const main = of(does);
-    if (main.length > 0) return found(nftTypes[does], main, list, one);
-    if (does === "nft_mint" && one !== null)
-      return { ...found("NFT_MINT", [], list, one), source: mintSource(context) };
+    if (main.length > 0) return found(nftTypes[does], main, known);
+    if (does === "nft_mint" && one !== null) return { ...found("NFT_MINT", [], known), source: mintSource(context) };
   }
   const swaps = of("swap");
-  if (swaps.length > 0) return found("SWAP", swaps, list, one);
+  if (swaps.length > 0) return found("SWAP", swaps, known);
   const staked = list.find(({ does }) => does === "stake" || does === "unstake");
-  if (staked !== undefined) return found(staked.does === "stake" ? "STAKE" : "UNSTAKE", of(staked.does), list, one);
+  if (staked !== undefined) return found(staked.does === "stake" ? "STAKE" : "UNSTAKE", of(staked.does), known);
   return classifyPlain(context, actions, one);
 }
 
@@ -62,6 +62,7 @@ function mintSource({ view }: Context): string {
 function classifyPlain(context: Context, actions: Actions, one: string | null): Classified {
   const { list } = actions;
   const named = list.find(({ does }) => otherDeeds.has(does));
+  const known = { actions: list, one };
   if (named !== undefined || actions.unknown) return nothing(list, named?.parser?.source, one);
   const transfers: Action[] = [];
   const tips: Action[] = [];
@@ -77,10 +78,10 @@ function classifyPlain(context: Context, actions: Actions, one: string | null): 
       else if (deed === "close_account") closed.push(action);
     }
   }
-  if (transfers.length > 0) return found("TRANSFER", transfers, list, one);
-  if (created.length > 0) return found("CREATE_ACCOUNT", created, list, one);
-  if (closed.length > 0) return found("CLOSE_ACCOUNT", closed, list, one);
-  if (tips.length > 0) return found("TRANSFER", tips, list, one);
+  if (transfers.length > 0) return found("TRANSFER", transfers, known);
+  if (created.length > 0) return found("CREATE_ACCOUNT", created, known);
+  if (closed.length > 0) return found("CLOSE_ACCOUNT", closed, known);
+  if (tips.length > 0) return found("TRANSFER", tips, known);
   return nothing(list, helperSource(context), one);
 }
 
@@ -96,8 +97,7 @@ function nothing(actions: readonly Action[], source: string | undefined, one: st
 function found(
   type: TransactionType,
   main: readonly Action[],
-  actions: readonly Action[],
-  one: string | null,
+  { actions, one }: { readonly actions: readonly Action[]; readonly one: string | null },
 ): Classified {
   const [first] = main;
   const source = first?.parser?.source ?? "unknown";

@@ -1,4 +1,4 @@
-/** The accounts on mainnet that take tips for bundles, by the seeds of the tip payment program. Source: jito-programs. */
+/** Accounts on mainnet that take tips for bundles, by the seeds of the tip payment program. Source: jito-programs. */
 export const tipAccounts: ReadonlySet<string> = new Set([
   "96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5",
   "HFqU5x63VTqvQss8hp11i4wVV8bD44PvwucfZ2bU7gRe",

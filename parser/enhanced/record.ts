@@ -1,3 +1,4 @@
+import type { TokenBalance } from "@sluice/encode";
 import { encodeBase58 } from "@sluice/wire/base58";
 import type { Hop } from "../facts/hops.ts";
 import type { AccountLeg, Leg, NativeLeg } from "../facts/legs.ts";
@@ -82,24 +83,31 @@ function accountData(view: TransactionView): RecordValue[] {
   const before = new Map((preTokenBalances ?? []).map((balance) => [balance.accountIndex, balance]));
   const after = new Map((postTokenBalances ?? []).map((balance) => [balance.accountIndex, balance]));
   return view.keys.map((account, key) => {
-    const held = after.get(key) ?? before.get(key);
-    const change = (after.get(key)?.amount ?? 0n) - (before.get(key)?.amount ?? 0n);
-    const changed = held === undefined || change === 0n || view.failed;
     return {
       account,
       nativeBalanceChange: (postBalances[key] ?? 0n) - (preBalances[key] ?? 0n),
-      tokenBalanceChanges: changed
-        ? []
-        : [
-            {
-              userAccount: held.owner,
-              tokenAccount: account,
-              mint: held.mint,
-              rawTokenAmount: { tokenAmount: change.toString(), decimals: held.decimals },
-            },
-          ],
+      tokenBalanceChanges: view.failed ? [] : tokenChanges(account, before.get(key), after.get(key)),
     };
   });
+}
+
+/** What an account's tokens changed by; of one that changes hands, for who had it and for who has it. */
+function tokenChanges(account: string, before: TokenBalance | undefined, after: TokenBalance | undefined): Members[] {
+  const one = ({ owner, mint, decimals }: TokenBalance, change: bigint): Members[] =>
+    change === 0n
+      ? []
+      : [
+          {
+            userAccount: owner,
+            tokenAccount: account,
+            mint,
+            rawTokenAmount: { tokenAmount: change.toString(), decimals },
+          },
+        ];
+  if (before === undefined) return after === undefined ? [] : one(after, after.amount);
+  if (after === undefined) return one(before, -before.amount);
+  if (before.owner !== after.owner) return [...one(before, -before.amount), ...one(after, after.amount)];
+  return one(after, after.amount - before.amount);
 }
 
 function instructionsOf(view: TransactionView): RecordValue[] {

@@ -1,4 +1,5 @@
 import type { Context } from "../actions/context.ts";
+import type { TokenMovement } from "../neutral/movements.ts";
 import { isWrapped } from "../neutral/token-accounts.ts";
 
 /** An amount of one token in its smallest unit; native currency has the mint of its wrapped form. */
@@ -64,16 +65,16 @@ function sentByOwnCall({ view, movements }: Context, wallet: string, own: Readon
 
 function tokenChanges({ movements }: Context, wallet: string, own: ReadonlySet<string>): AccountLeg[] {
   const changes = new Map<string, AccountLeg>();
-  const add = (account: string | null, mint: string | null, amount: bigint, decimals: number | null): void => {
+  const add = ({ mint, decimals }: TokenMovement, account: string | null, amount: bigint): void => {
     if (account === null || mint === null || !own.has(account) || isWrapped(mint)) return;
     const known = changes.get(mint);
     if (known === undefined) {
       changes.set(mint, { mint, amount, decimals, userAccount: wallet, tokenAccount: account });
     } else changes.set(mint, { ...known, amount: known.amount + amount });
   };
-  for (const { fromAccount, toAccount, mint, amount, fee, decimals } of movements.tokens) {
-    add(fromAccount, mint, -amount, decimals);
-    add(toAccount, mint, amount - fee, decimals);
+  for (const movement of movements.tokens) {
+    add(movement, movement.fromAccount, -movement.amount);
+    add(movement, movement.toAccount, movement.amount - movement.fee);
   }
   return [...changes.values()].filter(({ amount }) => amount !== 0n);
 }

@@ -131,7 +131,7 @@ function priceOf(context: Context, action: Action, buyer: string | null): Price 
 
 /** What the buyer's side paid where the call states no price: the buyer himself, else the account that paid most. */
 function paidPrice(context: Context, { start, end }: Action, buyer: string | null): Price {
-  const byBuyer = buyer === null ? 0n : paidBy(context, buyer, start, end);
+  const byBuyer = buyer === null ? 0n : paidBy(context, buyer, [start, end]);
   if (byBuyer > 0n) return { priceLamports: byBuyer, priceToken: null };
   const tokens = context
     .tokensIn(start, end)
@@ -146,7 +146,7 @@ function paidPrice(context: Context, { start, end }: Action, buyer: string | nul
   const payers = new Set(context.lamportsIn(start, end).map(({ from }) => from ?? ""));
   let most = 0n;
   for (const payer of payers) {
-    const paid = payer === "" ? 0n : paidBy(context, payer, start, end);
+    const paid = payer === "" ? 0n : paidBy(context, payer, [start, end]);
     if (paid > most) most = paid;
   }
   return most > 0n ? { priceLamports: most, priceToken: null } : noPrice;

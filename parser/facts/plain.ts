@@ -29,6 +29,7 @@ export interface CreatedAccount {
 export interface ClosedAccount {
   readonly account: string;
   readonly rentTo: string | null;
+  /** Who may close it and did. */
   readonly owner: string | null;
   readonly lamports: bigint;
 }
@@ -93,7 +94,7 @@ export function closedFacts(context: Context, actions: readonly Action[]): Close
     const account = context.view.accountOf(call, 0);
     const paid = context.lamportsIn(start, end).filter(({ from }) => from === account);
     const position = programId === programs.addressLookupTable ? 1 : programId === programs.system ? 4 : 2;
-    const owner = context.tokenAccounts.get(account)?.owner ?? context.view.accountOf(call, position);
+    const owner = context.view.accountOf(call, position);
     const lamports = paid.reduce((sum, each) => sum + each.lamports, 0n);
     return [{ account, rentTo: paid[0]?.to ?? null, owner: owner === "" ? null : owner, lamports }];
   });
@@ -143,16 +144,15 @@ export function liquidityFacts(context: Context, actions: readonly Action[]): Li
     const named = at(instruction.user);
     const user = named !== null && context.signers.has(named) ? named : context.feePayer;
     const source = parser?.source ?? "unknown";
-    const tokens = movedInto(context, does === "remove_liquidity", [start, end], user);
+    const tokens = movedInto(context, { removed: does === "remove_liquidity", user }, [start, end]);
     return [{ type: liquidityTypes[does], source, programId, user, pool: at(instruction.pool), tokens }];
   });
 }
 
 function movedInto(
   context: Context,
-  removed: boolean,
+  { removed, user }: { readonly removed: boolean; readonly user: string },
   [start, end]: readonly [number, number],
-  user: string,
 ): readonly Leg[] {
   const legs = new Map<string, Leg>();
   for (const { kind, mint, amount, fee, decimals, fromOwner, toOwner } of context.tokensIn(start, end)) {

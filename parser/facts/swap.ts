@@ -21,7 +21,7 @@ export interface SwapFacts {
   readonly hops: readonly Hop[];
 }
 
-/** The wallet that trades: whom the call names, where he signs; else the signer whose tokens changed, else the payer. */
+/** Who trades: whom the call names, where he signs; else the signer whose tokens changed, else the fee payer. */
 function traderOf(context: Context, swaps: readonly Action[]): string {
   for (const { instruction, start } of swaps) {
     const call = context.view.calls[start];

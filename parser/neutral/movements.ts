@@ -1,7 +1,7 @@
 import type { Call, TransactionView } from "../transaction-view.ts";
 import { LamportBalances, lamportMove, type NativeKind } from "./lamports.ts";
 import { isWrapped, type TokenAccount, TokenAccounts, wrappedBy } from "./token-accounts.ts";
-import { type TokenCall, tokenCalls } from "./token-calls.ts";
+import { namesNothing, type TokenCall, tokenCalls } from "./token-calls.ts";
 
 /** Lamports that moved. Over all of them and the fee, each key's sum is the change of its balance. */
 export interface NativeMovement {
@@ -99,7 +99,9 @@ class MovementReader {
     call: number;
   }): void {
     const { kind, from, to, lamports, call } = move;
-    if (lamports === 0n) return;
+    const { length } = this.#view.keys;
+    // An account that the transaction does not have is one that a node made up.
+    if (lamports === 0n || from >= length || to >= length) return;
     this.#lamports.move(from, to, lamports);
     this.#native.push({ kind, from: this.#key(from), to: this.#key(to), lamports, call });
   }
@@ -109,6 +111,7 @@ class MovementReader {
   }
 
   #takeToken(call: TokenCall, position: number): void {
+    if (namesNothing(call, this.#view.keys.length)) return;
     switch (call.type) {
       case "open": {
         const account = this.#accounts.open(call);

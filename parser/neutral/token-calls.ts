@@ -50,21 +50,31 @@ export function tokenCalls(call: Call): readonly TokenCall[] {
   return one === null || lacksAccount(one) ? [] : [one];
 }
 
-/** The chain executes no such call. */
-function lacksAccount(call: TokenCall): boolean {
+/** The accounts that a call must name. */
+function accountsOf(call: TokenCall): readonly number[] {
   switch (call.type) {
     case "transfer":
-      return call.from < 0 || call.to < 0;
+      return [call.from, call.to];
     case "mint":
-      return call.to < 0;
+      return [call.to];
     case "burn":
-      return call.from < 0;
+      return [call.from];
     case "close":
     case "unwrap":
-      return call.account < 0 || call.to < 0;
+      return [call.account, call.to];
     default:
-      return call.account < 0;
+      return [call.account];
   }
+}
+
+/** The chain executes no such call. */
+function lacksAccount(call: TokenCall): boolean {
+  return accountsOf(call).some((account) => account < 0);
+}
+
+/** Whether a call names an account that the transaction does not have: a node that says so tells nothing. */
+export function namesNothing(call: TokenCall, keyCount: number): boolean {
+  return accountsOf(call).some((account) => account >= keyCount);
 }
 
 /** A batch packs instructions one after another: the number of accounts, the length of the data, the data. */

@@ -312,7 +312,17 @@ export const layered: readonly Layered[] = [
   {
     folder: "parser",
     rooms: false,
-    layers: [["transaction-view"], ["neutral"], ["index"]],
+    layers: [
+      ["transaction-view"],
+      ["neutral", "program"],
+      ["programs"],
+      ["actions"],
+      ["classify"],
+      ["facts"],
+      ["parse"],
+      ["enhanced"],
+      ["index"],
+    ],
   },
   {
     folder: "svm",
