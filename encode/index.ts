@@ -21,6 +21,7 @@ export { packBlock, packTransaction } from "./body/pack.ts";
 export { readBlock } from "./body/read-block.ts";
 export { readJson } from "./body/read-json.ts";
 export { type SplitBody, splitBody } from "./body/split.ts";
+export { transactionErrorNames } from "./body/transaction-error.ts";
 export { unpackBlock, unpackTransaction } from "./body/unpack.ts";
 export { unpackOnce } from "./body/unpack-once.ts";
 export { isVote } from "./body/vote.ts";

@@ -16,6 +16,8 @@ const descriptions: Readonly<Record<string, { readonly description: string; read
   "accounts/{id}": id("The account's id"),
   "keys/{id}": id("The key's id"),
   "queries/{id}": id("The saved query's id"),
+  "webhooks/{webhook_id}": id("The webhook's id"),
+  "deliveries/{delivery_id}": id("The delivery's id"),
   "requests/{id}": id("As X-Request-Id carried it"),
   "bundles/{id}": { description: "The id of the bundle: 64 hexadecimal digits", schema: { type: "string" } },
   "transactions/{signature}": {

@@ -20,3 +20,4 @@ export * from "./requests.ts";
 export * from "./sql.ts";
 export * from "./streams.ts";
 export * from "./usage.ts";
+export * from "./webhooks.ts";

@@ -40,6 +40,7 @@ import { StoreWatch } from "./compose/store-watch.ts";
 import { managementSocketPath, openStores, type Stores } from "./compose/stores.ts";
 import { openFlows } from "./compose/streams.ts";
 import { Certificates, type OpenPort, trustedHeadersOf } from "./compose/tls.ts";
+import { openWebhookManagement, type WebhookParts } from "./compose/webhooks.ts";
 import { openYellowstone } from "./compose/yellowstone.ts";
 import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
 import type { EngineService } from "./engine/index.ts";
@@ -62,6 +63,7 @@ import { type SentQuery, subscribeToSent } from "./rpc/index.ts";
 import { createStateEvents, type State } from "./state/index.ts";
 import type { Flows, YellowstoneEndpoint } from "./streams/index.ts";
 import { UpstreamAdmin } from "./upstreams/index.ts";
+import { webhookRoutes } from "./webhooks/index.ts";
 import type { Seat } from "./workers/index.ts";
 
 export { restoreInto } from "./compose/backup.ts";
@@ -131,6 +133,8 @@ interface Parts {
   readonly administration: readonly AppMount[];
   /** Null where this process does not run the gateway. */
   readonly analytics: AnalyticsParts | null;
+  /** Null, as the one before. */
+  readonly webhooks: WebhookParts | null;
   readonly historyLookups: AppMount;
   /** Null, as the next one, where this process does not run the gateway. */
   readonly console: Console | null;
@@ -262,6 +266,9 @@ export const startSteps = [
   step("analytics", ["stores", "gateway"], (parts, shared) =>
     opensGateway(shared.config) ? openAnalytics(shared.config, { ...shared, ...parts }) : null,
   ),
+  step("webhooks", ["stores", "gateway"], (parts, shared) =>
+    opensGateway(shared.config) ? openWebhookManagement(shared.config, { ...shared, ...parts }) : null,
+  ),
   step("historyLookups", ["stores", "gateway"], (parts, shared) =>
     mountHistory(shared.config, { ...shared, ...parts }),
   ),
@@ -272,16 +279,23 @@ export const startSteps = [
   ),
   step(
     "gatewayListener",
-    ["gateway", "revocations", "flows", "administration", "analytics", "historyLookups", "console"],
+    ["gateway", "revocations", "flows", "administration", "analytics", "webhooks", "historyLookups", "console"],
     async (
-      { gateway, administration, analytics, historyLookups, console: served, ...parts },
+      { gateway, administration, analytics, webhooks, historyLookups, console: served, ...parts },
       { config, closing, ...shared },
     ) => {
       if (!opensSockets(config)) return null;
       const apps =
         served === null
           ? []
-          : [served.rest, ...administration, ...(analytics?.apps ?? []), historyLookups, served.pages];
+          : [
+              served.rest,
+              ...administration,
+              ...(analytics?.apps ?? []),
+              ...(webhooks?.apps ?? []),
+              historyLookups,
+              served.pages,
+            ];
       const consoleStream = served?.stream ?? null;
       const listener = await openGatewayListener(config, gateway, { ...shared, ...parts, apps, consoleStream });
       shared.resources.defer(async () => {
@@ -346,7 +360,14 @@ export async function compose(config: Config, dependencies: ComposeDependencies)
   const startedAt = clock.monotonic();
   await using resources = new AsyncDisposableStack();
   const metrics = resources.use(createMetrics({}, { clock }));
-  const methods = [...knownMethods, ...oraclePaths, ...administrationMethods, ...analyticsRoutes, ...historyMethods];
+  const methods = [
+    ...knownMethods,
+    ...oraclePaths,
+    ...administrationMethods,
+    ...analyticsRoutes,
+    ...historyMethods,
+    ...webhookRoutes,
+  ];
   const events = createServerEvents({ log, metrics }, { methods });
   const descriptorWatch = watchDescriptors(processDescriptors(), { clock, events });
   if (descriptorWatch !== null) resources.use(descriptorWatch);

@@ -104,6 +104,8 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   ENGINE_VALIDATORS: ({ engine }) => engine.validators,
   ENGINE_URL: ({ engine }) => engine.url,
   ENGINE_REGION: ({ engine }) => engine.region,
+  WEBHOOK_ALLOW_HTTP: ({ webhooks }) => webhooks.allowHttp,
+  WEBHOOK_ALLOW_PRIVATE_CIDRS: ({ webhooks }) => webhooks.allowPrivateCidrs,
   ENGINE_TLS_CERT: asWritten("ENGINE_TLS_CERT"),
   ENGINE_TLS_KEY: asWritten("ENGINE_TLS_KEY"),
   TLS_CERT_FILE: asWritten("TLS_CERT_FILE"),

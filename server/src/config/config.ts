@@ -77,6 +77,11 @@ export interface Config {
     readonly url: string | null;
     readonly region: string;
   };
+  readonly webhooks: {
+    readonly allowHttp: boolean;
+    /** Ranges in CIDR form, beside the public addresses. */
+    readonly allowPrivateCidrs: readonly string[];
+  };
   readonly tls: TlsConfig;
   readonly metrics: SocketAddress;
   readonly upstreams: Readonly<Record<Network, readonly UpstreamConfig[]>>;

@@ -38,6 +38,7 @@ export const examples: Readonly<Partial<Record<KeyName, string>>> = {
   ORACLE_SUCCESSOR: "https://prices.example/openapi.json",
   ENGINE_BUILDER: "2zW829aYk62MujHhVsbi9WtoZCUUtx1Y93Uzc43gjamf",
   ENGINE_VALIDATORS: "2zW829aYk62MujHhVsbi9WtoZCUUtx1Y93Uzc43gjamf",
+  WEBHOOK_ALLOW_PRIVATE_CIDRS: "10.20.0.0/16",
   ENGINE_URL: "https://engine.example:7441",
   ENGINE_TLS_CERT: "/etc/sluice/tls/engine.pem",
   ENGINE_TLS_KEY: "/etc/sluice/tls/engine.key",

@@ -394,6 +394,11 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
     bad: [",", `${nameProgram},`, "all"],
   },
   ENGINE_URL: { good: [["https://e:7441", (c) => c.engine.url, "https://e:7441"]], bad: ["e:7441", "grpc://e"] },
+  WEBHOOK_ALLOW_HTTP: { good: [["1", (c) => c.webhooks.allowHttp, true]], bad: ["2", "yes"] },
+  WEBHOOK_ALLOW_PRIVATE_CIDRS: {
+    good: [["127.0.0.0/8,::1", (c) => c.webhooks.allowPrivateCidrs, ["127.0.0.0/8", "::1"]]],
+    bad: ["127.0.0.0/33", "localhost"],
+  },
   ENGINE_REGION: { good: [["ny", (c) => c.engine.region, "ny"]], bad: ["new york", "a-b"] },
   ENGINE_TLS_CERT: { good: [["a.pem", (c) => c.tls.engineGrpc?.certificate, "a.pem"]], bad: ["a\0b"] },
   ENGINE_TLS_KEY: { good: [["b.pem", (c) => c.tls.engineGrpc?.key, "b.pem"]], bad: ["a\0b"] },

@@ -29,6 +29,7 @@ import { retentionKeys } from "./retention-keys.ts";
 import { clickhouseUrl, keyPrefix, postgresUrl, redisUrl } from "./store-parsers.ts";
 import { tlsKeys } from "./tls-keys.ts";
 import { upstreamList } from "./upstreams.ts";
+import { webhookKeys } from "./webhook-keys.ts";
 import { workerKeys } from "./worker-keys.ts";
 
 export const roles = ["gateway", "resolver", "oracle", "engine", "ingest", "streams"] as const;
@@ -274,6 +275,7 @@ export const keys = {
     "The description of the product that replaces the oracle, sent in the header `Link`.",
   ),
   ...engineKeys,
+  ...webhookKeys,
   ...tlsKeys,
   LOG_LEVEL: always("Observation", "observe.log_level", "info", oneOf(logLevels), "The least severe lines to write."),
   METRICS_BIND: always(

@@ -127,6 +127,10 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
       successorUrl: values.ORACLE_SUCCESSOR,
     },
     engine: engineOf(values),
+    webhooks: {
+      allowHttp: values.WEBHOOK_ALLOW_HTTP === "1",
+      allowPrivateCidrs: values.WEBHOOK_ALLOW_PRIVATE_CIDRS ?? [],
+    },
     tls: tlsOf(values),
     metrics: { host: values.METRICS_BIND.host, port: ports.metrics },
     upstreams: {

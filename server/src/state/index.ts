@@ -55,3 +55,11 @@ export { restoreState, unknownMigration } from "./restore.ts";
 export type { SavedQueryRecord, SavedQueryStore } from "./saved-query-records.ts";
 export { nodeSecretId, type SecretStore, type StoredSecret } from "./secret-records.ts";
 export { hashSessionToken } from "./sessions.ts";
+export {
+  type WebhookContent,
+  type WebhookNotice,
+  type WebhookQueueState,
+  type WebhookRecord,
+  type WebhookStore,
+  webhookSecretId,
+} from "./webhook-records.ts";

@@ -54,7 +54,7 @@ export const layered: readonly Layered[] = [
       ["keys", "leases", "limits", "credits", "cache", "upstreams", "backup"],
       ["access", "events", "ingest"],
       ["rpc", "names", "oracle", "engine", "history", "analytics"],
-      ["streams"],
+      ["streams", "webhooks"],
       ["gateway", "admin"],
       ["compose"],
       ["command"],
@@ -235,6 +235,11 @@ export const layered: readonly Layered[] = [
     layers: [["delivery", "events"], ["flow"], ["pubsub", "socket", "yellowstone"], ["index"]],
   },
   {
+    folder: "server/src/webhooks",
+    rooms: false,
+    layers: [["model"], ["delivery", "scheduling"], ["management"], ["index"]],
+  },
+  {
     folder: "server/src/gateway",
     rooms: false,
     layers: [
@@ -390,7 +395,7 @@ export const layered: readonly Layered[] = [
         "streams",
         "tiers",
       ],
-      ["engine", "errors-guide", "oracle", "permissions", "yellowstone"],
+      ["engine", "errors-guide", "oracle", "permissions", "webhooks", "yellowstone"],
       ["engine-errors-guide", "schemas", "sealed-bundle"],
       ["oracle-errors-guide"],
       ["openapi", "reference"],

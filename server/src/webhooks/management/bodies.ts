@@ -1,0 +1,110 @@
+import type { Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookFilters } from "@sluice/contract/schemas";
+import type { WebhookNotice, WebhookQueueState, WebhookRecord } from "../../state/index.ts";
+import type { AttemptReport, DeliveryReport } from "../model/delivery-control.ts";
+
+/** Records as the API shows them. */
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();
+const isoTimeOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
+
+/** The filters of a record: they were checked before they were stored. */
+export const filtersOf = ({ filters }: Pick<WebhookRecord, "filters">): WebhookFilters => JSON.parse(filters);
+
+/** What a record says with its queue and notices. `nowMs` is the present time. */
+export function webhookBody(
+  record: WebhookRecord,
+  more: {
+    readonly queue: WebhookQueueState | null;
+    readonly notices: readonly WebhookNotice[];
+    readonly nowMs: number;
+  },
+): Webhook {
+  const { queue, notices, nowMs } = more;
+  const filters = filtersOf(record);
+  const overlaps = record.nextSecret !== null && (record.overlapEndsAt ?? 0) > nowMs;
+  return {
+    webhook_id: record.id,
+    url: record.url,
+    status: record.status,
+    status_reason: record.statusReason,
+    network: record.network,
+    events: [...record.events],
+    filters,
+    description: record.description,
+    retry_policy: {
+      max_attempts: record.retryPolicy.maxAttempts,
+      backoff_multiplier: record.retryPolicy.backoffMultiplier,
+    },
+    fifo: record.fifo,
+    created_at: isoTime(record.createdAt),
+    updated_at: isoTime(record.updatedAt),
+    last_success_at: isoTimeOrNull(record.lastSuccessAt),
+    failing_since: isoTimeOrNull(record.failingSince),
+    waiting: queue?.waiting ?? 0,
+    parked_since: isoTimeOrNull(queue?.parkedAt ?? null),
+    behind_since: isoTimeOrNull(queue?.behindSince ?? null),
+    secret_overlap_ends_at: overlaps ? isoTimeOrNull(record.overlapEndsAt) : null,
+    notices: [...presentNotices(filters), ...notices.map(noticeBody)],
+  };
+}
+
+/** What holds of a webhook as long as it is as it is. */
+function presentNotices({ nft, defi }: WebhookFilters): Webhook["notices"] {
+  const names = [...(nft === undefined ? [] : ["nft"]), ...(defi === undefined ? [] : ["defi"])];
+  if (names.length === 0) return [];
+  const message =
+    `This server does not yet tell the kinds of transactions that ${names.join(" and ")} ask for: ` +
+    "the transaction events of this webhook match nothing.";
+  return [{ code: "filter_without_effect", at: null, message }];
+}
+
+const noticeTexts: Readonly<Record<string, (detail: WebhookNotice["detail"]) => string>> = {
+  disabled: ({ reason }) => `It was disabled: ${String(reason)}. Resume it when its receiver is well.`,
+  recoverable: ({ deliveries, since }) =>
+    `Its receiver answers again. ${String(deliveries)} deliveries since ${String(since)} were given up and can be recovered.`,
+  gap: ({ from, to }) =>
+    `No source had the blocks of slots ${String(from)} to ${String(to)}: their events were not delivered.`,
+  behind: ({ since }) => `Too many deliveries wait; events since ${String(since)} follow as they are delivered.`,
+};
+
+function noticeBody({ code, at, detail }: WebhookNotice): Webhook["notices"][number] {
+  const text = noticeTexts[code];
+  return { code, at: isoTime(at), message: text === undefined ? JSON.stringify(detail) : text(detail) };
+}
+
+export function deliveryBody(report: DeliveryReport): WebhookDelivery {
+  const { id, eventId, event, status, statusCode, attempts, createdAt, lastAttemptAt, error, nextAttemptAt } = report;
+  return {
+    id,
+    event_id: eventId,
+    event,
+    status,
+    status_code: statusCode,
+    attempts,
+    created_at: isoTime(createdAt),
+    ...(lastAttemptAt === null
+      ? {}
+      : { [status === "success" ? "delivered_at" : "last_attempt_at"]: isoTime(lastAttemptAt) }),
+    ...(error === null || status === "success" ? {} : { error }),
+    ...(nextAttemptAt === null ? {} : { next_attempt_at: isoTime(nextAttemptAt) }),
+  };
+}
+
+export function deliveryDetailBody(
+  delivery: DeliveryReport,
+  attempts: readonly AttemptReport[],
+): WebhookDeliveryDetail {
+  return {
+    ...deliveryBody(delivery),
+    webhook_id: delivery.webhookId,
+    attempt_log: attempts.map(({ attempt, at, statusCode, error, latencyMs, requestHeaders, answer }) => ({
+      attempt,
+      at: isoTime(at),
+      status_code: statusCode,
+      error,
+      latency_ms: latencyMs,
+      request_headers: { ...requestHeaders },
+      answer,
+    })),
+  };
+}
