@@ -1,7 +1,8 @@
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from "zod-openapi";
 import type { ErrorCode } from "../errors.ts";
 import * as schemas from "../schemas/index.ts";
-import { type SqlPathsOptions, sqlPaths } from "./sql.ts";
+import type { KeyedPathsOptions } from "./keyed-paths.ts";
+import { sqlPaths } from "./sql.ts";
 
 /** The console's own REST, for people who are signed in at a browser. */
 
@@ -122,7 +123,7 @@ const shown = (
   },
 });
 
-const sqlOfConsole: SqlPathsOptions = {
+const sqlOfConsole: KeyedPathsOptions = {
   root: "/api/v1/console/sql",
   operation: (name) => `console${name[0]?.toUpperCase()}${name.slice(1)}`,
   tag: "Console",

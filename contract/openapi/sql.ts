@@ -2,6 +2,7 @@ import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiRespon
 import type { ErrorCode } from "../errors.ts";
 import * as schemas from "../schemas/index.ts";
 import { networks } from "../tiers.ts";
+import type { KeyedPathsOptions } from "./keyed-paths.ts";
 
 /** SQL over the ledger, on the gateway's port. */
 
@@ -38,15 +39,7 @@ const figureHeaders = {
   "X-Credits-Charged": text("What it cost"),
 };
 
-/** What the console offers alike under its own paths, for people who are signed in. */
-export interface SqlPathsOptions {
-  readonly root: string;
-  readonly operation: (name: string) => string;
-  readonly tag: string;
-  readonly security: ZodOpenApiOperationObject["security"];
-}
-
-const run = (problems: Problems, { operation, tag, security }: SqlPathsOptions): ZodOpenApiOperationObject => ({
+const run = (problems: Problems, { operation, tag, security }: KeyedPathsOptions): ZodOpenApiOperationObject => ({
   operationId: operation("runSql"),
   tags: [tag],
   summary: "Run a query of SQL",
@@ -97,7 +90,7 @@ interface Route {
 }
 
 /** The paths of SQL under `root`. */
-export function sqlPaths(problems: Problems, options: SqlPathsOptions): ZodOpenApiPathsObject {
+export function sqlPaths(problems: Problems, options: KeyedPathsOptions): ZodOpenApiPathsObject {
   const { root, operation, tag, security } = options;
   const route = ({
     name,
@@ -165,4 +158,9 @@ export function sqlPaths(problems: Problems, options: SqlPathsOptions): ZodOpenA
 }
 
 /** SQL by API key. */
-export const sqlByKey: SqlPathsOptions = { root: "/api/v1/sql", operation: (name) => name, tag: "SQL", security: key };
+export const sqlByKey: KeyedPathsOptions = {
+  root: "/api/v1/sql",
+  operation: (name) => name,
+  tag: "SQL",
+  security: key,
+};

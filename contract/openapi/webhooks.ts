@@ -2,6 +2,7 @@ import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiRespon
 import type { ErrorCode } from "../errors.ts";
 import * as schemas from "../schemas/index.ts";
 import { networks } from "../tiers.ts";
+import type { KeyedPathsOptions } from "./keyed-paths.ts";
 
 /** The management of webhooks, on the gateway's port, and what receivers are sent. */
 
@@ -31,14 +32,6 @@ const admission = [
 ] as const;
 const body = ["INVALID_INPUT", "PARSE_ERROR", "BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const;
 
-/** What the console offers alike under its own paths, for people who are signed in. */
-export interface WebhookPathsOptions {
-  readonly root: string;
-  readonly operation: (name: string) => string;
-  readonly tag: string;
-  readonly security: ZodOpenApiOperationObject["security"];
-}
-
 interface Route {
   readonly name: string;
   readonly summary: string;
@@ -53,9 +46,21 @@ interface Route {
 }
 
 /** The paths of webhooks under `root`. */
-export function webhookPaths(problems: Problems, options: WebhookPathsOptions): ZodOpenApiPathsObject {
-  const { root, operation, tag, security } = options;
-  const route = (of: Route): ZodOpenApiOperationObject => ({
+export function webhookPaths(problems: Problems, options: KeyedPathsOptions): ZodOpenApiPathsObject {
+  const route = (of: Route): ZodOpenApiOperationObject => operationOf(of, problems, options);
+  const change = (name: string, summary: string, more: Partial<Route> = {}): { post: ZodOpenApiOperationObject } => ({
+    post: route({ name, summary, answer: schemas.webhookRecord, codes: ["NOT_FOUND"], ...more }),
+  });
+  const makers = { route, change };
+  return { ...recordPaths(options.root, makers), ...deliveryPaths(options.root, makers) };
+}
+
+function operationOf(
+  of: Route,
+  problems: Problems,
+  { operation, tag, security }: KeyedPathsOptions,
+): ZodOpenApiOperationObject {
+  return {
     operationId: operation(of.name),
     tags: [tag],
     summary: of.summary,
@@ -76,59 +81,6 @@ export function webhookPaths(problems: Problems, options: WebhookPathsOptions): 
       },
       ...problems(...admission, ...(of.codes ?? [])),
     },
-  });
-  const change = (name: string, summary: string, more: Partial<Route> = {}): { post: ZodOpenApiOperationObject } => ({
-    post: route({ name, summary, answer: schemas.webhookRecord, codes: ["NOT_FOUND"], ...more }),
-  });
-  return {
-    [root]: {
-      get: route({
-        name: "listWebhooks",
-        summary: "The account's webhooks",
-        description: "Of one network where the request names it.",
-        query: schemas.pageQuery,
-        answer: schemas.webhookList,
-        codes: ["INVALID_INPUT"],
-      }),
-      post: route({
-        name: "createWebhook",
-        summary: "Create a webhook",
-        description:
-          "The tier Business and those above have webhooks; each event says from which tier it can be had. The network is " +
-          "that of the body, else of X-Network or the query, else the server's default. The secret is shown once.",
-        namesNetwork: true,
-        sent: schemas.webhookCreate,
-        answer: schemas.webhookCreated,
-        status: 201,
-        codes: [...body, "TIER_REQUIRED", "CONFLICT"],
-      }),
-    },
-    [`${root}/{webhook_id}`]: {
-      get: route({
-        name: "readWebhook",
-        summary: "A webhook",
-        answer: schemas.webhookRecord,
-        codes: ["NOT_FOUND"],
-      }),
-      patch: route({
-        name: "updateWebhook",
-        summary: "Change a webhook",
-        sent: schemas.webhookUpdate,
-        answer: schemas.webhookRecord,
-        codes: [...body, "TIER_REQUIRED", "NOT_FOUND"],
-      }),
-      delete: route({ name: "deleteWebhook", summary: "Delete a webhook", status: 204, codes: ["NOT_FOUND"] }),
-    },
-    [`${root}/{webhook_id}/pause`]: change("pauseWebhook", "Pause a webhook: events are not recorded for it"),
-    [`${root}/{webhook_id}/resume`]: change("resumeWebhook", "Make a paused or disabled webhook active", {
-      codes: ["NOT_FOUND", "TIER_REQUIRED"],
-    }),
-    [`${root}/{webhook_id}/rotate-secret`]: change("rotateWebhookSecret", "Give a webhook a new secret", {
-      description: "The old secret signs along for 24 hours. The new one is shown once.",
-      answer: schemas.webhookSecret,
-    }),
-    [`${root}/{webhook_id}/end-overlap`]: change("endWebhookOverlap", "Let the new secret alone sign from now on"),
-    ...deliveryPaths(root, { route, change }),
   };
 }
 
@@ -136,6 +88,56 @@ interface Makers {
   readonly route: (of: Route) => ZodOpenApiOperationObject;
   readonly change: (name: string, summary: string, more?: Partial<Route>) => { post: ZodOpenApiOperationObject };
 }
+
+const recordPaths = (root: string, { route, change }: Makers): ZodOpenApiPathsObject => ({
+  [root]: {
+    get: route({
+      name: "listWebhooks",
+      summary: "The account's webhooks",
+      description: "Of one network where the request names it.",
+      query: schemas.pageQuery,
+      answer: schemas.webhookList,
+      codes: ["INVALID_INPUT"],
+    }),
+    post: route({
+      name: "createWebhook",
+      summary: "Create a webhook",
+      description:
+        "The tier Business and those above have webhooks; each event says from which tier it can be had. The network is " +
+        "that of the body, else of X-Network or the query, else the server's default. The secret is shown once.",
+      namesNetwork: true,
+      sent: schemas.webhookCreate,
+      answer: schemas.webhookCreated,
+      status: 201,
+      codes: [...body, "TIER_REQUIRED", "CONFLICT"],
+    }),
+  },
+  [`${root}/{webhook_id}`]: {
+    get: route({
+      name: "readWebhook",
+      summary: "A webhook",
+      answer: schemas.webhookRecord,
+      codes: ["NOT_FOUND"],
+    }),
+    patch: route({
+      name: "updateWebhook",
+      summary: "Change a webhook",
+      sent: schemas.webhookUpdate,
+      answer: schemas.webhookRecord,
+      codes: [...body, "TIER_REQUIRED", "NOT_FOUND"],
+    }),
+    delete: route({ name: "deleteWebhook", summary: "Delete a webhook", status: 204, codes: ["NOT_FOUND"] }),
+  },
+  [`${root}/{webhook_id}/pause`]: change("pauseWebhook", "Pause a webhook: events are not recorded for it"),
+  [`${root}/{webhook_id}/resume`]: change("resumeWebhook", "Make a paused or disabled webhook active", {
+    codes: ["NOT_FOUND", "TIER_REQUIRED"],
+  }),
+  [`${root}/{webhook_id}/rotate-secret`]: change("rotateWebhookSecret", "Give a webhook a new secret", {
+    description: "The old secret signs along for 24 hours. The new one is shown once.",
+    answer: schemas.webhookSecret,
+  }),
+  [`${root}/{webhook_id}/end-overlap`]: change("endWebhookOverlap", "Let the new secret alone sign from now on"),
+});
 
 const deliveryPaths = (root: string, { route, change }: Makers): ZodOpenApiPathsObject => ({
   [`${root}/{webhook_id}/test`]: change("testWebhook", "Send a test delivery", {
@@ -176,7 +178,7 @@ const deliveryPaths = (root: string, { route, change }: Makers): ZodOpenApiPaths
 });
 
 /** Webhooks by API key. */
-export const webhooksByKey: WebhookPathsOptions = {
+export const webhooksByKey: KeyedPathsOptions = {
   root: "/api/v1/webhooks",
   operation: (name) => name,
   tag: "Webhooks",

@@ -3,8 +3,6 @@
  * share, `management` is what owners set, over HTTP. Fed by the log, the state store and requests; feeds receivers, the
  * ledger and credits.
  */
-export { DeliveryManagement } from "./management/delivery-management.ts";
 export { createWebhookHttp, webhookRoutes, webhooksPath } from "./management/http.ts";
-export { addWebhookRoutes } from "./management/routes.ts";
 export { WebhookManagement } from "./management/webhook-management.ts";
 export { WebhookSecrets } from "./model/webhook-secrets.ts";

@@ -57,7 +57,7 @@ export class WebhookManagement {
     this.#dependencies = dependencies;
   }
 
-  /** @throws {SluiceError} TIER_REQUIRED, INVALID_INPUT, NETWORK_NOT_ALLOWED, CONFLICT when there are as many as may be */
+  /** @throws {SluiceError} TIER_REQUIRED, INVALID_INPUT, NETWORK_NOT_ALLOWED; CONFLICT over the limit of the tier */
   async create(owner: WebhookOwner, network: Network, input: WebhookCreate): Promise<WebhookCreated> {
     const { store, secrets } = this.#dependencies;
     requireTier(owner.tier, input.events);
