@@ -67,6 +67,11 @@ export const ledgerTables = {
   parsed: { holds: "what parsers made of transactions", kept: "forever", ...oneDay },
   transactions_by_signature: { holds: "where each transaction is, by signature", kept: "forever", ...oneDay },
   transactions_by_address: { holds: "the transactions of each address", kept: "forever", ...oneDay },
+  webhook_attempts: {
+    holds: "a row for each attempt to deliver an event to a webhook",
+    kept: 14 * dayMs,
+    ...oneDay,
+  },
 } as const satisfies Readonly<Record<string, LedgerTable>>;
 
 /** A table of the ledger, by its name. */

@@ -37,6 +37,7 @@ import {
   yellowstoneMetrics,
 } from "../streams/index.ts";
 import { createUpstreamEvents, upstreamMetrics } from "../upstreams/index.ts";
+import { createDeliveryEvents, webhookDeliveryMetrics } from "../webhooks/index.ts";
 import { createWorkersEvents, workersMetrics } from "../workers/index.ts";
 import { metricTable } from "./metric-table.ts";
 
@@ -57,6 +58,7 @@ const rooms: Record<string, { readonly metrics: object; readonly create: (observ
   upstreams: { metrics: upstreamMetrics, create: createUpstreamEvents },
   rpc: { metrics: rpcMetrics, create: createRpcEvents },
   state: { metrics: stateMetrics, create: createStateEvents },
+  webhooks: { metrics: webhookDeliveryMetrics, create: createDeliveryEvents },
   ledger: { metrics: ledgerMetrics, create: createLedgerEvents },
   log: { metrics: logMetrics, create: createLogEvents },
   ingest: { metrics: ingestMetrics, create: (observe) => createIngestEvents(observe, { network: "devnet" }) },
@@ -94,6 +96,7 @@ function observed() {
     ...createRpcEvents(observe),
     ...createStateEvents(observe),
     ...createLedgerEvents(observe),
+    ...createDeliveryEvents(observe),
     ...createLogEvents(observe),
     ...createIngestEvents(observe, { network: "devnet" }),
     ...createHistoryEvents(observe),

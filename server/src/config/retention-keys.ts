@@ -35,6 +35,7 @@ export const retentionKeys = {
   LEDGER_RETENTION_PARSED: keptFor("parsed"),
   LEDGER_RETENTION_TRANSACTIONS_BY_SIGNATURE: keptFor("transactions_by_signature"),
   LEDGER_RETENTION_TRANSACTIONS_BY_ADDRESS: keptFor("transactions_by_address"),
+  LEDGER_RETENTION_WEBHOOK_ATTEMPTS: keptFor("webhook_attempts"),
 } as const satisfies Readonly<Record<RetentionKey, Always<number | "forever">>>;
 
 type RetentionKey = `LEDGER_RETENTION_${Uppercase<LedgerTableName>}`;
@@ -62,5 +63,6 @@ export function retentionOf(
     parsed: values.LEDGER_RETENTION_PARSED,
     transactions_by_signature: values.LEDGER_RETENTION_TRANSACTIONS_BY_SIGNATURE,
     transactions_by_address: values.LEDGER_RETENTION_TRANSACTIONS_BY_ADDRESS,
+    webhook_attempts: values.LEDGER_RETENTION_WEBHOOK_ATTEMPTS,
   };
 }

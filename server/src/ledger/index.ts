@@ -31,3 +31,9 @@ export { restoreLedger } from "./restore.ts";
 export type { CustomerResult, CustomerStatement, CustomerStatements } from "./sql/customer-statements.ts";
 export type { LedgerTableState } from "./table-states.ts";
 export type { Usage, UsageQuestion, UsageRange, UsageSums } from "./usage-queries.ts";
+export type {
+  FinishedDeliveries,
+  FinishedPlace,
+  WebhookAttemptReads,
+  WebhookAttemptRecord,
+} from "./webhook-attempts.ts";

@@ -33,6 +33,7 @@ import { ChildSupervisor } from "./supervisor.ts";
 import { type LedgerTableState, TableStates } from "./table-states.ts";
 import { tables } from "./tables.ts";
 import { readUsage, recordedByMonth, type Usage, type UsageQuestion, type UsageRange } from "./usage-queries.ts";
+import { type WebhookAttemptReads, WebhookAttempts } from "./webhook-attempts.ts";
 
 export interface LedgerOptions {
   /** The directory of the embedded engine; created when missing, readable by its owner alone. */
@@ -147,6 +148,8 @@ export interface Ledger extends AsyncDisposable {
   readonly customers: CustomerStatements;
   /** Blocks and transactions, as they are looked up. */
   readonly chainReads: ChainReads;
+  /** What became of deliveries of webhooks. */
+  readonly webhookAttempts: WebhookAttemptReads;
   /** The outcomes of bundles; each counts once, however often it was written. */
   readonly bundles: {
     figures(question: BundleQuestion): Promise<BundleFigures>;
@@ -308,6 +311,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
       { connection: customers, own: connection, random, log },
     ),
     chainReads: createChainReads(connection, clock),
+    webhookAttempts: new WebhookAttempts(connection),
     bundles: new BundleQueries(connection),
     async [Symbol.asyncDispose]() {
       await readiness[Symbol.asyncDispose]();

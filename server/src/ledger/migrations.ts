@@ -10,6 +10,7 @@ import type { LedgerLog } from "./endpoint.ts";
 import { LedgerOpenError } from "./errors.ts";
 import { oracleCopies, oracleKeyedTables, oracleTables } from "./oracle-tables.ts";
 import { firstRequestsTable, publicCodeColumn, requestIdIndex, requestsTable } from "./tables.ts";
+import { webhookAttemptsTable } from "./webhook-tables.ts";
 
 /** One numbered change of the schema; it never changes once released. */
 export interface LedgerMigration {
@@ -55,6 +56,7 @@ export const migrations: readonly LedgerMigration[] = [
     name: "blocks and transactions",
     changes: [...chainTables, ...chainRecordTables].map((table) => ({ kind: "create-table", table })),
   },
+  { number: 9, name: "attempts of webhooks", changes: [{ kind: "create-table", table: webhookAttemptsTable }] },
 ];
 
 /** A version refuses a ledger whose `migrations` has a number that it does not know. */

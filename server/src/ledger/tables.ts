@@ -2,6 +2,7 @@ import { bundleOutcomesTable } from "./bundle-tables.ts";
 import { chainTables } from "./chain-tables.ts";
 import { oracleKeyedTables, oracleTables } from "./oracle-tables.ts";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "./table-definition.ts";
+import { webhookAttemptsTable } from "./webhook-tables.ts";
 
 /** Added to every table: the number of the INSERT that brought the row, by which a repeated INSERT finds itself. */
 export const batchColumn: ColumnDefinition = { name: "batch", type: "UInt64", codec: "Delta, ZSTD" };
@@ -53,8 +54,7 @@ export const requestIdIndex: IndexDefinition = {
 
 /** Tables that `insert` knows, by name. */
 export const tables: Readonly<Record<string, TableDefinition>> = Object.fromEntries(
-  [requestsTable, ...oracleTables, ...oracleKeyedTables, bundleOutcomesTable, ...chainTables].map((table) => [
-    table.name,
-    table,
-  ]),
+  [requestsTable, ...oracleTables, ...oracleKeyedTables, bundleOutcomesTable, ...chainTables, webhookAttemptsTable].map(
+    (table) => [table.name, table],
+  ),
 );

@@ -1,9 +1,14 @@
 /**
- * net: everything on a socket. HTTP/1.1 (a server and a client over one syntax), listeners and their ports, WebSocket
- * sessions, the gRPC server, certificates. Fed by bytes of clients and nodes; feeds the gateway, the services'
- * endpoints and upstreams. What a request means is decided elsewhere: no file here knows a method, a key or a store.
+ * net: everything on a socket. HTTP/1.1 (a server and a client over one syntax), calls to URLs of customers (egress),
+ * listeners and their ports, WebSocket sessions, the gRPC server, certificates. Fed by bytes of clients and nodes;
+ * feeds the gateway, the services' endpoints and upstreams. What a request means is decided elsewhere: no file here
+ * knows a method, a key or a store.
  */
 export { type CertificateSource, fixedCertificate } from "./certificate-source.ts";
+export { createAddressRules } from "./egress/address-rules.ts";
+export { EgressEndpoint, type EgressOutcome } from "./egress/egress-endpoint.ts";
+export { readEgressUrl } from "./egress/egress-url.ts";
+export { type NameResolver, systemResolver } from "./egress/name-resolver.ts";
 export {
   createCertificateEvents,
   createConnectionEvents,

@@ -55,11 +55,20 @@ export { restoreState, unknownMigration } from "./restore.ts";
 export type { SavedQueryRecord, SavedQueryStore } from "./saved-query-records.ts";
 export { nodeSecretId, type SecretStore, type StoredSecret } from "./secret-records.ts";
 export { hashSessionToken } from "./sessions.ts";
+export type {
+  DeliveryOutcome,
+  HeldWebhookQueue,
+  QueuedDelivery,
+  TakenWebhookQueue,
+  WebhookDeliveryStore,
+} from "./webhook-delivery-records.ts";
 export {
   type WebhookContent,
   type WebhookNotice,
   type WebhookQueueState,
   type WebhookRecord,
+  type WebhookRetryPolicy,
   type WebhookStore,
   webhookSecretId,
 } from "./webhook-records.ts";
+export type { WebhookWorkerRow } from "./webhook-tables.ts";

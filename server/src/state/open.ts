@@ -30,6 +30,7 @@ import type { Db, Tx } from "./tables.ts";
 import { runInTurn } from "./turns.ts";
 import { UpstreamNodes } from "./upstream-nodes.ts";
 import { UpstreamOrders } from "./upstream-orders.ts";
+import { WebhookDeliveries } from "./webhooks/deliveries.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
 
 export interface StateOptions {
@@ -137,6 +138,7 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
     sessions: new Sessions(connection),
     savedQueries: new SavedQueries(connection),
     webhooks: new Webhooks(connection),
+    webhookDeliveries: new WebhookDeliveries(connection),
     audit: new Audit(connection),
     upstreamOrders: new UpstreamOrders(connection),
     upstreamNodes: new UpstreamNodes(connection),

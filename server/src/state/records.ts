@@ -20,6 +20,7 @@ import type { ProcessStore } from "./process-records.ts";
 import type { SavedQueryStore } from "./saved-query-records.ts";
 import type { SecretStore } from "./secret-records.ts";
 import type { StateSnapshot } from "./snapshot-record.ts";
+import type { WebhookDeliveryStore } from "./webhook-delivery-records.ts";
 import type { WebhookStore } from "./webhook-records.ts";
 
 export type { PageRequest, RecordPage } from "./page.ts";
@@ -247,6 +248,7 @@ export interface State extends AsyncDisposable {
   readonly sessions: SessionStore;
   readonly savedQueries: SavedQueryStore;
   readonly webhooks: WebhookStore;
+  readonly webhookDeliveries: WebhookDeliveryStore;
   readonly audit: AuditStore;
   readonly upstreamOrders: UpstreamOrderStore;
   readonly upstreamNodes: UpstreamNodeStore;

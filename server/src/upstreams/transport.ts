@@ -118,6 +118,8 @@ export function exchangeOutcome(
     const { from, isPassedOn } = large ?? { from: 0, isPassedOn: () => false };
     return readLargeBody(outcome, { from, isPassedOn, gatheredBytesMax });
   }
+  // Nodes are where the operator says; nothing is refused.
+  if (outcome.kind === "refused") return { kind: "unreachable" };
   if (outcome.kind !== "answered" || outcome.coding === null) return outcome;
   const decoded = decodeBody(outcome.coding, outcome.bytes, gatheredBytesMax);
   if (decoded instanceof Promise) return decoded.then((whole) => withHead(whole, outcome));

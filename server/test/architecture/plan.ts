@@ -67,7 +67,7 @@ export const layered: readonly Layered[] = [
     layers: [
       ["certificate-source", "events", "fronted-peers"],
       ["http1"],
-      ["websocket"],
+      ["egress", "websocket"],
       ["listener"],
       ["front-connection"],
       ["grpc"],
@@ -96,8 +96,17 @@ export const layered: readonly Layered[] = [
         "snapshot-record",
         "values",
       ],
-      ["engine-records", "file-lock", "group-commit", "postgres-hosts", "row-text", "webhook-records"],
-      ["directory-lock", "engine-tables", "records", "webhook-tables"],
+      [
+        "engine-records",
+        "file-lock",
+        "group-commit",
+        "postgres-hosts",
+        "row-text",
+        "webhook-records",
+        "webhook-tables",
+      ],
+      ["webhook-delivery-records"],
+      ["directory-lock", "engine-tables", "records"],
       ["paging", "postgres-pool", "schema", "tables"],
       ["pools"],
       [
@@ -141,7 +150,7 @@ export const layered: readonly Layered[] = [
     layers: [
       ["child", "errors", "events", "native-columns", "request-fact", "request-figures", "request-limits"],
       ["table-definition"],
-      ["bundle-tables", "chain-tables", "endpoint", "oracle-tables"],
+      ["bundle-tables", "chain-tables", "endpoint", "oracle-tables", "webhook-tables"],
       ["connection", "supervisor", "tables"],
       [
         "archive",
@@ -152,6 +161,7 @@ export const layered: readonly Layered[] = [
         "request-queries",
         "request-search",
         "usage-queries",
+        "webhook-attempts",
       ],
       ["chain", "fact-files", "migrations", "readiness", "retention"],
       ["requests", "restore", "sql", "table-states"],

@@ -5,6 +5,7 @@ import { LedgerAbortedError, LedgerQueryError } from "../errors.ts";
 import type { Ledger } from "../ledger.ts";
 import type { FoundRequests, RequestPlace, RequestSearch } from "../request-search.ts";
 import { fact, residentMiB } from "./ledger-directory.ts";
+import { webhookAttempts } from "./webhook-attempts.ts";
 
 const largest = 18446744073709551615n;
 
@@ -485,9 +486,7 @@ export function ledgerConformance(name: string, open: () => Promise<Ledger>): vo
     beforeAll(async () => {
       opened = await open();
     });
-    afterAll(async () => {
-      await opened?.[Symbol.asyncDispose]();
-    });
+    afterAll(async () => await opened?.[Symbol.asyncDispose]());
     values(ledger);
     failures(ledger);
     cancelling(ledger);
@@ -496,5 +495,6 @@ export function ledgerConformance(name: string, open: () => Promise<Ledger>): vo
     describe("requests by id", () => requestSearch(ledger));
     connectionFacts(ledger);
     bundleFacts(ledger);
+    webhookAttempts(ledger);
   });
 }

@@ -16,6 +16,7 @@ import { savedQueryConformance } from "./conformance/saved-queries.ts";
 import { secretConformance } from "./conformance/secrets.ts";
 import type { ConformanceSubject } from "./conformance/subject.ts";
 import { trailConformance } from "./conformance/trail.ts";
+import { webhookDeliveryConformance } from "./conformance/webhook-deliveries.ts";
 import { webhookConformance } from "./conformance/webhooks.ts";
 
 /** An empty database of one driver. */
@@ -64,6 +65,7 @@ export function describeStateConformance(
     secretConformance(subject);
     savedQueryConformance(subject);
     webhookConformance(subject);
+    webhookDeliveryConformance(subject);
     processConformance(subject);
     changeConformance(subject);
     bundleConformance(subject);

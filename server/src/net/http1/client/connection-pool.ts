@@ -71,7 +71,7 @@ export class ConnectionPool implements ClientConnectionOwner, Disposable {
       const kept = this.#idle.pop();
       if (kept !== undefined) {
         kept.isReused = true;
-        kept.send(call, this.#options.target.head);
+        kept.send(call, call.head ?? this.#options.target.head);
         return true;
       }
     }
@@ -96,7 +96,22 @@ export class ConnectionPool implements ClientConnectionOwner, Disposable {
     connection.call = call;
     this.#connections.add(connection);
     this.#attempts += 1;
-    const place = { ...this.#address, data: connection };
+    if (this.#options.locate === undefined) this.#connect(connection, this.#address.hostname);
+    else void this.#locate(connection, this.#options.locate);
+  }
+
+  async #locate(connection: Connection, locate: NonNullable<ConnectionPoolOptions["locate"]>): Promise<void> {
+    const located = await locate();
+    if (located.ok && !connection.isOver) {
+      this.#connect(connection, located.address);
+      return;
+    }
+    connection.refusal = located.ok ? null : located.refusal;
+    connection.wasClosed();
+  }
+
+  #connect(connection: Connection, hostname: string): void {
+    const place = { hostname, port: this.#address.port, data: connection };
     try {
       const opening =
         this.#tls === null
@@ -115,7 +130,8 @@ export class ConnectionPool implements ClientConnectionOwner, Disposable {
   }
 
   opened(connection: Connection): void {
-    if (connection.call !== null) connection.send(connection.call, this.#options.target.head);
+    const { call } = connection;
+    if (call !== null) connection.send(call, call.head ?? this.#options.target.head);
   }
 
   ended(connection: Connection, state: Exclude<ReadState, "more">): void {
@@ -169,7 +185,8 @@ export class ConnectionPool implements ClientConnectionOwner, Disposable {
       // The node closed the kept connection as the call was written. Nothing came back, so a read is asked afresh.
       underWay.call.isRepeated = true;
       this.#open(underWay.call);
-    } else underWay.settle({ kind: connection.isOpening ? "unreachable" : "closed" });
+    } else if (connection.refusal !== null) underWay.settle({ kind: "refused", reason: connection.refusal });
+    else underWay.settle({ kind: connection.isOpening ? "unreachable" : "closed" });
     this.#admit();
   }
 

@@ -16,12 +16,24 @@ export interface ConnectionPoolOptions {
   readonly connectMsMax?: number;
   /** PEM; the roots that certificates are verified by in place of the runtime's. */
   readonly authorities?: readonly string[];
+  /**
+   * Chooses the address of each new connection; the name of the target without it, which the runtime then looks up by
+   * itself. Its time counts as time to connect. Never rejects.
+   */
+  readonly locate?: () => Promise<Located>;
 }
+
+/** Where a connection goes, or why it must not be made. */
+export type Located =
+  | { readonly ok: true; readonly address: string }
+  | { readonly ok: false; readonly refusal: string | null };
 
 /** One call while it is in the pool's hands. */
 export interface PooledCall {
   /** JSON text. */
   readonly body: string;
+  /** As the head of the target, for this call alone. */
+  readonly head?: string;
   readonly ownConnection: boolean;
   readonly answerBytesMax: number;
   /** Bytes of body beyond which it is handed out as it comes; infinite for who wants it whole. */
@@ -53,7 +65,9 @@ export type PooledOutcome =
   | { readonly kind: "timeout" | "unreachable" | "too-large" | "malformed" }
   /** The node took the call and closed without a byte of an answer. */
   | { readonly kind: "closed" }
-  | { readonly kind: "overloaded" };
+  | { readonly kind: "overloaded" }
+  /** No connection may be made to where the target is. */
+  | { readonly kind: "refused"; readonly reason: string };
 
 type Ending = Exclude<PooledOutcome, { kind: "streaming" | "overloaded" }> | { readonly kind: "unread" };
 
@@ -76,7 +90,7 @@ export class UnderWay {
     if (this.#source === null) {
       if (ending.kind !== "unread") this.call.settle(ending);
     } else if (ending.kind === "answered") this.#source.end();
-    else this.#source.fail(ending.kind === "closed" ? "unreachable" : ending.kind);
+    else this.#source.fail(ending.kind === "closed" || ending.kind === "refused" ? "unreachable" : ending.kind);
   }
 }
 
@@ -113,6 +127,8 @@ export class Connection {
   source: BodySource | null = null;
   /** Whether it has carried a call before the present one. */
   isReused = false;
+  /** Why it must not be made; null for one that may. */
+  refusal: string | null = null;
   /** Monotonic milliseconds when it began to open, later when it became idle. */
   sinceMs: number;
   readonly #owner: ClientConnectionOwner;
@@ -137,6 +153,11 @@ export class Connection {
 
   get isOpening(): boolean {
     return !this.#isOpen;
+  }
+
+  /** Whether its owner has closed it, or it is lost. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   /** Whether nothing of this answer or of a request is left on the wire. */

@@ -1,0 +1,204 @@
+/**
+ * bench/webhooks: deliveries of webhooks from the commit of their rows to the receiver's answer and the commit of its
+ * outcome, in one process on SQLite, over HTTPS with verified certificates and both signatures. The receiver is a
+ * process of its own on the same machine, whose CPU is told apart. `rate`: as many as go through; `pace`: a low rate,
+ * for the time from commit to the first byte at the receiver; `isolation`: the same while one endpoint in ten hangs.
+ * `npm run bench -- webhooks [--only rate,pace,isolation] [--deliveries 20000] [--webhooks 20] [--ledger]`.
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { systemClock, systemRandom } from "@sluice/lib";
+import { eventually } from "@sluice/lib/testing";
+import { openLedger } from "../../server/src/ledger/index.ts";
+import { newAuthority } from "../../server/src/net/tls/testing/private-authority.ts";
+import { createLog, createMetrics } from "../../server/src/observe/index.ts";
+import { openWebhookState, type WebhookState } from "../../server/src/state/testing/webhook-state.ts";
+import {
+  createDeliveryEvents,
+  type DeliveryDependencies,
+  LedgerAttempts,
+  openReceivers,
+  WebhookWorker,
+} from "../../server/src/webhooks/index.ts";
+import { ordersOf } from "../orders.ts";
+
+const { values } = parseArgs({
+  options: {
+    only: { type: "string", default: "rate,pace,isolation" },
+    deliveries: { type: "string", default: "20000" },
+    webhooks: { type: "string", default: "20" },
+    seconds: { type: "string", default: "8" },
+    ledger: { type: "boolean", default: false },
+  },
+});
+const chosen = values.only.split(",");
+const webhookCount = Number(values.webhooks);
+const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+/** As long as the data of a transaction with two instructions. */
+const data = JSON.stringify({
+  signature: "5".repeat(88),
+  log_messages: Array.from({ length: 12 }, () => "x".repeat(60)),
+});
+
+interface Arrived {
+  readonly arrivals: readonly (readonly [string, number])[];
+  readonly cpuMs: number;
+  readonly badSignatures: number;
+}
+
+interface Bench {
+  readonly opened: WebhookState;
+  readonly worker: WebhookWorker;
+  readonly port: number;
+  report(): Promise<Arrived>;
+}
+
+const nowMs = (): number => performance.timeOrigin + performance.now();
+const log = createLog({ level: "warn" });
+const directory = mkdtempSync(join(tmpdir(), "sluice-bench-webhooks-"));
+const authority = await newAuthority(directory);
+const files = await authority.server("hooks", ["hooks.example"]);
+const receiver = Bun.spawn(
+  [process.execPath, join(import.meta.dir, "receiver.ts"), files.certificate, files.key, secret],
+  {
+    stdio: ["pipe", "pipe", "inherit"],
+  },
+);
+const said = ordersOf<{ readonly port: number } & Arrived>(receiver.stdout);
+const next = async () => {
+  const { value, done } = await said.next();
+  if (done === true) throw new Error("the receiver has ended");
+  return value;
+};
+const { port } = await next();
+const report = async (): Promise<Arrived> => {
+  receiver.stdin.write(`${JSON.stringify({ report: true })}\n`);
+  receiver.stdin.flush();
+  return await next();
+};
+
+const opened = await openWebhookState(null, systemClock);
+const ledger = values.ledger
+  ? await openLedger(
+      { directory: join(directory, "ledger"), clickhouseUrl: null, cluster: null },
+      { clock: systemClock, log },
+    )
+  : null;
+const events = createDeliveryEvents({ log, metrics: createMetrics() });
+const attempts =
+  ledger === null ? { append: () => undefined } : new LedgerAttempts({ ledger, clock: systemClock, events });
+const dependencies: DeliveryDependencies = {
+  clock: systemClock,
+  random: systemRandom,
+  log,
+  store: opened.state.webhookDeliveries,
+  webhooks: opened.state.webhooks,
+  bodies: { read: async ({ slot }) => ({ atMs: 1_790_000_000_000 + Number(slot), data, detail: null }) },
+  charges: { take: () => true, refund: () => undefined },
+  secrets: { signing: () => ({ present: secret, next: null }) },
+  openEndpoint: openReceivers(
+    { allowHttp: false, allowedRanges: ["127.0.0.0/8"], authorities: [readFileSync(authority.caFile, "utf8")] },
+    { clock: systemClock, resolver: { addressesOf: async () => ["127.0.0.1"] } },
+  ),
+  attempts,
+  events,
+  rateOf: () => null,
+};
+const worker = new WebhookWorker({ worker: "bench", networks: ["devnet"], leaseMs: 10_000 }, dependencies);
+await worker.start();
+const bench: Bench = { opened, worker, port, report };
+
+const urlOf = (path = ""): string => `https://hooks.example:${port}/${path}`;
+const percentile = (sorted: readonly number[], part: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+
+async function waiting(ids: readonly string[]): Promise<number> {
+  const queues = await bench.opened.state.webhooks.queues(ids);
+  return queues.reduce((sum, queue) => sum + queue.waiting, 0);
+}
+
+/** Rows as a scheduler commits them, handed over in memory. */
+async function commit(ids: readonly string[], each: number, slot: bigint, at?: Map<string, number>): Promise<void> {
+  for (const id of ids) {
+    const rows = await bench.opened.add(
+      id,
+      Array.from({ length: each }, (_, ordinal) => ({ slot, ordinal })),
+    );
+    const now = nowMs();
+    for (const { deliveryId } of rows) at?.set(deliveryId, now);
+    bench.worker.appended(rows);
+  }
+}
+
+async function rate(): Promise<void> {
+  const total = Number(values.deliveries);
+  const webhooks = [];
+  for (let at = 0; at < webhookCount; at += 1) webhooks.push(await opened.createWebhook({ url: urlOf() }));
+  const ids = webhooks.map(({ id }) => id);
+  await commit(ids, 20, 1n);
+  await eventually("the first deliveries", async () => (await waiting(ids)) === 0);
+  await report();
+  const each = 50;
+  const cpuBefore = process.cpuUsage();
+  const began = performance.now();
+  for (let made = 0, slot = 2n; made < total; made += each * ids.length, slot += 1n) {
+    await commit(ids, each, slot);
+    // As a scheduler waits for queues that are full.
+    while ((await waiting(ids)) > 8_000) await Bun.sleep(5);
+  }
+  await eventually("all deliveries", async () => (await waiting(ids)) === 0, 120_000);
+  const seconds = (performance.now() - began) / 1_000;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  const { arrivals, cpuMs, badSignatures } = await report();
+  const own = (user + system) / 1_000;
+  const unique = new Set(arrivals.map(([id]) => id)).size;
+  console.log(
+    `rate: ${Math.round(unique / seconds)} deliveries/s (${unique} in ${seconds.toFixed(1)} s, ${arrivals.length - unique} twice, ` +
+      `${badSignatures} bad signatures); CPU a delivery: own ${Math.round((own * 1_000) / unique)} µs, ` +
+      `receiver ${Math.round((cpuMs * 1_000) / unique)} µs`,
+  );
+}
+
+async function paced(name: string, hanging: number): Promise<number> {
+  const ids: string[] = [];
+  for (let at = 0; at < webhookCount; at += 1) ids.push((await opened.createWebhook({ url: urlOf() })).id);
+  const bad: string[] = [];
+  for (let at = 0; at < hanging; at += 1) bad.push((await opened.createWebhook({ url: urlOf("hang") })).id);
+  await commit(ids, 2, 1n);
+  await eventually("the first deliveries", async () => (await waiting(ids)) === 0);
+  await report();
+  const at = new Map<string, number>();
+  const end = performance.now() + Number(values.seconds) * 1_000;
+  for (let slot = 2n; performance.now() < end; slot += 1n) {
+    const turn = performance.now();
+    await commit(bad, 2, slot);
+    await commit(ids, 2, slot, at);
+    await Bun.sleep(Math.max(0, 100 - (performance.now() - turn)));
+  }
+  await eventually("all deliveries", async () => (await waiting(ids)) === 0, 60_000);
+  const { arrivals } = await report();
+  const delays = arrivals.flatMap(([id, time]) => (at.has(id) ? [time - (at.get(id) ?? 0)] : [])).sort((a, b) => a - b);
+  const p99 = percentile(delays, 0.99);
+  console.log(
+    `${name}: ${delays.length} deliveries to ${ids.length} endpoints, ${hanging} hang; commit to receiver p50 ` +
+      `${percentile(delays, 0.5).toFixed(2)} ms, p99 ${p99.toFixed(2)} ms, max ${(delays.at(-1) ?? 0).toFixed(1)} ms`,
+  );
+  return p99;
+}
+
+if (chosen.includes("rate")) await rate();
+if (chosen.includes("pace")) await paced("pace", 0);
+if (chosen.includes("isolation")) {
+  const alone = await paced("isolation, none hangs", 0);
+  const beside = await paced("isolation, one in ten hangs", Math.max(1, Math.round(webhookCount / 10)));
+  console.log(`isolation: p99 of the others ${(100 * (beside / alone - 1)).toFixed(0)}% higher`);
+}
+await worker[Symbol.asyncDispose]();
+if (attempts instanceof LedgerAttempts) await attempts[Symbol.asyncDispose]();
+await ledger?.[Symbol.asyncDispose]();
+await opened[Symbol.asyncDispose]();
+receiver.stdin.end();
+await receiver.exited;
+rmSync(directory, { recursive: true });

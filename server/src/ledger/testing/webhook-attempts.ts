@@ -1,0 +1,93 @@
+import { describe, expect, test } from "bun:test";
+import type { Ledger } from "../ledger.ts";
+
+const at = Date.UTC(2026, 10, 20);
+
+const attempt = (deliveryId: string, number: number, more: object = {}) => ({
+  at: at + number,
+  account_id: "acct_1",
+  webhook_id: "wh_1",
+  delivery_id: deliveryId,
+  event_id: `event of ${deliveryId}`,
+  event: "transaction.confirmed",
+  network: "devnet",
+  attempt: number,
+  outcome: "failed",
+  status_code: 500,
+  error: "HTTP_500",
+  latency_ms: 12.5,
+  request_headers: '{"X-Service-Event":"transaction.confirmed"}',
+  answer: "no ☃ '\\\n",
+  slot: 2n ** 63n + 1n,
+  blockhash: "hash",
+  ordinal: 3,
+  tx_index: null,
+  account: "",
+  ...more,
+});
+
+/** What the ledger promises of attempts of webhooks. */
+export function webhookAttempts(ledger: () => Ledger): void {
+  describe("attempts of webhooks", () => {
+    test("are told of a delivery in their order, each once, to its account alone", async () => {
+      const delivered = { outcome: "delivered", status_code: 204, error: "", tx_index: 9, account: "a" };
+      const rows = [attempt("dl_1", 1), attempt("dl_1", 2, { status_code: null }), attempt("dl_1", 3, delivered)];
+      for (const written of [rows, rows.slice(1), [attempt("dl_2", 1)]]) {
+        await ledger().insert("webhook_attempts", written);
+      }
+      const found = await ledger().webhookAttempts.attempts("acct_1", "dl_1");
+      expect(found.map((each) => [each.attempt, each.outcome, each.statusCode])).toEqual([
+        [1, "failed", 500],
+        [2, "failed", null],
+        [3, "delivered", 204],
+      ]);
+      expect(found[0]).toEqual({
+        at: at + 1,
+        accountId: "acct_1",
+        webhookId: "wh_1",
+        deliveryId: "dl_1",
+        eventId: "event of dl_1",
+        event: "transaction.confirmed",
+        network: "devnet",
+        attempt: 1,
+        outcome: "failed",
+        statusCode: 500,
+        error: "HTTP_500",
+        latencyMs: 12.5,
+        requestHeaders: '{"X-Service-Event":"transaction.confirmed"}',
+        answer: "no ☃ '\\\n",
+        slot: 2n ** 63n + 1n,
+        blockhash: "hash",
+        ordinal: 3,
+        txIndex: null,
+        account: null,
+      });
+      expect(found[2]).toMatchObject({ txIndex: 9, account: "a" });
+      expect(await ledger().webhookAttempts.attempts("acct_2", "dl_1")).toEqual([]);
+    });
+
+    test("that ended deliveries are listed newest first, in pages, each delivery by its last end", async () => {
+      const ended = (id: string, number: number, outcome: string) =>
+        attempt(id, number, { webhook_id: "wh_2", outcome, at: at + 1_000 + number });
+      const rows = [
+        ended("dl_a", 1, "delivered"),
+        ended("dl_b", 1, "delivered"),
+        ended("dl_c", 2, "exhausted"),
+        ended("dl_c", 3, "delivered"),
+        ended("dl_d", 4, "exhausted"),
+        attempt("dl_e", 5, { webhook_id: "wh_2" }),
+      ];
+      await ledger().insert("webhook_attempts", rows);
+      const read = async (more: object = {}) => {
+        const page = { webhookId: "wh_2", outcome: null, after: null, limit: 10, ...more };
+        return (await ledger().webhookAttempts.finished(page)).map((each) => `${each.deliveryId} ${each.outcome}`);
+      };
+      const all = ["dl_d exhausted", "dl_c delivered", "dl_b delivered", "dl_a delivered"];
+      expect(await read()).toEqual(all);
+      expect(await read({ limit: 3 })).toEqual(all.slice(0, 3));
+      expect(await read({ after: { atMs: at + 1_001, deliveryId: "dl_b" } })).toEqual(all.slice(3));
+      expect(await read({ outcome: "exhausted", limit: 1 })).toEqual(["dl_d exhausted"]);
+      expect(await read({ webhookId: "' OR 1=1 --" })).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,145 @@
+/**
+ * What is tried to reach a private address with. Each URL is one that a parser, a resolver or a socket may take for
+ * something that is not public; each address is one that a name may be given by whoever owns it.
+ */
+
+/** URLs whose host is no public address, in the forms that parsers of URLs and of addresses read. */
+export const refusedUrls: readonly string[] = [
+  // Loopback and this host.
+  ...["127.0.0.1", "127.0.0.2", "127.1", "127.0.1", "127.255.255.254", "0.0.0.0", "0", "0.0", "0.1.2.3", "00", "0x0"],
+  // One number, in decimal, hexadecimal and octal.
+  ...["2130706433", "0x7f000001", "0X7F000001", "017700000001", "2130706434", "0x7f.1", "0177.1", "0177.0.0.1"],
+  ...["0x7f.0x0.0x0.0x1", "127.0x1", "127.0.0x1", "0177.0.0.1.", "127.0.0.1.", "127.1.", "2130706433.", "0x7f000001."],
+  ...["3232235521", "0xc0a80001", "030052000001", "167772161", "0xa000001", "2886729729", "2852039166", "0xa9fea9fe"],
+  ...["0251.0376.0251.0376", "0xa9.0xfe.0xa9.0xfe", "169.254.43518", "169.16689662", "025177524776"],
+  // Private, shared and special networks.
+  ...["10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.254", "192.168.0.1", "192.168.255.255", "100.64.0.1"],
+  ...["100.127.255.254", "169.254.169.254", "169.254.170.2", "169.254.0.1", "192.0.0.1", "192.0.0.192", "192.0.2.1"],
+  ...["198.18.0.1", "198.19.255.255", "198.51.100.1", "203.0.113.1", "192.88.99.1", "224.0.0.1", "239.255.255.250"],
+  ...["240.0.0.1", "255.255.255.255", "255.255.255.254", "100.100.100.200", "168.63.129.16", "172.16.1", "192.168.257"],
+  // Letters and digits of other scripts, dots of other scripts, and bytes written as percents.
+  ...["１２７.０.０.１", "①②⑦.⓪.⓪.①", "127。0。0。1", "127．0．0．1", "127｡0｡0｡1", "１２７。１", "%31%32%37.0.0.1"],
+  ...["127.0.0.%31", "%3127.1", "0%78%37f.1", "①⑥⑨.②⑤④.①⑥⑨.②⑤④", "𝟏𝟐𝟕.𝟎.𝟎.𝟏", "127.0.0.1%2e"],
+  // IPv6.
+  ...["[::]", "[::1]", "[0:0:0:0:0:0:0:1]", "[0000:0000:0000:0000:0000:0000:0000:0001]", "[::0001]", "[0::1]", "[::2]"],
+  ...["[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::ffff:7f00:0001]", "[0:0:0:0:0:ffff:127.0.0.1]", "[::ffff:10.0.0.1]"],
+  ...["[::ffff:169.254.169.254]", "[::ffff:a9fe:a9fe]", "[::ffff:c0a8:1]", "[::FFFF:192.168.0.1]", "[::ffff:0.0.0.0]"],
+  ...["[::127.0.0.1]", "[::7f00:1]", "[::10.0.0.1]", "[::a9fe:a9fe]", "[::192.168.0.1]", "[::ffff:0:127.0.0.1]"],
+  ...["[::ffff:0:7f00:1]", "[::ffff:0:a9fe:a9fe]", "[64:ff9b::127.0.0.1]", "[64:ff9b::7f00:1]", "[64:ff9b::a9fe:a9fe]"],
+  ...["[64:ff9b::10.0.0.1]", "[64:ff9b:1::1]", "[64:ff9b:1:ffff::7f00:1]", "[64:ff9b::8.8.8.8]", "[2002:7f00:1::]"],
+  ...[
+    "[2002:7f00:1::1]",
+    "[2002:a00:1::1]",
+    "[2002:c0a8:1::1]",
+    "[2002:a9fe:a9fe::]",
+    "[2001::1]",
+    "[2001:0:7f00:1::]",
+  ],
+  ...["[2001:0:4136:e378:8000:63bf:3fff:fdd2]", "[2001:db8::1]", "[2001:10::1]", "[2001:20::1]", "[2001:2::1]"],
+  ...["[3fff::1]", "[5f00::1]", "[100::1]", "[fe80::1]", "[fe80::a9fe:a9fe]", "[febf::1]", "[fec0::1]", "[fc00::1]"],
+  ...["[fd00::1]", "[fdff:ffff::1]", "[fd00:ec2::254]", "[fd20:ce::254]", "[ff02::1]", "[ff05::2]", "[4000::1]"],
+  ...[
+    "[8000::1]",
+    "[1::1]",
+    "[2606:4700:0:0:0:5efe:7f00:1]",
+    "[2606:4700::5efe:10.0.0.1]",
+    "[2606:4700::200:5efe:a00:1]",
+  ],
+].map((host) => `https://${host}/hook`);
+
+/** URLs that are refused before any name is looked up, each for the reason beside it. */
+export const malformedUrls: readonly (readonly [string, string])[] = [
+  ["http://hooks.example/", "scheme"],
+  ["ftp://hooks.example/", "scheme"],
+  ["file:///etc/passwd", "scheme"],
+  ["gopher://127.0.0.1:6379/_INFO", "scheme"],
+  ["data:text/plain,x", "scheme"],
+  ["javascript:alert(1)", "scheme"],
+  ["ws://hooks.example/", "scheme"],
+  ["wss://hooks.example/", "scheme"],
+  ["unix:///var/run/docker.sock", "scheme"],
+  ["dict://127.0.0.1:11211/stat", "scheme"],
+  ["jar:https://hooks.example!/", "scheme"],
+  ["//hooks.example/", "malformed"],
+  ["hooks.example/", "malformed"],
+  ["https://", "malformed"],
+  ["https:///", "malformed"],
+  ["https://?", "malformed"],
+  ["https://user@hooks.example/", "credentials"],
+  ["https://user:password@hooks.example/", "credentials"],
+  ["https://hooks.example@127.0.0.1/", "credentials"],
+  ["https://hooks.example:443@127.0.0.1/", "credentials"],
+  ["https://@hooks.example/", "credentials"],
+  ["https://:@hooks.example/", "credentials"],
+  ["https:\\\\hooks.example@127.0.0.1\\", "credentials"],
+  ["https://hooks.example%40127.0.0.1/", "malformed"],
+  ["https://127.0.0.1 @hooks.example/", "malformed"],
+  ["https://hooks.example\t/", "malformed"],
+  ["https://hooks.example\r\nhost:x/", "malformed"],
+  ["https://hooks.exa\u0000mple/", "malformed"],
+  [" https://hooks.example/", "malformed"],
+  ["https://hooks.example/ a", "malformed"],
+  ["https://hooks example/", "malformed"],
+  ["https://hooks.example:0/", "port"],
+  ["https://hooks.example:65536/", "malformed"],
+  ["https://hooks.example:-1/", "malformed"],
+  ["https://hooks.example:80:443/", "malformed"],
+  ["https://[::1/", "malformed"],
+  ["https://[::1%25eth0]/", "malformed"],
+  ["https://[fe80::1%eth0]/", "malformed"],
+  ["https://[::ffff:127.0.0.1.1]/", "malformed"],
+  ["https://[v1.fe80::1]/", "malformed"],
+  ["https://256.256.256.256/", "malformed"],
+  ["https://127.0.0.0.1/", "malformed"],
+  ["https://1.2.3.0x100/", "malformed"],
+  ["https://a..example/", "host"],
+  ["https://hooks.example../", "host"],
+  ["https://.hooks.example/", "host"],
+  ["https://-a.example/", "host"],
+  ["https://a,b.example/", "host"],
+  ["https://a;b.example/", "host"],
+  ["https://$(id).example/", "host"],
+  ["https://*.example/", "host"],
+  ["https://xn--a.example/", "malformed"],
+  [`https://${"a".repeat(64)}.example/`, "host"],
+  [`https://${"a.".repeat(130)}example/`, "host"],
+  [`https://hooks.example/${"a".repeat(2_048)}`, "malformed"],
+];
+
+/** Addresses that a name may be given, none of which is connected to. */
+export const refusedAddresses: readonly string[] = [
+  ...["127.0.0.1", "127.0.0.53", "127.127.127.127", "0.0.0.0", "0.0.0.1", "0.255.255.255", "10.0.0.0", "10.1.2.3"],
+  ...["100.64.0.0", "100.100.100.200", "100.127.255.255", "169.254.169.254", "169.254.170.23", "172.16.0.0"],
+  ...["172.20.10.1", "172.31.255.255", "192.0.0.0", "192.0.0.170", "192.0.2.255", "192.168.1.1", "198.18.0.0"],
+  ...["198.19.0.1", "198.51.100.255", "203.0.113.255", "224.0.0.251", "233.252.0.1", "240.0.0.0", "254.1.1.1"],
+  ...["255.255.255.255", "168.63.129.16", "192.88.99.2", "192.31.196.1", "192.52.193.1", "192.175.48.1"],
+  // No socket may be handed what two readers of addresses could take for two addresses.
+  ...["0177.0.0.1", "0x7f.0.0.1", "127.1", "2130706433", "127.0.0.01", "127.0.0.1.", " 127.0.0.1", "127.0.0.1 ", ""],
+  ...["localhost", "hooks.example", "127.0.0.1:80", "[::1]", "127.0.0.1/8", "::1/128", "1.1.1.1/0", "８.８.８.８"],
+  ...["::", "::1", "::2", "::127.0.0.1", "::7f00:1", "::ffff:127.0.0.1", "::ffff:7f00:1", "::ffff:10.0.0.1"],
+  ...["::ffff:169.254.169.254", "::ffff:0:127.0.0.1", "64:ff9b::127.0.0.1", "64:ff9b::8.8.8.8", "64:ff9b:1::1"],
+  ...["100::1", "2001::1", "2001:db8::1", "2001:2::1", "2001:10::1", "2001:20::1", "2002:7f00:1::1", "3fff::1"],
+  ...["5f00::1", "4000::1", "fc00::1", "fd12:3456::1", "fd00:ec2::254", "fe80::1", "fe80::1%eth0", "fe80::1%1"],
+  ...["fec0::1", "ff02::1", "ff0e::1", "2606:4700::5efe:7f00:1", "2606:4700::200:5efe:c0a8:1", "2606:4700::1%lo"],
+];
+
+/** Addresses that are connected to, and the form in which they are. */
+export const admittedAddresses: readonly (readonly [string, string])[] = [
+  ["1.1.1.1", "1.1.1.1"],
+  ["8.8.8.8", "8.8.8.8"],
+  ["9.255.255.255", "9.255.255.255"],
+  ["11.0.0.0", "11.0.0.0"],
+  ["100.63.255.255", "100.63.255.255"],
+  ["100.128.0.0", "100.128.0.0"],
+  ["126.255.255.255", "126.255.255.255"],
+  ["128.0.0.1", "128.0.0.1"],
+  ["172.15.255.255", "172.15.255.255"],
+  ["172.32.0.0", "172.32.0.0"],
+  ["192.167.255.255", "192.167.255.255"],
+  ["192.169.0.0", "192.169.0.0"],
+  ["223.255.255.255", "223.255.255.255"],
+  ["::ffff:8.8.8.8", "8.8.8.8"],
+  ["2606:4700:4700::1111", "2606:4700:4700::1111"],
+  ["2001:4860:4860:0:0:0:0:8888", "2001:4860:4860::8888"],
+  ["2A00:1450:4001:0800::200E", "2a00:1450:4001:800::200e"],
+];

@@ -1,0 +1,153 @@
+import type { Network } from "@sluice/contract/tiers";
+import type { WebhookNotice, WebhookRecord } from "./webhook-records.ts";
+import type { WebhookWorkerRow } from "./webhook-tables.ts";
+
+/** Deliveries of webhooks: what waits, who delivers it, and what has become of it. All times are Unix milliseconds. */
+
+/** One event for one webhook, while it waits or can be recovered. */
+export interface QueuedDelivery {
+  readonly deliveryId: string;
+  readonly webhookId: string;
+  readonly eventId: string;
+  readonly event: string;
+  readonly slot: bigint;
+  readonly blockhash: string;
+  /** The event's place among those of its block. */
+  readonly ordinal: number;
+  readonly txIndex: number | null;
+  readonly account: string | null;
+  readonly attempts: number;
+  readonly createdAt: number;
+  /** 0 before the first attempt, the time of the next one after it, null when it is exhausted. */
+  readonly dueAt: number | null;
+  readonly lastAttemptAt: number | null;
+  readonly lastStatusCode: number | null;
+  readonly lastError: string | null;
+  /** What cannot be made again from the chain: data of an account that was read; the whole data of a test. */
+  readonly detail: string | null;
+}
+
+/** A queue that a worker holds. What it writes of its deliveries is refused once another worker has taken it. */
+export interface HeldWebhookQueue {
+  readonly webhookId: string;
+  readonly epoch: bigint;
+}
+
+/** A queue as it was taken, with its webhook as it is set now. */
+export interface TakenWebhookQueue extends HeldWebhookQueue {
+  readonly waiting: number;
+  /** Since when it waits for credits. */
+  readonly parkedAt: number | null;
+  /** Null for a webhook that was deleted. */
+  readonly webhook: WebhookRecord | null;
+}
+
+/** A queue of which somebody has to take care. */
+export interface FreeWebhookQueue extends HeldWebhookQueue {
+  /** Empty for nobody. */
+  readonly holder: string;
+}
+
+/** What an attempt has led to. */
+export type DeliveryOutcome =
+  | { readonly kind: "delivered"; readonly deliveryId: string }
+  | ({ readonly kind: "failed"; readonly dueAt: number } & FailedAttempt)
+  | ({ readonly kind: "exhausted" } & FailedAttempt);
+
+interface FailedAttempt {
+  readonly deliveryId: string;
+  /** This one counted. */
+  readonly attempts: number;
+  readonly at: number;
+  readonly statusCode: number | null;
+  readonly error: string;
+}
+
+/** A delivery whose data is given with it and is of no block: a test, or what an owner is told of its webhooks. */
+export interface SingleDelivery {
+  readonly deliveryId: string;
+  readonly eventId: string;
+  readonly event: string;
+  /** JSON text. */
+  readonly data: string;
+}
+
+export type RetriedDelivery =
+  | { readonly ok: true; readonly delivery: QueuedDelivery }
+  | { readonly ok: false; readonly code: "NOT_FOUND" };
+
+/** What the owner of a webhook is told of it, and an event about it for the account's other webhooks that name it. */
+export interface WebhookTold extends Pick<WebhookNotice, "webhookId" | "code" | "detail"> {
+  readonly event: Omit<SingleDelivery, "deliveryId">;
+}
+
+export interface WebhookDisabling extends WebhookTold {
+  readonly reason: string;
+  readonly at: number;
+}
+
+/**
+ * Queues of deliveries. A worker holds whole queues; it beats one row for all of them, and who sees no beat takes them
+ * over. Every method throws SluiceError. Deliveries of a queue are written under its epoch.
+ */
+export interface WebhookDeliveryStore {
+  /** Whether other processes can use this database; if not, workers other than this one are dead. */
+  readonly isShared: boolean;
+  newDeliveryId(): string;
+
+  /** Shows that the worker lives. */
+  beat(worker: string): Promise<void>;
+  /** All that are known, with the count of their beats. At most 10,000. */
+  workers(): Promise<readonly WebhookWorkerRow[]>;
+  /** Forgets a worker that has ended or is presumed dead, and gives its queues up. */
+  forget(worker: string): Promise<void>;
+  /** Queues of active webhooks of these networks in which something waits and that nobody holds. */
+  free(networks: readonly Network[], limit: number): Promise<readonly FreeWebhookQueue[]>;
+  /** Takes those that are as they were seen, each in a new epoch. At most 500. */
+  take(worker: string, queues: readonly HeldWebhookQueue[]): Promise<readonly TakenWebhookQueue[]>;
+  /** As they are now; those that another worker has taken are not there. At most 500. */
+  find(webhookIds: readonly string[]): Promise<readonly FreeWebhookQueue[]>;
+  /** Gives up those that are still held under their epochs. At most 500. */
+  release(queues: readonly HeldWebhookQueue[]): Promise<void>;
+  /** How many queues somebody holds. */
+  heldQueues(): Promise<number>;
+  /** What waits in each queue of a worker, by webhook. */
+  held(worker: string): Promise<ReadonlyMap<string, { readonly epoch: bigint; readonly waiting: number }>>;
+
+  /** Those never tried, in the order of the chain. */
+  fresh(webhookId: string, limit: number): Promise<readonly QueuedDelivery[]>;
+  /** Those to be tried again until then, the first due first. */
+  retries(webhookId: string, until: number, limit: number): Promise<readonly QueuedDelivery[]>;
+  /** When the first is to be tried again; null where none is. */
+  nextRetry(webhookId: string): Promise<number | null>;
+  /** Writes an outcome together with others; false, and nothing done, when the queue is another worker's by now. */
+  record(queue: HeldWebhookQueue, outcome: DeliveryOutcome): Promise<boolean>;
+  /** Keeps what was read for a delivery, so that all its attempts say the same. */
+  keepDetail(queue: HeldWebhookQueue, deliveryId: string, detail: string): Promise<boolean>;
+  /** `parkedAt` null unparks it. False when the queue is another worker's by now. */
+  park(queue: HeldWebhookQueue, parkedAt: number | null): Promise<boolean>;
+
+  /** An attempt has succeeded: says since when attempts had failed, null where they had not. */
+  succeeded(webhookId: string, at: number): Promise<number | null>;
+  /** Attempts fail since `at`, unless they have failed since earlier; says since when. */
+  failing(webhookId: string, at: number): Promise<number>;
+  /** Disables an active webhook and tells its owner; false when it was not active. */
+  disable(disabling: WebhookDisabling): Promise<boolean>;
+  /** How many deliveries of a webhook can be recovered. */
+  exhausted(webhookId: string): Promise<number>;
+  /** Writes a notice, and a delivery of its event for each active webhook of the account that names it; at most 100. */
+  tell(told: WebhookTold): Promise<void>;
+
+  /** A delivery before all others of an active webhook; false when it is not active. */
+  addSingle(webhookId: string, delivery: SingleDelivery): Promise<boolean>;
+  /** Makes a delivery of the account due now, also one that is exhausted. */
+  retry(accountId: string, deliveryId: string): Promise<RetriedDelivery>;
+  /** Makes those exhausted deliveries due now that were made since then, at most `limit`; says how many. */
+  recover(webhookId: string, since: number, limit: number): Promise<number>;
+  /** Those that wait, in the order in which they will be tried; after this one unless null. */
+  pending(webhookId: string, after: QueuedDelivery | null, limit: number): Promise<readonly QueuedDelivery[]>;
+  /** One that waits or is exhausted; null when there is none of the account. */
+  get(accountId: string, deliveryId: string): Promise<QueuedDelivery | null>;
+  /** Deletes exhausted deliveries of before then, at most `limit`; says how many. */
+  dropExhausted(before: number, limit: number): Promise<number>;
+}

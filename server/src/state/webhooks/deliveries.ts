@@ -1,0 +1,324 @@
+import { networks } from "@sluice/contract/tiers";
+import { sql } from "kysely";
+import type { StoreConnection } from "../connection.ts";
+import { numberOf, numberOrNull, oneOf } from "../rows.ts";
+import type { Db, Tx } from "../tables.ts";
+import { checkCount, checkIdentifier, checkText, checkWhole, isIdentifier } from "../values.ts";
+import type {
+  DeliveryOutcome,
+  HeldWebhookQueue,
+  QueuedDelivery,
+  RetriedDelivery,
+  SingleDelivery,
+  WebhookDeliveryStore,
+  WebhookDisabling,
+  WebhookTold,
+} from "../webhook-delivery-records.ts";
+import type { WebhookDeliveryRow } from "../webhook-tables.ts";
+import { recordWebhookChange } from "./changes.ts";
+import { toDelivery } from "./delivery-rows.ts";
+import { addWebhookNotice } from "./notices.ts";
+import { Outcomes } from "./outcomes.ts";
+import { WebhookQueues } from "./queues.ts";
+
+const pageMax = 10_000;
+const listenersMax = 100;
+const dataLengthMax = 1024 * 1024;
+const detailLengthMax = 32 * 1024 * 1024;
+const wordsLengthMax = 200;
+
+/** The database, outside a transaction or within one. */
+type Rows = Db | Tx;
+
+export class WebhookDeliveries extends WebhookQueues implements WebhookDeliveryStore {
+  readonly #connection: StoreConnection;
+  readonly #outcomes: Outcomes;
+
+  constructor(connection: StoreConnection) {
+    super(connection);
+    this.#connection = connection;
+    this.#outcomes = new Outcomes(connection.driver);
+  }
+
+  newDeliveryId(): string {
+    return this.#connection.newId("dl");
+  }
+
+  async fresh(webhookId: string, limit: number): Promise<readonly QueuedDelivery[]> {
+    checkCount("limit", limit, pageMax);
+    const rows = await this.#connection.run((db) =>
+      ofQueue(db, webhookId).where("due_at", "=", 0n).orderBy("slot").orderBy("ordinal").limit(limit).execute(),
+    );
+    return rows.map(toDelivery);
+  }
+
+  async retries(webhookId: string, until: number, limit: number): Promise<readonly QueuedDelivery[]> {
+    checkCount("limit", limit, pageMax);
+    const rows = await this.#connection.run((db) =>
+      ofQueue(db, webhookId)
+        .where("due_at", ">", 0n)
+        .where("due_at", "<=", checkWhole("until", until))
+        .orderBy("due_at")
+        .orderBy("slot")
+        .orderBy("ordinal")
+        .limit(limit)
+        .execute(),
+    );
+    return rows.map(toDelivery);
+  }
+
+  async nextRetry(webhookId: string): Promise<number | null> {
+    const row = await this.#connection.run((db) =>
+      db
+        .selectFrom("webhook_deliveries")
+        .select("due_at")
+        .where("webhook_id", "=", webhookId)
+        .where("due_at", ">", 0n)
+        .orderBy("due_at")
+        .limit(1)
+        .executeTakeFirst(),
+    );
+    return numberOrNull(row?.due_at ?? null);
+  }
+
+  record(queue: HeldWebhookQueue, outcome: DeliveryOutcome): Promise<boolean> {
+    return this.#connection.group(this.#outcomes, { queue, outcome });
+  }
+
+  async keepDetail({ webhookId, epoch }: HeldWebhookQueue, deliveryId: string, detail: string): Promise<boolean> {
+    checkText("detail", detail, detailLengthMax);
+    const result = await this.#connection.write((db) =>
+      db
+        .updateTable("webhook_deliveries")
+        .set({ detail })
+        .where("delivery_id", "=", deliveryId)
+        .where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom("webhook_queues")
+              .select("webhook_queues.webhook_id")
+              .where("webhook_queues.webhook_id", "=", webhookId)
+              .where("webhook_queues.epoch", "=", epoch),
+          ),
+        )
+        .executeTakeFirst(),
+    );
+    return result.numUpdatedRows > 0n;
+  }
+
+  async succeeded(webhookId: string, at: number): Promise<number | null> {
+    return await this.#connection.transaction(async (tx) => {
+      const row = await this.#lockWebhook(tx, webhookId);
+      if (row === undefined) return null;
+      const set = { last_success_at: checkWhole("at", at), failing_since: null };
+      await tx.updateTable("webhooks").set(set).where("id", "=", webhookId).execute();
+      return numberOrNull(row.failing_since);
+    });
+  }
+
+  async failing(webhookId: string, at: number): Promise<number> {
+    return await this.#connection.transaction(async (tx) => {
+      const row = await this.#lockWebhook(tx, webhookId);
+      if (row?.failing_since !== null && row !== undefined) return numberOf(row.failing_since);
+      const failing_since = checkWhole("at", at);
+      await tx.updateTable("webhooks").set({ failing_since }).where("id", "=", webhookId).execute();
+      return at;
+    });
+  }
+
+  async disable({ webhookId, reason, at, ...told }: WebhookDisabling): Promise<boolean> {
+    return await this.#connection.transaction(async (tx) => {
+      const row = await this.#lockWebhook(tx, webhookId);
+      if (row?.status !== "active") return false;
+      const now = checkWhole("at", at);
+      const set = { status: "disabled", status_reason: checkText("reason", reason, wordsLengthMax), status_at: now };
+      await tx.updateTable("webhooks").set(set).where("id", "=", webhookId).execute();
+      await recordWebhookChange(tx, oneOf("webhooks.network", row.network, networks), webhookId);
+      await this.#tell(tx, { webhookId, ...told });
+      return true;
+    });
+  }
+
+  async tell(told: WebhookTold): Promise<void> {
+    await this.#connection.transaction((tx) => this.#tell(tx, told));
+  }
+
+  async #tell(tx: Tx, { webhookId, code, detail, event }: WebhookTold): Promise<void> {
+    await addWebhookNotice(tx, this.#connection, { webhookId, code, detail });
+    for (const id of await listeners(tx, webhookId, event.event)) {
+      await raise(tx, id, 1n);
+      await tx
+        .insertInto("webhook_deliveries")
+        .values(this.#single(id, { ...event, deliveryId: this.newDeliveryId() }))
+        .execute();
+    }
+  }
+
+  async exhausted(webhookId: string): Promise<number> {
+    const row = await this.#connection.run((db) =>
+      db
+        .selectFrom("webhook_deliveries")
+        .select(({ fn }) => fn.countAll<bigint>().as("count"))
+        .where("webhook_id", "=", webhookId)
+        .where("due_at", "is", null)
+        .executeTakeFirst(),
+    );
+    return Number(row?.count ?? 0n);
+  }
+
+  async addSingle(webhookId: string, delivery: SingleDelivery): Promise<boolean> {
+    const row = this.#single(webhookId, delivery);
+    return await this.#connection.transaction(async (tx) => {
+      const webhook = await this.#lockWebhook(tx, webhookId);
+      if (webhook?.status !== "active") return false;
+      await raise(tx, webhookId, 1n);
+      await tx.insertInto("webhook_deliveries").values(row).execute();
+      return true;
+    });
+  }
+
+  #single(webhookId: string, { deliveryId, eventId, event, data }: SingleDelivery): WebhookDeliveryRow {
+    return {
+      delivery_id: checkIdentifier("deliveryId", deliveryId),
+      webhook_id: webhookId,
+      event_id: checkIdentifier("eventId", eventId),
+      event: checkIdentifier("event", event),
+      // Before everything that is of a block.
+      slot: 0n,
+      blockhash: "",
+      ordinal: 0n,
+      tx_index: null,
+      account: null,
+      status: "pending",
+      attempts: 0n,
+      created_at: BigInt(this.#connection.clock.now()),
+      due_at: 0n,
+      last_attempt_at: null,
+      last_status_code: null,
+      last_error: null,
+      detail: checkText("data", data, dataLengthMax),
+    };
+  }
+
+  async retry(accountId: string, deliveryId: string): Promise<RetriedDelivery> {
+    const due = BigInt(this.#connection.clock.now());
+    return await this.#connection.transaction(async (tx) => {
+      const found = await this.#owned(tx, accountId, deliveryId);
+      if (found === null) return { ok: false, code: "NOT_FOUND" };
+      // The queue first, in the order in which workers lock.
+      await raise(tx, found.webhook_id, 0n);
+      const row = await this.#owned(tx, accountId, deliveryId);
+      if (row === null) return { ok: false, code: "NOT_FOUND" };
+      const set = { status: "pending", due_at: row.due_at === 0n ? 0n : due };
+      if (row.status === "exhausted") await raise(tx, row.webhook_id, 1n);
+      await tx.updateTable("webhook_deliveries").set(set).where("delivery_id", "=", deliveryId).execute();
+      return { ok: true, delivery: toDelivery({ ...row, ...set }) };
+    });
+  }
+
+  async recover(webhookId: string, since: number, limit: number): Promise<number> {
+    checkCount("limit", limit, pageMax);
+    const [from, due] = [checkWhole("since", since), BigInt(this.#connection.clock.now())];
+    return await this.#connection.transaction(async (tx) => {
+      await raise(tx, webhookId, 0n);
+      const found = tx
+        .selectFrom("webhook_deliveries")
+        .select("delivery_id")
+        .where("webhook_id", "=", webhookId)
+        .where("due_at", "is", null)
+        .where("created_at", ">=", from)
+        .orderBy("slot")
+        .orderBy("ordinal")
+        .limit(limit);
+      const { numUpdatedRows } = await tx
+        .updateTable("webhook_deliveries")
+        .set({ status: "pending", due_at: due })
+        .where("delivery_id", "in", found)
+        .executeTakeFirst();
+      await raise(tx, webhookId, numUpdatedRows);
+      return Number(numUpdatedRows);
+    });
+  }
+
+  async pending(webhookId: string, after: QueuedDelivery | null, limit: number): Promise<readonly QueuedDelivery[]> {
+    checkCount("limit", limit, pageMax);
+    const rows = await this.#connection.run((db) => {
+      let query = ofQueue(db, webhookId).where("due_at", "is not", null);
+      if (after !== null) {
+        const { dueAt, slot, ordinal, deliveryId } = after;
+        const place = sql`(${BigInt(dueAt ?? 0)}, ${slot}, ${BigInt(ordinal)}, ${deliveryId})`;
+        query = query.where(sql<boolean>`(due_at, slot, ordinal, delivery_id) > ${place}`);
+      }
+      const ordered = query.orderBy("due_at").orderBy("slot").orderBy("ordinal").orderBy("delivery_id");
+      return ordered.limit(limit).execute();
+    });
+    return rows.map(toDelivery);
+  }
+
+  async get(accountId: string, deliveryId: string): Promise<QueuedDelivery | null> {
+    const row = await this.#connection.run((db) => this.#owned(db, accountId, deliveryId));
+    return row === null ? null : toDelivery(row);
+  }
+
+  async dropExhausted(before: number, limit: number): Promise<number> {
+    checkCount("limit", limit, pageMax);
+    const result = await this.#connection.write((db) =>
+      db
+        .deleteFrom("webhook_deliveries")
+        .where("delivery_id", "in", (query) =>
+          query
+            .selectFrom("webhook_deliveries")
+            .select("delivery_id")
+            .where("due_at", "is", null)
+            .where("last_attempt_at", "<", checkWhole("before", before))
+            .limit(limit),
+        )
+        .executeTakeFirst(),
+    );
+    return Number(result.numDeletedRows);
+  }
+
+  async #owned(db: Rows, accountId: string, deliveryId: string): Promise<WebhookDeliveryRow | null> {
+    if (!isIdentifier(accountId) || !isIdentifier(deliveryId)) return null;
+    const row = await db
+      .selectFrom("webhook_deliveries")
+      .innerJoin("webhooks", "webhooks.id", "webhook_deliveries.webhook_id")
+      .selectAll("webhook_deliveries")
+      .where("delivery_id", "=", deliveryId)
+      .where("webhooks.account_id", "=", accountId)
+      .executeTakeFirst();
+    return row ?? null;
+  }
+
+  async #lockWebhook(tx: Tx, webhookId: string) {
+    const query = tx.selectFrom("webhooks").select(["status", "network", "failing_since"]).where("id", "=", webhookId);
+    return await (this.isShared ? query.forUpdate() : query).executeTakeFirst();
+  }
+}
+
+/** Webhooks of the account that are active and name an event, but for the one that it is about. */
+async function listeners(tx: Tx, webhookId: string, event: string): Promise<readonly string[]> {
+  const account = await tx.selectFrom("webhooks").select("account_id").where("id", "=", webhookId).executeTakeFirst();
+  if (account === undefined) return [];
+  const rows = await tx
+    .selectFrom("webhooks")
+    .select("id")
+    .where("account_id", "=", account.account_id)
+    .where("status", "=", "active")
+    .where("id", "!=", webhookId)
+    .where("events", "like", `%"${event}"%`)
+    .orderBy("id")
+    .limit(listenersMax)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+const ofQueue = (db: Rows, webhookId: string) =>
+  db.selectFrom("webhook_deliveries").selectAll().where("webhook_id", "=", webhookId);
+
+/** Locks the row of the queue too. */
+const raise = (tx: Tx, webhookId: string, by: bigint) =>
+  tx
+    .updateTable("webhook_queues")
+    .set(({ eb }) => ({ waiting: eb("waiting", "+", by) }))
+    .where("webhook_id", "=", webhookId)
+    .execute();

@@ -1,0 +1,211 @@
+import type { QueuedDelivery } from "../../state/index.ts";
+
+/** Never tried ones that are held in memory; the rest is read when it comes to that. */
+const freshMax = 2_000;
+const retriesMax = 1_000;
+/** Fewer are left before more are read. */
+const refillBelow = 500;
+
+const freshPage = 1_000;
+const retryPage = 500;
+
+/** What is in memory of a queue's deliveries, in the order in which they are tried. */
+export class QueueRows {
+  /** In the order of the chain; those before `#first` are gone. */
+  #fresh: QueuedDelivery[] = [];
+  #first = 0;
+  /** By the time of the next attempt, latest first. */
+  readonly #retries: QueuedDelivery[] = [];
+  /** All of them, and those that an attempt has. */
+  readonly #known = new Set<string>();
+  /** Recorded while the store is being read: what it says of them may be older than their outcome. */
+  readonly #settled = new Set<string>();
+  #reads = 0;
+  #isWhole = false;
+  #retriesUntil = 0;
+
+  /** Whether every delivery that was never tried is here, as far as is known. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  /** Deliveries that are here or that an attempt has. */
+  get size(): number {
+    return this.#known.size;
+  }
+
+  get fresh(): number {
+    return this.#fresh.length - this.#first;
+  }
+
+  get retries(): number {
+    return this.#retries.length;
+  }
+
+  get wantsFresh(): boolean {
+    return !this.#isWhole && this.fresh < refillBelow;
+  }
+
+  wantsRetries(nowMs: number): boolean {
+    return this.#retriesUntil <= nowMs && this.retries < refillBelow;
+  }
+
+  /** How many to read so that at least a page is new: those that are here come first in the store too. */
+  get freshLimit(): number {
+    return this.#known.size + freshPage;
+  }
+
+  /** As `freshLimit`, for retries. */
+  get retryLimit(): number {
+    return this.#retries.length + retryPage;
+  }
+
+  /** Up to when retries have been read. */
+  get retriesUntil(): number {
+    return this.#retriesUntil;
+  }
+
+  /** The store may hold more than is here. */
+  doubt(): void {
+    this.#isWhole = false;
+    this.#retriesUntil = 0;
+  }
+
+  /** Rows that have just been committed; they are read later where not all before them are here. */
+  offer(rows: readonly QueuedDelivery[]): void {
+    if (!this.#isWhole) return;
+    for (const row of rows) this.#insert(row);
+    this.#bound();
+  }
+
+  /** The whole queue, as it was committed when it was taken. */
+  begin(rows: readonly QueuedDelivery[]): void {
+    this.#isWhole = true;
+    this.#retriesUntil = Number.POSITIVE_INFINITY;
+    this.offer(rows);
+  }
+
+  /** The store is being read; call `endRead` in every case. */
+  beginRead(): void {
+    this.#reads += 1;
+  }
+
+  endRead(): void {
+    this.#reads -= 1;
+    if (this.#reads === 0) this.#settled.clear();
+  }
+
+  loadFresh(rows: readonly QueuedDelivery[], limit: number): void {
+    for (const row of rows) this.#insert(row);
+    this.#isWhole = rows.length < limit;
+    this.#bound();
+  }
+
+  loadRetries(rows: readonly QueuedDelivery[], until: number, limit: number): void {
+    for (const row of rows) if (!this.#known.has(row.deliveryId) && !this.#settled.has(row.deliveryId)) this.later(row);
+    // More may be due until then than were read.
+    this.#retriesUntil = rows.length < limit ? until : (rows.at(-1)?.dueAt ?? 0);
+  }
+
+  /** The next one that is due to be tried again; null when none is. */
+  dueRetry(nowMs: number): QueuedDelivery | null {
+    const next = this.#retries.at(-1);
+    return next !== undefined && (next.dueAt ?? 0) <= nowMs ? next : null;
+  }
+
+  /** When the first retry that is here is due. */
+  get nextRetryAt(): number | null {
+    return this.#retries.at(-1)?.dueAt ?? null;
+  }
+
+  get nextFresh(): QueuedDelivery | null {
+    return this.#fresh[this.#first] ?? null;
+  }
+
+  /** An attempt takes it: the one that `dueRetry` or `nextFresh` has given. */
+  take(row: QueuedDelivery): void {
+    if (this.#retries.at(-1) === row) {
+      this.#retries.pop();
+      return;
+    }
+    this.#first += 1;
+    if (this.#first < 64 || this.#first * 2 < this.#fresh.length) return;
+    this.#fresh = this.#fresh.slice(this.#first);
+    this.#first = 0;
+  }
+
+  /** It was not tried: it is the first again. */
+  putBack(row: QueuedDelivery): void {
+    this.#known.delete(row.deliveryId);
+    if (row.attempts > 0) this.later(row);
+    else this.#insert(row);
+  }
+
+  /** To be tried at its `dueAt`. One that is too far off for what is held is read again when it is time. */
+  later(row: QueuedDelivery): void {
+    this.#known.add(row.deliveryId);
+    const at = lowerBound(this.#retries, (other) => isBefore(other, row));
+    this.#retries.splice(at, 0, row);
+    if (this.#retries.length <= retriesMax) return;
+    const last = this.#retries.shift();
+    if (last === undefined) return;
+    this.#forget(last.deliveryId);
+    this.#retriesUntil = Math.min(this.#retriesUntil, (last.dueAt ?? 0) - 1);
+  }
+
+  /** It has ended. */
+  settle(deliveryId: string): void {
+    this.#forget(deliveryId);
+    if (this.#reads > 0) this.#settled.add(deliveryId);
+  }
+
+  #forget(deliveryId: string): void {
+    this.#known.delete(deliveryId);
+  }
+
+  #insert(row: QueuedDelivery): void {
+    if (this.#known.has(row.deliveryId) || this.#settled.has(row.deliveryId)) return;
+    this.#known.add(row.deliveryId);
+    const last = this.#fresh.at(-1);
+    if (last === undefined || this.fresh === 0 || comesAfter(row, last)) {
+      this.#fresh.push(row);
+      return;
+    }
+    const at = lowerBound(this.#fresh, (other) => comesAfter(row, other), this.#first);
+    this.#fresh.splice(at, 0, row);
+  }
+
+  #bound(): void {
+    if (this.fresh <= freshMax) return;
+    for (const row of this.#fresh.splice(this.#first + freshMax)) this.#forget(row.deliveryId);
+    this.#isWhole = false;
+  }
+}
+
+/** Whether a row's place on the chain is behind another's. */
+function comesAfter(row: QueuedDelivery, other: QueuedDelivery): boolean {
+  if (row.slot !== other.slot) return row.slot > other.slot;
+  return row.ordinal >= other.ordinal;
+}
+
+/** Whether `other` stands before `row` among retries, of which the last is the first due. */
+function isBefore(other: QueuedDelivery, row: QueuedDelivery): boolean {
+  const [otherAt, rowAt] = [other.dueAt ?? 0, row.dueAt ?? 0];
+  return otherAt !== rowAt ? otherAt > rowAt : !comesAfter(row, other);
+}
+
+/** The first place whose row is not before. */
+function lowerBound(
+  rows: readonly QueuedDelivery[],
+  isBeforePlace: (other: QueuedDelivery) => boolean,
+  from = 0,
+): number {
+  let [low, high] = [from, rows.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const row = rows[middle];
+    if (row !== undefined && isBeforePlace(row)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

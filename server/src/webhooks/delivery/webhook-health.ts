@@ -1,0 +1,117 @@
+import type { WebhookRecord } from "../../state/index.ts";
+import type { DeliveryDependencies } from "./interfaces.ts";
+import type { StoreCalls } from "./store-calls.ts";
+
+/** Without one success for so long a webhook is disabled. */
+const failingMsMax = 5 * 86_400_000;
+/** How exactly the time of the last success is kept. */
+const successMs = 60_000;
+
+interface HealthDependencies extends Pick<DeliveryDependencies, "clock" | "random" | "store" | "webhooks" | "events"> {
+  readonly calls: StoreCalls;
+  /** The webhook is not active any more. */
+  readonly disabled: () => void;
+}
+
+/**
+ * What a webhook's owner has to know of how its receiver fares: since when everything fails, that it works again and
+ * what can be recovered, and that it was disabled.
+ */
+export class WebhookHealth {
+  readonly #webhookId: string;
+  readonly #dependencies: HealthDependencies;
+  #failingSince: number | null;
+  #lastSuccessAt: number;
+  #work: Promise<void> | null = null;
+  #isOver = false;
+
+  constructor(webhook: Pick<WebhookRecord, "id" | "failingSince" | "lastSuccessAt">, dependencies: HealthDependencies) {
+    this.#webhookId = webhook.id;
+    this.#dependencies = dependencies;
+    this.#failingSince = webhook.failingSince;
+    this.#lastSuccessAt = webhook.lastSuccessAt ?? 0;
+  }
+
+  /** Its owner has made it active again: failures are counted anew. */
+  renew(failingSince: number | null): void {
+    this.#failingSince = failingSince;
+  }
+
+  succeeded(at: number): void {
+    if (this.#work !== null || (this.#failingSince === null && at - this.#lastSuccessAt < successMs)) return;
+    this.#run(async () => {
+      const { store, calls } = this.#dependencies;
+      const since = await calls.once("a success", () => store.succeeded(this.#webhookId, at));
+      this.#failingSince = null;
+      this.#lastSuccessAt = at;
+      if (since === null) return;
+      const exhausted = await calls.once("what can be recovered", () => store.exhausted(this.#webhookId));
+      if (exhausted === null || exhausted === 0) return;
+      await calls.once("a notice", () => store.tell(this.#recoverable(exhausted, since, at)));
+    });
+  }
+
+  failed(at: number): void {
+    if (this.#work !== null) return;
+    const since = this.#failingSince;
+    if (since !== null && at - since >= failingMsMax) this.disable("failing", at);
+    if (since !== null) return;
+    this.#run(async () => {
+      const { store, calls } = this.#dependencies;
+      this.#failingSince = await calls.once("a failure", () => store.failing(this.#webhookId, at));
+    });
+  }
+
+  /** `gone` for an answer of 410. */
+  disable(reason: "failing" | "gone", at: number): void {
+    const { store, calls, events, disabled } = this.#dependencies;
+    disabled();
+    const before = this.#work;
+    this.#run(async () => {
+      await before;
+      const of = { webhookId: this.#webhookId, reason, at };
+      const data = { webhook_id: this.#webhookId, reason, disabled_at: new Date(at).toISOString() };
+      const told = { code: "disabled", detail: { reason }, event: this.#event("webhook.disabled", data) };
+      const isDisabled = await calls.until(
+        "disabling",
+        () => !this.#isOver,
+        () => store.disable({ ...of, ...told }),
+      );
+      if (isDisabled === true) events.webhookDisabled(of);
+    });
+  }
+
+  #recoverable(deliveries: number, since: number, at: number) {
+    const failing_since = new Date(since).toISOString();
+    const recovered_at = new Date(at).toISOString();
+    const data = { webhook_id: this.#webhookId, deliveries, failing_since, recovered_at };
+    const told = { code: "recoverable", detail: { deliveries, since } };
+    return { webhookId: this.#webhookId, ...told, event: this.#event("webhook.recoverable", data) };
+  }
+
+  #event(event: string, data: object) {
+    const eventId = Buffer.from(this.#dependencies.random.bytes(32)).toString("hex");
+    return { eventId, event, data: JSON.stringify(data) };
+  }
+
+  #run(work: () => Promise<void>): void {
+    const run = work().catch((error: unknown) => this.#dependencies.events.fault("the state of a webhook", error));
+    this.#work = run.then(() => {
+      this.#work = null;
+    });
+  }
+
+  get isBusy(): boolean {
+    return this.#work !== null;
+  }
+
+  /** Repeats nothing more. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  /** Resolves when nothing is being written. */
+  async settled(): Promise<void> {
+    while (this.#work !== null) await this.#work;
+  }
+}
