@@ -81,3 +81,23 @@ export type {
 export { createStream, type Stream, type StreamOptions } from "./stream/stream.ts";
 export { StreamError, type StreamErrorDetails } from "./stream/stream-error.ts";
 export type { StreamSubscription, SubscribeOptions } from "./stream/subscription.ts";
+export {
+  type VerifyWebhookOptions,
+  verifyWebhook,
+  type WebhookEvent,
+  type WebhookFault,
+  type WebhookHeaders,
+  WebhookVerificationError,
+} from "./webhooks/verify-webhook.ts";
+export {
+  createWebhooks,
+  type DeliveriesQuery,
+  type NewWebhook,
+  type Webhook,
+  type WebhookChanges,
+  type WebhookDelivery,
+  type WebhookDeliveryDetail,
+  type WebhookFilters,
+  type Webhooks,
+  type WebhooksOptions,
+} from "./webhooks/webhooks.ts";
