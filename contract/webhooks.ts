@@ -150,6 +150,35 @@ export const webhookFilterEvents = {
 } as const satisfies Record<string, readonly ChainEventName[]>;
 export type WebhookFilterName = keyof typeof webhookFilterEvents;
 
+/** What each filter asks for, in one sentence. */
+export const webhookFilterTexts: Readonly<Record<WebhookFilterName, string>> = {
+  account_include: "Transactions that name or load any of these accounts",
+  account_exclude: "No transaction that names or loads any of these accounts",
+  program_id: "Transactions that call this program, outer or inner",
+  commitment: "When transaction.failed is sent: confirmed (the default) or finalized. Other events have their own",
+  vote_transactions: "Vote transactions too; they are left out otherwise",
+  success: "Only transactions that succeeded, or only those that failed",
+  min_amount: "Lamports: of the largest movement of native tokens, at least",
+  max_amount: "Lamports: of the largest movement of native tokens, at most",
+  include_token_transfers: "false leaves `token_transfers` empty",
+  include_logs: "false leaves `log_messages` empty",
+  token_transfers: "true: at least one transfer of tokens; an object: one that fits all its members",
+  nft: "Trades of NFTs: any of these marketplaces, this collection, any of these kinds",
+  defi: "Trades of tokens: any of these protocols, any of these kinds, at least this value in US dollars",
+  error_types: "Any of these errors, such as InstructionError or InsufficientFundsForRent",
+  accounts: "Any of these accounts",
+  min_balance_change: "Lamports gained or lost, at least",
+  include_data: "false leaves `data` null, and nothing is read of the account",
+  data_encoding: "Of `data`; base64 by default",
+  owner: "Accounts of this program",
+  creator: "Accounts whose creation this account paid the fee of",
+  min_balance: "Lamports of the new account, at least",
+  reclaimed_by: "Accounts whose lamports went to this account",
+  min_transaction_count: "Blocks with at least so many transactions",
+  include_transactions: "true adds `transactions`, the signatures of the block",
+  include_rewards: "false leaves `rewards` empty",
+};
+
 /** Encodings of account data in account.updated. */
 export const accountDataEncodings = ["base64", "base58", "jsonParsed"] as const;
 export type AccountDataEncoding = (typeof accountDataEncodings)[number];

@@ -37,6 +37,16 @@ export type {
 } from "@sluice/contract/schemas";
 export { type StreamChannel, streamChannels, streamFilterChannels } from "@sluice/contract/streams";
 export { type Network, networks } from "@sluice/contract/tiers";
+export {
+  operationalEventTable,
+  type WebhookEventName,
+  type WebhookFilterName,
+  webhookEventNames,
+  webhookEventSpec,
+  webhookEventTable,
+  webhookFilterEvents,
+  webhookFilterTexts,
+} from "@sluice/contract/webhooks";
 export { type Bundle, type Bundles, type BundlesOptions, createBundles, type OutcomeOptions } from "./bundles.ts";
 export { type ConsoleClient, createConsoleClient } from "./console-client.ts";
 export type { Exact } from "./exact.ts";

@@ -8,6 +8,8 @@ import { Overview } from "./pages/overview.tsx";
 import { Prices } from "./pages/prices.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
 import { Sql } from "./pages/sql.tsx";
+import { WebhookPage } from "./pages/webhook.tsx";
+import { WebhooksPage } from "./pages/webhooks.tsx";
 import { Frame } from "./parts/frame.tsx";
 import { QuietButton } from "./parts/section.tsx";
 import { usePath } from "./route.ts";
@@ -40,6 +42,11 @@ function pageOf(path: string, session: Session, retry: () => void) {
   if (path.startsWith("/bundles/")) {
     const id = path.slice("/bundles/".length);
     return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Bundle key={id} id={id} />;
+  }
+  if (path === "/webhooks") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <WebhooksPage />;
+  if (path.startsWith("/webhooks/")) {
+    const id = path.slice("/webhooks/".length);
+    return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <WebhookPage key={id} id={id} />;
   }
   if (path === "/prices") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Prices />;
   if (path === "/names") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Names />;

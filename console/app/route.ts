@@ -4,6 +4,7 @@ import { useSyncExternalStore } from "react";
 export const pages = [
   { path: "/", name: "Overview" },
   { path: "/live", name: "Live" },
+  { path: "/webhooks", name: "Webhooks" },
   { path: "/bundles", name: "Bundles" },
   { path: "/prices", name: "Prices" },
   { path: "/names", name: "Names" },

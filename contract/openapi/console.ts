@@ -3,6 +3,7 @@ import type { ErrorCode } from "../errors.ts";
 import * as schemas from "../schemas/index.ts";
 import type { KeyedPathsOptions } from "./keyed-paths.ts";
 import { sqlPaths } from "./sql.ts";
+import { webhookPaths } from "./webhooks.ts";
 
 /** The console's own REST, for people who are signed in at a browser. */
 
@@ -123,12 +124,12 @@ const shown = (
   },
 });
 
-const sqlOfConsole: KeyedPathsOptions = {
-  root: "/api/v1/console/sql",
+const ofConsole = (root: string): KeyedPathsOptions => ({
+  root,
   operation: (name) => `console${name[0]?.toUpperCase()}${name.slice(1)}`,
   tag: "Console",
   security: sessionCookie,
-};
+});
 
 /** The paths of the console. */
 export function consolePaths(problems: Problems): ZodOpenApiPathsObject {
@@ -172,7 +173,8 @@ export function consolePaths(problems: Problems): ZodOpenApiPathsObject {
         requestParams: { query: schemas.consoleNameQuery },
       },
     },
-    ...sqlPaths(problems, sqlOfConsole),
+    ...sqlPaths(problems, ofConsole("/api/v1/console/sql")),
+    ...webhookPaths(problems, ofConsole("/api/v1/console/webhooks")),
     "/api/v1/console/session": { post: signIn(problems), delete: signOut(problems) },
   };
 }

@@ -3,6 +3,7 @@ import { limits } from "../limits.ts";
 import { networks } from "../tiers.ts";
 import {
   accountDataEncodings,
+  webhookFilterTexts as of,
   retryPolicyDefault,
   testEventName,
   webhookEventNames,
@@ -104,7 +105,7 @@ const tokenTransferFilter = z
       to: address("The owner who receives").optional(),
     }),
   ])
-  .meta({ description: "true: at least one transfer of tokens; an object: one that fits all its members" });
+  .meta({ description: of.token_transfers });
 
 const nftFilter = z.strictObject({
   marketplaces: sources("Any of these marketplaces, by the names that the enhanced API gives as `source`").optional(),
@@ -129,21 +130,19 @@ const defiFilter = z.strictObject({
 /** What a webhook is told of its events. Each member narrows the events that know it; several hold together. */
 export const webhookFilters = z
   .strictObject({
-    account_include: addresses("Transactions that name or load any of these accounts").optional(),
-    account_exclude: addresses("No transaction that names or loads any of these accounts").optional(),
-    program_id: address("Transactions that call this program, outer or inner").optional(),
-    commitment: z.enum(["confirmed", "finalized"]).optional().meta({
-      description: "When transaction.failed is sent: confirmed (the default) or finalized. Other events have their own",
-    }),
-    success: flag("Only transactions that succeeded, or only those that failed").optional(),
-    vote_transactions: flag("Vote transactions too; they are left out otherwise").optional(),
-    min_amount: amount("Lamports: of the largest movement of native tokens, at least").optional(),
-    max_amount: amount("Lamports: of the largest movement of native tokens, at most").optional(),
-    include_token_transfers: flag("false leaves `token_transfers` empty").optional(),
-    include_logs: flag("false leaves `log_messages` null").optional(),
+    account_include: addresses(of.account_include).optional(),
+    account_exclude: addresses(of.account_exclude).optional(),
+    program_id: address(of.program_id).optional(),
+    commitment: z.enum(["confirmed", "finalized"]).optional().meta({ description: of.commitment }),
+    success: flag(of.success).optional(),
+    vote_transactions: flag(of.vote_transactions).optional(),
+    min_amount: amount(of.min_amount).optional(),
+    max_amount: amount(of.max_amount).optional(),
+    include_token_transfers: flag(of.include_token_transfers).optional(),
+    include_logs: flag(of.include_logs).optional(),
     token_transfers: tokenTransferFilter.optional(),
-    nft: nftFilter.optional(),
-    defi: defiFilter.optional(),
+    nft: nftFilter.optional().meta({ description: of.nft }),
+    defi: defiFilter.optional().meta({ description: of.defi }),
     error_types: textList(
       {
         most: webhookLimits.filterNames,
@@ -151,19 +150,19 @@ export const webhookFilters = z
         isItem: (value) => typeof value === "string" && /^[A-Z][A-Za-z]{0,63}$/.test(value),
         notItem: "must be the name of an error of the chain, such as InstructionError",
       },
-      "Any of these errors, such as InstructionError or InsufficientFundsForRent",
+      of.error_types,
     ).optional(),
-    accounts: addresses("Any of these accounts").optional(),
-    owner: address("Accounts of this program").optional(),
-    min_balance_change: amount("Lamports gained or lost, at least").optional(),
-    include_data: flag("false leaves `data` null, and nothing is read of the account").optional(),
-    data_encoding: z.enum(accountDataEncodings).optional().meta({ description: "Of `data`; base64 by default" }),
-    creator: address("Accounts whose creation this account paid the fee of").optional(),
-    min_balance: amount("Lamports of the new account, at least").optional(),
-    reclaimed_by: address("Accounts whose lamports went to this account").optional(),
-    min_transaction_count: z.int().nonnegative().optional().meta({ description: "Blocks with at least so many" }),
-    include_transactions: flag("true adds `transactions`, the signatures of the block").optional(),
-    include_rewards: flag("false leaves `rewards` empty").optional(),
+    accounts: addresses(of.accounts).optional(),
+    owner: address(of.owner).optional(),
+    min_balance_change: amount(of.min_balance_change).optional(),
+    include_data: flag(of.include_data).optional(),
+    data_encoding: z.enum(accountDataEncodings).optional().meta({ description: of.data_encoding }),
+    creator: address(of.creator).optional(),
+    min_balance: amount(of.min_balance).optional(),
+    reclaimed_by: address(of.reclaimed_by).optional(),
+    min_transaction_count: z.int().nonnegative().optional().meta({ description: of.min_transaction_count }),
+    include_transactions: flag(of.include_transactions).optional(),
+    include_rewards: flag(of.include_rewards).optional(),
   })
   .meta({ id: "WebhookFilters", description: "What a webhook is told of its events" });
 

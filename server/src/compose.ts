@@ -272,7 +272,7 @@ export const startSteps = [
   step("historyLookups", ["stores", "gateway"], (parts, shared) =>
     mountHistory(shared.config, { ...shared, ...parts }),
   ),
-  step("console", ["stores", "gateway", "names", "oracle", "engine", "analytics"], ({ analytics, ...parts }, shared) =>
+  step("console", ["stores", "gateway", "names", "oracle", "engine", "analytics", "webhooks"], ({ analytics, ...parts }, shared) =>
     analytics === null
       ? null
       : openConsole(shared.config, { ...shared, ...parts, analytics, closing: shared.closing.signal }),

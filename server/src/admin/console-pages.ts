@@ -21,7 +21,18 @@ const contentSecurityPolicy =
 const filesMax = 200;
 
 /** The paths that the console's one document answers; the pages find their own way. `*` stands for one segment. */
-export const pagePaths = ["/", "/live", "/bundles", "/bundles/*", "/prices", "/names", "/sql", "/docs/errors"] as const;
+export const pagePaths = [
+  "/",
+  "/live",
+  "/webhooks",
+  "/webhooks/*",
+  "/bundles",
+  "/bundles/*",
+  "/prices",
+  "/names",
+  "/sql",
+  "/docs/errors",
+] as const;
 
 const document = "/index.html";
 

@@ -93,6 +93,15 @@ export class ConsoleSessions {
     return await this.admit(context);
   }
 
+  /** As `admit`, or for what is no reading as `admitChange`; with what the key may do, null for a machine's owner. */
+  async admitKey(context: Context<RestEnvironment>): Promise<{ accountId: string; grant: Grant | null }> {
+    const { method } = context.req;
+    if (method !== "GET" && method !== "HEAD") requireSameOrigin(context.req.raw, this.#publicUrl);
+    const { viewer, grant } = await this.#look(context);
+    if (grant !== null) await takeRequest(this.#dependencies.access, context, grant);
+    return { accountId: viewer.accountId, grant };
+  }
+
   /** The same without taking from the rate: for streams, which ask again at each message. */
   async admitAgain(context: Context<RestEnvironment>): Promise<ConsoleViewer> {
     return (await this.#look(context)).viewer;

@@ -18,6 +18,7 @@ import { addNamesRoute, type ConsoleResolver } from "./console-names.ts";
 import { addPricesRoutes } from "./console-prices.ts";
 import { type ConsoleSessionDependencies, ConsoleSessions, type ConsoleViewer } from "./console-session.ts";
 import { addSqlRoutes, type ConsoleSql } from "./console-sql.ts";
+import { addConsoleWebhooks, type ConsoleWebhooks } from "./console-webhooks.ts";
 import { ledgerTableBody } from "./ledger-routes.ts";
 import { LiveStreams } from "./live-stream.ts";
 import { type ChainPosition, ChainPulse } from "./pulse.ts";
@@ -45,6 +46,8 @@ export interface ConsoleDependencies extends ConsoleSessionDependencies {
   readonly bundles: ConsoleBundlesDependencies["bundles"];
   /** Null where no SQL is served. */
   readonly sql: ConsoleSql | null;
+  /** Null where no webhooks are managed. */
+  readonly webhooks: ConsoleWebhooks | null;
 }
 
 export interface ConsoleOptions {
@@ -103,8 +106,9 @@ export function createConsole(options: ConsoleOptions, dependencies: ConsoleDepe
   addPricesRoutes(app, { prices, sessions, live, account });
   addBundlesRoutes(app, { bundles, sessions, live });
   addNamesRoute(app, { names, sessions });
-  const { sql } = dependencies;
+  const { sql, webhooks } = dependencies;
   if (sql !== null) addSqlRoutes(app, { sql, network: options.network, sessions, clock, account });
+  if (webhooks !== null) addConsoleWebhooks(app, { parts: webhooks, network: options.network, sessions, account });
   return app;
 }
 

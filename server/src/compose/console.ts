@@ -28,6 +28,7 @@ import { type Dependencies, version } from "./dependencies.ts";
 import { describedServers, endpointsOf, engineRestUrl, oracleUrl } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Stores } from "./stores.ts";
+import type { WebhookParts } from "./webhooks.ts";
 
 interface ConsoleDependencies extends Dependencies {
   readonly stores: Stores;
@@ -36,6 +37,7 @@ interface ConsoleDependencies extends Dependencies {
   readonly oracle: Oracle | null;
   readonly engine: EngineService | null;
   readonly analytics: AnalyticsParts;
+  readonly webhooks: WebhookParts | null;
   /** The account whose console is open without a session; for development only. */
   readonly openAccount: () => string | null;
   readonly closing: AbortSignal;
@@ -55,7 +57,8 @@ export interface Console {
 
 /** The console's REST over the parts that it shows, and its pages. */
 export function openConsole(config: Config, dependencies: ConsoleDependencies): Console {
-  const { clock, log, gateway, stores, openAccount, closing, names, oracle, engine, analytics } = dependencies;
+  const { clock, log, gateway, stores, openAccount, closing, names, oracle, engine } = dependencies;
+  const { analytics, webhooks } = dependencies;
   const publicUrl = config.publicUrls.gateway;
   const sessions = { state: stores.state, clock, openAccount, access: gateway.access.on(config.networkDefault) };
   const rest = createConsole(
@@ -74,6 +77,7 @@ export function openConsole(config: Config, dependencies: ConsoleDependencies): 
         story: (viewer, id) => consoleBundleStory(requireActive(engine), viewer, { id, nowMs: clock.now() }),
       },
       sql: { ...analytics, served: gateway.served },
+      webhooks,
       endpoints: ({ operates }): ConsoleEndpoint[] =>
         endpointsOf(config)
           .filter(({ forOperators }) => operates || forOperators !== true)

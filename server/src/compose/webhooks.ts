@@ -1,6 +1,12 @@
 import type { Config } from "../config/index.ts";
 import type { AppMount } from "../net/index.ts";
-import { createWebhookHttp, WebhookManagement, WebhookSecrets, webhooksPath } from "../webhooks/index.ts";
+import {
+  createWebhookHttp,
+  type DeliveryManagement,
+  WebhookManagement,
+  WebhookSecrets,
+  webhooksPath,
+} from "../webhooks/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Gateway } from "./gateway.ts";
 import { vaultOf } from "./secrets.ts";
@@ -9,6 +15,8 @@ import type { Stores } from "./stores.ts";
 /** Webhooks as the gateway's port and the console serve them. */
 export interface WebhookParts {
   readonly webhooks: WebhookManagement;
+  /** Null where this server delivers nothing. */
+  readonly deliveries: DeliveryManagement | null;
   readonly apps: readonly AppMount[];
 }
 
@@ -34,17 +42,18 @@ export function openWebhookManagement(
       hasAccountSource: (network) => config.upstreams[network].some(({ yellowstone }) => yellowstone !== undefined),
     },
   );
+  const deliveries = null;
   const { access, requestId, served } = gateway;
   const app = createWebhookHttp({
     networkDefault,
     access,
     webhooks,
-    deliveries: null,
+    deliveries,
     clock,
     log,
     requestId,
     served: (fact) => served(fact),
     refused: (code) => events.requestRefused("rest", code),
   });
-  return { webhooks, apps: [{ prefix: webhooksPath, fetch: app.fetch.bind(app) }] };
+  return { webhooks, deliveries, apps: [{ prefix: webhooksPath, fetch: app.fetch.bind(app) }] };
 }

@@ -8,6 +8,8 @@ export { createDeliveryEvents, webhookDeliveryMetrics } from "./delivery/events.
 export type { DeliveryDependencies } from "./delivery/interfaces.ts";
 export { openReceivers } from "./delivery/receivers.ts";
 export { WebhookWorker } from "./delivery/worker.ts";
+export type { DeliveryManagement } from "./management/delivery-management.ts";
 export { createWebhookHttp, webhookRoutes, webhooksPath } from "./management/http.ts";
+export { addWebhookRoutes } from "./management/routes.ts";
 export { WebhookManagement } from "./management/webhook-management.ts";
 export { WebhookSecrets } from "./model/webhook-secrets.ts";

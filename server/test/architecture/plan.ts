@@ -286,7 +286,7 @@ export const layered: readonly Layered[] = [
         "stored-secrets",
       ],
       ["console-session", "engine-changes", "key-changes"],
-      ["bundle-figures", "console-bundles", "console-names", "console-prices", "console-sql", "console-stream"],
+      ["bundle-figures", "console-bundles", "console-names", "console-prices", "console-sql", "console-stream", "console-webhooks"],
       [
         "account-routes",
         "backfill-routes",

@@ -135,6 +135,7 @@ export async function openConsoleStand(
       }),
       bundles: null,
       sql: null,
+      webhooks: null,
     },
   );
   const stand: ConsoleStand = {

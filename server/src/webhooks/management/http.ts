@@ -1,15 +1,15 @@
 import { type ErrorCode, SluiceError } from "@sluice/contract/errors";
-import { type Network, networks, type Permission } from "@sluice/contract/tiers";
+import type { Network, Permission } from "@sluice/contract/tiers";
 import type { Clock, Log } from "@sluice/lib";
 import type { Context, Hono, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import type { Access } from "../../access/index.ts";
-import { createRestApp, networkNamed, presentedKey, type RestEnvironment, targetOf } from "../../http/index.ts";
+import { createRestApp, presentedKey, type RestEnvironment } from "../../http/index.ts";
 import type { Grant } from "../../keys/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
 import type { DeliveryManagement } from "./delivery-management.ts";
-import { addWebhookRoutes, type WebhookCaller, webhookRouteNames } from "./routes.ts";
-import type { WebhookManagement } from "./webhook-management.ts";
+import { addWebhookRoutes, namedNetwork, webhookRouteNames } from "./routes.ts";
+import type { WebhookManagement, WebhookOwner } from "./webhook-management.ts";
 
 export interface WebhookHttpDependencies {
   readonly networkDefault: Network;
@@ -50,18 +50,10 @@ export function createWebhookHttp(dependencies: WebhookHttpDependencies): Hono<R
     return exchange;
   };
   app.use("*", recorded(exchangeOf, dependencies));
-  const admit = (context: WebhookContext, oneOf: readonly Permission[]): Promise<WebhookCaller> =>
+  const admit = (context: WebhookContext, oneOf: readonly Permission[]): Promise<WebhookOwner> =>
     admitted(context, { exchange: exchangeOf(context), oneOf }, dependencies);
   addWebhookRoutes(app, { root: webhooksPath, networkDefault, admit, webhooks, deliveries });
   return app;
-}
-
-/** The network that a request names, by header or query; null where it names none. */
-function namedNetwork({ headers, url }: Request): Network | null {
-  const named = networkNamed({ headers, target: targetOf(url) }, webhooksPath);
-  if (named !== "unknown") return named;
-  const errors = [{ path: "network", message: `must be one of ${networks.join(", ")}` }];
-  throw new SluiceError("INVALID_INPUT", { details: { errors } });
 }
 
 /** Key, restrictions, permission and rate, in the order of all endpoints. Throws SluiceError. */
@@ -69,7 +61,7 @@ async function admitted(
   context: WebhookContext,
   { exchange, oneOf }: { readonly exchange: Exchange; readonly oneOf: readonly Permission[] },
   { access }: WebhookHttpDependencies,
-): Promise<WebhookCaller> {
+): Promise<WebhookOwner> {
   const { raw } = context.req;
   const grant = await access.identify(presentedKey(raw.headers, raw.url));
   if (!grant.ok) throw new SluiceError(grant.code);
@@ -90,7 +82,7 @@ async function admitted(
   const { allowed, retryAfterSeconds } = decision;
   if (!allowed) throw new SluiceError("RATE_LIMIT_EXCEEDED", { details: { retryAfterSeconds } });
   const allowsNetwork = (network: Network): boolean => access.restrict(grant, { ...caller, network }) === null;
-  return { owner: { accountId: grant.accountId, tier: grant.tier, allowsNetwork }, named };
+  return { accountId: grant.accountId, tier: grant.tier, allowsNetwork };
 }
 
 /** One fact for each request of a known key. */

@@ -1,25 +1,18 @@
 import { SluiceError } from "@sluice/contract/errors";
 import * as schemas from "@sluice/contract/schemas";
-import type { Network, Permission } from "@sluice/contract/tiers";
+import { type Network, networks, type Permission } from "@sluice/contract/tiers";
 import { webhookLimits } from "@sluice/contract/webhooks";
 import type { Context, Hono } from "hono";
-import { parseInput, type RestEnvironment, readInput } from "../../http/index.ts";
+import { networkNamed, parseInput, type RestEnvironment, readInput, targetOf } from "../../http/index.ts";
 import type { DeliveryManagement } from "./delivery-management.ts";
 import type { WebhookManagement, WebhookOwner } from "./webhook-management.ts";
-
-/** Who asks, once admitted. */
-export interface WebhookCaller {
-  readonly owner: WebhookOwner;
-  /** The network that the request names; null where it names none. */
-  readonly named: Network | null;
-}
 
 export interface WebhookRoutes {
   /** What stands before the paths. */
   readonly root: string;
   readonly networkDefault: Network;
   /** Refuses whoever holds none of the permissions. @throws {SluiceError} */
-  readonly admit: (context: Context<RestEnvironment>, oneOf: readonly Permission[]) => Promise<WebhookCaller>;
+  readonly admit: (context: Context<RestEnvironment>, oneOf: readonly Permission[]) => Promise<WebhookOwner>;
   readonly webhooks: WebhookManagement;
   /** Null where this server delivers nothing. */
   readonly deliveries: DeliveryManagement | null;
@@ -57,36 +50,40 @@ export function addWebhookRoutes(app: Hono<RestEnvironment>, routes: WebhookRout
   if (routes.deliveries !== null) addDeliveryRoutes(app, routes, routes.deliveries);
   const { root, networkDefault, admit, webhooks } = routes;
   app.post(root, async (context) => {
-    const { owner, named } = await admit(context, writers);
+    const owner = await admit(context, writers);
     const input = await readInput(context.req.raw, schemas.webhookCreate, contentBounds);
     return context.json(
-      await webhooks.create(owner, networkOf(input.network, named) ?? networkDefault, input),
+      await webhooks.create(owner, networkOf(input.network, namedNetwork(context.req.raw)) ?? networkDefault, input),
       201,
       unstored,
     );
   });
   app.get(root, async (context) => {
-    const { owner, named } = await admit(context, readers);
+    const owner = await admit(context, readers);
     const { limit, cursor } = parseInput(schemas.pageQuery, context.req.query());
-    return context.json(await webhooks.list(owner, { network: named, limit, cursor }), 200, unstored);
+    return context.json(
+      await webhooks.list(owner, { network: namedNetwork(context.req.raw), limit, cursor }),
+      200,
+      unstored,
+    );
   });
   app.get(`${root}/:id`, async (context) => {
-    const { owner } = await admit(context, readers);
+    const owner = await admit(context, readers);
     return context.json(await webhooks.get(owner, context.req.param("id")), 200, unstored);
   });
   app.patch(`${root}/:id`, async (context) => {
-    const { owner } = await admit(context, writers);
+    const owner = await admit(context, writers);
     const changes = await readInput(context.req.raw, schemas.webhookUpdate, contentBounds);
     return context.json(await webhooks.update(owner, context.req.param("id"), changes), 200, unstored);
   });
   app.delete(`${root}/:id`, async (context) => {
-    const { owner } = await admit(context, writers);
+    const owner = await admit(context, writers);
     await webhooks.delete(owner, context.req.param("id"));
     return context.body(null, 204);
   });
   const change = (name: string, run: (owner: WebhookOwner, id: string) => Promise<object>): void => {
     app.post(`${root}/:id/${name}`, async (context) => {
-      const { owner } = await admit(context, writers);
+      const owner = await admit(context, writers);
       return context.json(await run(owner, context.req.param("id")), 200, unstored);
     });
   };
@@ -102,25 +99,25 @@ function addDeliveryRoutes(
   deliveries: DeliveryManagement,
 ): void {
   app.get(`${root}/deliveries/:id`, async (context) => {
-    const { owner } = await admit(context, readers);
+    const owner = await admit(context, readers);
     return context.json(await deliveries.get(owner, context.req.param("id")), 200, unstored);
   });
   app.post(`${root}/deliveries/:id/retry`, async (context) => {
-    const { owner } = await admit(context, writers);
+    const owner = await admit(context, writers);
     return context.json(await deliveries.retry(owner, context.req.param("id")), 202, unstored);
   });
   app.get(`${root}/:id/deliveries`, async (context) => {
-    const { owner } = await admit(context, readers);
+    const owner = await admit(context, readers);
     const query = parseInput(schemas.webhookDeliveryQuery, context.req.query());
     return context.json(await deliveries.list(owner, context.req.param("id"), query), 200, unstored);
   });
   app.post(`${root}/:id/test`, async (context) => {
-    const { owner } = await admit(context, writers);
+    const owner = await admit(context, writers);
     const test = await readTest(context);
     return context.json(await deliveries.test(owner, context.req.param("id"), test), 202, unstored);
   });
   app.post(`${root}/:id/recover`, async (context) => {
-    const { owner } = await admit(context, writers);
+    const owner = await admit(context, writers);
     const { since } = await readInput(context.req.raw, schemas.webhookRecover, smallBounds);
     return context.json(await deliveries.recover(owner, context.req.param("id"), since), 202, unstored);
   });
@@ -132,6 +129,14 @@ async function readTest({ req }: WebhookContext): Promise<schemas.WebhookTest> {
   const length = raw.headers.get("content-length");
   if (raw.body === null || length === "0") return parseInput(schemas.webhookTest, {});
   return await readInput(raw, schemas.webhookTest, smallBounds);
+}
+
+/** The network that a request names by header or query, null without one. @throws {SluiceError} INVALID_INPUT */
+export function namedNetwork({ headers, url }: Request): Network | null {
+  const named = networkNamed({ headers, target: targetOf(url) }, "");
+  if (named !== "unknown") return named;
+  const errors = [{ path: "network", message: `must be one of ${networks.join(", ")}` }];
+  throw new SluiceError("INVALID_INPUT", { details: { errors } });
 }
 
 /** The network that the body names; what the request names beside it must not be another one. */
