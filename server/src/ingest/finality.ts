@@ -53,6 +53,8 @@ export class Finality {
   readonly #cases = new Map<string, FinalCase>();
   /** A final block that is not on the chain that the log shows now. */
   #instead: BlockPlace | null = null;
+  /** The same below a hole. */
+  #insteadBelow: BlockPlace | null = null;
 
   constructor(dependencies: FinalityDependencies) {
     this.#dependencies = dependencies;
@@ -62,8 +64,10 @@ export class Finality {
   step(root: Slot): FinalStep {
     const { log } = this.#dependencies;
     const instead = this.#instead;
-    if (instead !== null && log.find(instead) === null) return { kind: "fetch", place: instead };
-    const blocks = this.#chainTo(root, instead ?? log.reached("confirmed"));
+    const isLost = instead !== null && isMissing(log, instead);
+    if (instead !== null && !isLost && log.find(instead) === null) return { kind: "fetch", place: instead };
+    const blocks = isLost ? null : this.#chainTo(root, instead ?? log.reached("confirmed"));
+    if (blocks === null) return this.#below(root);
     const [top] = blocks;
     if (top === undefined) return { kind: "none" };
     const of = this.#caseOf(top);
@@ -95,6 +99,30 @@ export class Finality {
   settled({ slot }: BlockPlace): void {
     for (const [key, { place }] of this.#cases) if (place.slot <= slot) this.#cases.delete(key);
     if (this.#instead !== null && this.#instead.slot <= slot) this.#instead = null;
+    if (this.#insteadBelow !== null && this.#insteadBelow.slot <= slot) this.#insteadBelow = null;
+  }
+
+  /**
+   * Between the log's chain and the root is a hole, so that the root says nothing of what is below that: the nodes are
+   * asked for each block there, the newest first. One that they do not have at finalized, or can say nothing of, is
+   * passed over; below it others are final.
+   */
+  #below(root: Slot): FinalStep {
+    const { log } = this.#dependencies;
+    const instead = this.#insteadBelow;
+    if (instead !== null && log.find(instead) === null) return { kind: "fetch", place: instead };
+    const blocks = this.#chainTo(root, instead ?? log.reached("confirmed")) ?? [];
+    for (const [index, block] of blocks.entries()) {
+      const of = this.#caseOf(block);
+      if (this.#count(of, "same") >= this.#needed(of)) return this.#content(blocks.slice(index), block);
+      const found = this.#blockIn(of);
+      if (found !== null) {
+        this.#insteadBelow = found;
+        return { kind: "fetch", place: found };
+      }
+      if (!this.#isAbsent(of) && !this.#isMute(of)) return { kind: "ask", questions: [this.#question(of)] };
+    }
+    return { kind: "none" };
   }
 
   /** All blocks up to the top have to have been confirmed by two nodes. */
@@ -106,8 +134,8 @@ export class Finality {
     return { kind: "ask", questions: open.slice(-questionsMax).map((of) => this.#question(of)) };
   }
 
-  /** The kept blocks that are not final and not after the root, newest first; none where one is missing. */
-  #chainTo(root: Slot, from: BlockPlace | null): BlockHeader[] {
+  /** The kept blocks that are not final and not after the root, newest first; null where one is missing. */
+  #chainTo(root: Slot, from: BlockPlace | null): BlockHeader[] | null {
     const { log } = this.#dependencies;
     const final = log.reached("finalized")?.slot ?? -1n;
     const blocks: BlockHeader[] = [];
@@ -115,11 +143,8 @@ export class Finality {
     for (let steps = 0; at !== null && at.slot > final && steps < walkMax; steps += 1) {
       const place: BlockPlace = at;
       const held = log.find(place);
-      if (held === null) {
-        // A gap explains a parent that is not held, and so does the beginning of the log.
-        const isMissing = log.holes().some(({ missing }) => missing.blockhash === place.blockhash);
-        return isMissing ? [] : blocks;
-      }
+      // A gap explains a parent that is not held, and so does the beginning of the log.
+      if (held === null) return isMissing(log, place) ? null : blocks;
       const { header } = held;
       if (header.slot <= root) blocks.push(header);
       at = { slot: header.parentSlot, blockhash: header.parentBlockhash };
@@ -153,6 +178,14 @@ export class Finality {
     return this.#count(of, "absent") >= this.#needed(of);
   }
 
+  /** Whether no node can say what is there. */
+  #isMute({ words, failures }: FinalCase): boolean {
+    const witnesses = [...this.#dependencies.witnesses()];
+    return (
+      witnesses.length > 0 && witnesses.every((node) => !words.has(node) && (failures.get(node) ?? 0) >= failuresMax)
+    );
+  }
+
   /** The block of another hash that enough nodes name in the slot. */
   #blockIn(of: FinalCase): BlockPlace | null {
     const witnesses = this.#dependencies.witnesses();
@@ -173,6 +206,11 @@ export class Finality {
     const open = nodes.filter((node) => !words.has(node) && (failures.get(node) ?? 0) < failuresMax);
     return { place, nodes: open.length > 0 ? open : nodes };
   }
+}
+
+/** Whether it is a block that a kept one names and that is not held. */
+function isMissing(log: Pick<ChainLog, "holes">, { blockhash }: BlockPlace): boolean {
+  return log.holes().some(({ missing }) => missing.blockhash === blockhash);
 }
 
 const unknownAt = (slot: Slot): BlockPlace => ({ slot, blockhash: "" });

@@ -260,7 +260,10 @@ export class Pipeline implements SourceSink, AsyncDisposable {
     const { log, nodes } = this.#dependencies;
     const head = nodes.head("confirmed");
     if (head === null || this.#appends.isFull) return;
-    if (log.earliest() === null) this.#wants.beginAt((head > youngSlots ? head : 1n) as Slot);
+    if (log.earliest() === null) {
+      this.#wants.beginAt((head > youngSlots ? head : 1n) as Slot);
+      this.#wants.awaitListers(this.witnesses.mayMoreCome);
+    }
     this.#pursuit.list(this.#wants.ranges(log, head));
     const wants = this.#wants.list(log, head, (slot) => this.#keptAt(slot));
     for (const want of wants) this.#pursuit.pursue(want, head);

@@ -53,6 +53,9 @@ export class Pursuit {
         this.#dependencies.onWord(of);
       }
       this.#ask(of, named, head);
+      // The kept block that names it may be of a fork that died, and the chain's own in this slot is another one.
+      const others = [...of.candidates.values()].filter((each) => !each.isAccepted && !named.includes(each));
+      if (others.length > 0) this.#ask(of, others, head);
       return;
     }
     const open = [...of.candidates.values()].filter(({ isAccepted }) => !isAccepted);
@@ -88,13 +91,18 @@ export class Pursuit {
     }
   }
 
-  /** Asks for the block of the candidate that most nodes name, and for second words on blocks that have come. */
+  /**
+   * Asks for the blocks of the candidates that most nodes name, and for second words on blocks that have come. Of two
+   * forks that one node each has named, the one whose block came first may be the one that died.
+   */
   #ask(of: SlotCase, candidates: readonly BlockCandidate[], head: Slot): void {
     const votes = (each: BlockCandidate): number => this.#dependencies.judge.votersOf(each).length;
-    let best: BlockCandidate | null = null;
-    for (const each of candidates) if (best === null || votes(each) > votes(best)) best = each;
-    if (best === null || best.block === null) this.#askBlock(of, best, head);
-    for (const each of candidates) if (each.block !== null) this.#askSecond(of, each);
+    const most = Math.max(0, ...candidates.map(votes));
+    if (candidates.length === 0) this.#askBlock(of, null, head);
+    for (const each of candidates) {
+      if (each.block !== null) this.#askSecond(of, each);
+      else if (votes(each) === most) this.#askBlock(of, each, head);
+    }
   }
 
   #askBlock(of: SlotCase, named: BlockCandidate | null, head: Slot): void {

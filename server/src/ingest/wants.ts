@@ -46,6 +46,13 @@ export class Wants {
   /** Nodes that listed the slots after the beginning, and how often that was asked. */
   readonly #beginListers = new Set<string>();
   #beginLists = 0;
+  #awaitsListers = false;
+
+  /** Whether a node is away that may yet list the beginning: until it has, or is given up, one list is not enough. */
+  awaitListers(isAwaited: boolean): void {
+    this.#awaitsListers = isAwaited;
+    if (isAwaited) this.#beginLists = 0;
+  }
 
   /** An empty log begins with the first block from this slot on. */
   beginAt(slot: Slot): void {
@@ -75,7 +82,7 @@ export class Wants {
    */
   first(nodes: number): Slot | null {
     if (this.#begin === null) return null;
-    const listers = Math.max(1, Math.min(beginListersMin, nodes));
+    const listers = this.#awaitsListers ? beginListersMin : Math.max(1, Math.min(beginListersMin, nodes));
     if (this.#beginListers.size < listers && this.#beginLists < beginListsMax) return null;
     let first: Slot | null = null;
     for (const slot of this.#said.keys()) {
@@ -117,26 +124,30 @@ export class Wants {
     kept: (slot: Slot) => readonly BlockPlace[],
   ): Want[] {
     const holes = log.holes();
-    const wants = new Map<Slot, Want>();
-    for (const { missing } of holes.slice(0, windowMax.holes)) wants.set(missing.slot, missing);
+    // By their hashes: two forks may name blocks of one slot.
+    const named = new Map<string, Want>();
+    for (const { missing } of holes.slice(0, windowMax.holes)) named.set(missing.blockhash, missing);
     for (const [blockhash, place] of this.#demanded.entries()) {
-      if (log.find(place) === null) wants.set(place.slot, place);
+      if (log.find(place) === null) named.set(blockhash, place);
       else this.#demanded.delete(blockhash);
     }
+    const namedSlots = new Set([...named.values()].map(({ slot }) => slot));
+    const wants = new Map<Slot, Want>();
+    const count = (): number => named.size + wants.size;
     const said = [...this.#said.keys()].sort((left, right) => (left < right ? -1 : 1));
     const top = log.latest("confirmed")?.slot ?? null;
     const isOpen = (slot: Slot): boolean => {
-      if (wants.has(slot)) return false;
+      if (wants.has(slot) || namedSlots.has(slot)) return false;
       const blocks = kept(slot);
       return blocks.length === 0 || (isIn(holes, slot) && blocks.every((place) => log.find(place) !== null));
     };
     for (const slot of said) {
-      if (wants.size >= windowMax.holes) break;
+      if (count() >= windowMax.holes) break;
       if (isIn(holes, slot) && isOpen(slot)) wants.set(slot, { slot, blockhash: null });
     }
-    const sizeMax = wants.size + windowMax.head;
+    const sizeMax = count() + windowMax.head;
     for (const slot of said) {
-      if (wants.size >= sizeMax) break;
+      if (count() >= sizeMax) break;
       const isAtHead = (top === null || slot > top) && slot >= (this.#begin ?? 0n) && head !== null && slot <= head;
       if (isAtHead && isOpen(slot)) wants.set(slot, { slot, blockhash: null });
     }
@@ -146,7 +157,7 @@ export class Wants {
         if (isOpen(slot)) wants.set(slot, { slot, blockhash: null });
       }
     }
-    return [...wants.values()];
+    return [...named.values(), ...wants.values()];
   }
 
   forgetBelow(slot: Slot): void {

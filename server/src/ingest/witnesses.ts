@@ -14,6 +14,8 @@ export interface IngestNodes {
 const distrustMs = 600_000;
 /** How long a node counts that has not been heard yet. */
 const newMs = 5_000;
+/** How long a new log waits for a node that is away, where another one alone says where it begins. */
+const awaitedMs = 30_000;
 
 /** The sources of one network, and whose word counts. */
 export class Witnesses {
@@ -61,6 +63,14 @@ export class Witnesses {
     const counting = [...this.#sources.keys()].filter((source) => this.#counts(source));
     return new Set(counting.map(({ node }) => node));
   };
+
+  /** Whether a node is away that is trusted and may come back within the time that a new log waits for it. */
+  get mayMoreCome(): boolean {
+    const nowMs = this.#clock.monotonic();
+    const isAwaited = (source: BlockSource): boolean =>
+      !this.isDistrusted(source.node) && !this.#nodes.isWell(source.node);
+    return [...this.#sources].some(([source, addedMs]) => isAwaited(source) && nowMs - addedMs < awaitedMs);
+  }
 
   /** Whether blocks of the node arrive by themselves. */
   bringsBlocks(node: string): boolean {

@@ -126,9 +126,13 @@ export class ChainIndex {
 
   /** Trees that are not known to be dead, lowest first. Between two of them something is missing. */
   get living(): readonly Tree[] {
-    // A tree's own root is on the way to what is finalized in it.
-    const isLiving = (tree: Tree) =>
-      ![...this.#trees].some((other) => other !== tree && rulesOut(other, tree.root.header));
+    // A tree's own root is on the way to what is finalized in it. One after a dead block is as dead as that.
+    const isLiving = (tree: Tree) => {
+      const { header } = tree.root;
+      const parent = { slot: header.parentSlot, blockhash: header.parentBlockhash };
+      const isRuledOut = (other: Tree) => rulesOut(other, header) || rulesOut(other, parent);
+      return ![...this.#trees].some((other) => other !== tree && isRuledOut(other));
+    };
     const living = [...this.#trees].filter(isLiving);
     return living.sort((left, right) => (left.root.slot < right.root.slot ? -1 : 1));
   }

@@ -347,6 +347,15 @@ function keepingConformance({ log, harness }: LogSubject): void {
       expect(again.latest("finalized")).toEqual(place(102));
     });
 
+    test("a fork after a block that died is dead, and no hole is left before it", async () => {
+      await appendBlocks(log(), 100, 105);
+      const lost = headerOf(103, headerOf(102), "fork");
+      await log().append(blockOf(headerOf(104, lost, "fork")));
+      expect(log().holes()).toMatchObject([{ missing: { slot: 103n, blockhash: lost.blockhash } }]);
+      await log().append(stageOf(headerOf(103), "finalized"));
+      expect(log().holes()).toEqual([]);
+    });
+
     test("ending a follower ends its wait", async () => {
       const follower = follow(log(), "confirmed", "latest");
       const next = follower.next();
