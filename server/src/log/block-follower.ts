@@ -3,7 +3,7 @@ import { addressOfBytes, type Slot } from "@sluice/wire/identifiers";
 import type { Block, ChainIndex } from "./chain-index.ts";
 import { type CursorChain, encodeCursor, type LogPosition } from "./cursor.ts";
 import type { Follower, LogEvent, Stage } from "./records.ts";
-import { type FollowStep, nextStep, positionAfter } from "./steps.ts";
+import { type FollowStep, isBeforeBound, nextStep, positionAfter } from "./steps.ts";
 
 /** What a follower needs of its log. */
 export interface FollowedLog {
@@ -57,9 +57,10 @@ export class BlockFollower implements Follower {
   /** Slots between what was told last and the newest block of the stage. */
   get lagSlots(): number {
     const newest = this.#log.index.newest(this.stage);
-    const told = this.#position.told.at(-1) ?? this.#position;
-    if (newest === null || isNowhere(this.#position)) return 0;
-    return Math.max(0, Number(newest.slot - told.slot));
+    const position = this.#position;
+    if (newest === null || isNowhere(position)) return 0;
+    const told = isBeforeBound(position) ? position.from - 1n : (position.told.at(-1) ?? position).slot;
+    return Math.max(0, Number(newest.slot - told));
   }
 
   cursor(index?: number): string {
@@ -101,7 +102,8 @@ export class BlockFollower implements Follower {
     const { index } = this.#log;
     while (!this.#ended.signal.aborted) {
       const changed = this.#log.changed();
-      if (isNowhere(this.#position) && index.latest !== null && index.floor === 0n) {
+      const { from } = this.#position;
+      if (from === null && isNowhere(this.#position) && index.latest !== null && index.floor === 0n) {
         this.#position = positionBefore(index, this.stage);
       }
       const lagging = this.#laggingNow();

@@ -126,15 +126,22 @@ export class ChainIndex {
 
   /** Trees that are not known to be dead, lowest first. Between two of them something is missing. */
   get living(): readonly Tree[] {
-    // A tree's own root is on the way to what is finalized in it. One after a dead block is as dead as that.
-    const isLiving = (tree: Tree) => {
-      const { header } = tree.root;
-      const parent = { slot: header.parentSlot, blockhash: header.parentBlockhash };
-      const isRuledOut = (other: Tree) => rulesOut(other, header) || rulesOut(other, parent);
-      return ![...this.#trees].some((other) => other !== tree && isRuledOut(other));
-    };
-    const living = [...this.#trees].filter(isLiving);
+    const living = [...this.#trees].filter((tree) => !this.#isDeadTree(tree));
     return living.sort((left, right) => (left.root.slot < right.root.slot ? -1 : 1));
+  }
+
+  /** Whether the block is of a tree that is known to be dead, such as a fork whose parent was trimmed. */
+  isOfDeadTree(block: Block): boolean {
+    const tree = this.treeOf(block);
+    return tree !== this.latest && this.#isDeadTree(tree);
+  }
+
+  /** A tree's own root is on the way to what is finalized in it. One after a dead block is as dead as that. */
+  #isDeadTree(tree: Tree): boolean {
+    const { header } = tree.root;
+    const parent = { slot: header.parentSlot, blockhash: header.parentBlockhash };
+    const isRuledOut = (other: Tree): boolean => rulesOut(other, header) || rulesOut(other, parent);
+    return [...this.#trees].some((other) => other !== tree && isRuledOut(other));
   }
 
   /** The first block that is held and may be on the chain. */

@@ -17,6 +17,11 @@ export interface LogPosition extends BlockPlace {
   readonly gapTold: Slot | null;
   /** At stage processed: the blocks told above the last confirmed one, at most `toldMax`; else empty. */
   readonly told: readonly BlockPlace[];
+  /**
+   * Nothing of a lower slot is told; null where nothing of one can come any more, and at stage processed. Before
+   * anything of the slot or a later one was told, or once all of it is undone, the block of the position says nothing.
+   */
+  readonly from: Slot | null;
 }
 
 /** The chain that cursors are of. */
@@ -27,29 +32,35 @@ export interface CursorChain {
 
 /** Blocks told above the last confirmed one. */
 export const toldMax = 64;
-const version = 1;
+/** The second form has `from` behind the told blocks. */
+const versions = { plain: 1, bound: 2 } as const;
 const placeBytes = 8 + 32;
 const chainTagBytes = 8;
 const checksumBytes = 4;
-/** Version, stage, network, chain, the block, three numbers, the told blocks with their count, the checksum. */
-const bytesMax = 3 + chainTagBytes + placeBytes + 3 * 8 + 1 + toldMax * placeBytes + checksumBytes;
+/** Version, stage, network, chain, the block, three numbers, the told blocks with their count, `from`, the checksum. */
+const bytesMax = 3 + chainTagBytes + placeBytes + 3 * 8 + 1 + toldMax * placeBytes + 8 + checksumBytes;
 /** Characters of a cursor. */
 export const cursorLengthMax = Math.ceil((bytesMax * 4) / 3);
 
 /**
  * Opaque text of letters, digits, `-` and `_`: version (1), stage (1), network (1), chain (8), slot, blockhash (32),
- * index + 1, last finalized slot + 1, told gap + 1, count (1) and list of told blocks, CRC-32. Numbers are u64 where no
- * width is given, all little-endian; 0 stands for what there is none of. Written as base64url.
+ * index + 1, last finalized slot + 1, told gap + 1, count (1) and list of told blocks, in version 2 `from`, CRC-32.
+ * Numbers are u64 where no width is given, all little-endian; 0 stands for what there is none of. Written as base64url.
  */
 export function encodeCursor(position: LogPosition, { network, chain }: CursorChain): string {
-  const { stage, index, finalizedSlot, gapTold, told } = position;
+  const { stage, index, finalizedSlot, gapTold, told, from } = position;
   const writer = new ByteWriter(bytesMax);
-  writer.u8(version).u8(stages.indexOf(stage)).u8(networks.indexOf(network)).bytes(chainTag(chain));
+  writer
+    .u8(from === null ? versions.plain : versions.bound)
+    .u8(stages.indexOf(stage))
+    .u8(networks.indexOf(network))
+    .bytes(chainTag(chain));
   writer.u64(position.slot).address(position.blockhash);
   writer.u64(index === null ? 0n : BigInt(index) + 1n);
   writer.u64(finalizedSlot === null ? 0n : finalizedSlot + 1n);
   writer.u64(gapTold === null ? 0n : gapTold + 1n).u8(told.length);
   for (const each of told) writer.u64(each.slot).address(each.blockhash);
+  if (from !== null) writer.u64(from);
   const content = writer.finish();
   const sum = Buffer.alloc(checksumBytes);
   sum.writeUInt32LE(crc32(content));
@@ -80,12 +91,11 @@ export function areLevel(one: string, other: string): boolean {
 function levelText(cursor: string): string {
   const bytes = Buffer.from(cursor, "base64url");
   const told: string[] = [];
-  for (let at = toldGapAt + 8 + 1; at + placeBytes <= bytes.length; at += placeBytes) {
-    told.push(bytes.toString("latin1", at, at + placeBytes));
-  }
-  return (
-    bytes.toString("latin1", 0, indexAt + 8) + bytes.toString("latin1", toldGapAt, toldGapAt + 9) + told.sort().join("")
-  );
+  const end = bytes.length - checksumBytes;
+  let at = toldGapAt + 8 + 1;
+  for (; at + placeBytes <= end; at += placeBytes) told.push(bytes.toString("latin1", at, at + placeBytes));
+  const text = (from: number, to: number): string => bytes.toString("latin1", from, to);
+  return text(0, indexAt + 8) + text(toldGapAt, toldGapAt + 9) + told.sort().join("") + text(at, end);
 }
 
 /** Null for text that is no cursor of this chain and network, whoever made it. */
@@ -108,17 +118,20 @@ export function decodeCursor(text: string, of: CursorChain): LogPosition | null 
 function readPosition(reader: ByteReader, { network, chain }: CursorChain): LogPosition | null {
   const form = reader.u8();
   const stage = stages[reader.u8()];
-  if (form !== version || stage === undefined || networks[reader.u8()] !== network) return null;
+  const isBound = form === versions.bound;
+  if ((form !== versions.plain && !isBound) || stage === undefined || networks[reader.u8()] !== network) return null;
   if (!chainTag(chain).equals(reader.bytes(chainTagBytes))) return null;
   const place = readPlace(reader);
   const [index, finalizedSlot, gapTold] = [reader.u64(), reader.u64(), reader.u64()];
   const count = reader.u8();
   if (count > (stage === "processed" ? toldMax : 0) || index > BigInt(Number.MAX_SAFE_INTEGER)) return null;
   const told = Array.from({ length: count }, () => readPlace(reader));
+  const from = isBound ? (reader.u64() as Slot) : null;
   reader.end();
-  if ([place.slot, finalizedSlot, gapTold, ...told.map(({ slot }) => slot)].some((slot) => slot >= 2n ** 63n)) {
-    return null;
-  }
+  const slots = [place.slot, finalizedSlot, gapTold, from ?? 0n, ...told.map(({ slot }) => slot)];
+  if (slots.some((slot) => slot >= 2n ** 63n)) return null;
+  // Of a block below the bound no part was told; at processed nothing is bound.
+  if (from !== null && (stage === "processed" || (place.slot < from && index > 0n))) return null;
   return {
     ...place,
     stage,
@@ -126,6 +139,7 @@ function readPosition(reader: ByteReader, { network, chain }: CursorChain): LogP
     finalizedSlot: finalizedSlot === 0n ? null : ((finalizedSlot - 1n) as Slot),
     gapTold: gapTold === 0n ? null : ((gapTold - 1n) as Slot),
     told,
+    from,
   };
 }
 

@@ -88,8 +88,16 @@ export type LogEvent =
   /** What comes next is no longer held; nothing follows. */
   | { readonly type: "expired"; readonly firstSlot: Slot | null };
 
-/** Where a follower begins: at what is held, at the head, after a slot, or after what a cursor says. */
-export type FollowFrom = "earliest" | "latest" | { readonly slot: Slot } | { readonly cursor: string };
+/**
+ * Where a follower begins: at what is held, at the head, at the first block of a slot or a later one, or after what a
+ * cursor says. With `isBound` nothing below the slot is told, also where the head has not come to it yet, and where a
+ * fork replaces what is above it.
+ */
+export type FollowFrom =
+  | "earliest"
+  | "latest"
+  | { readonly slot: Slot; readonly isBound?: boolean }
+  | { readonly cursor: string };
 
 export interface FollowOptions {
   readonly stage: Stage;
@@ -102,6 +110,8 @@ export interface CursorPlace extends BlockPlace {
   readonly index: number | null;
   /** The last finalized slot that was known; null before the first. */
   readonly finalizedSlot: Slot | null;
+  /** Nothing of a lower slot is told. Where the place is below it, nothing that stands was told; null for no bound. */
+  readonly from: Slot | null;
 }
 
 /** Events in order, as fast as they are taken; nothing waits in memory for a follower that takes none. */
@@ -146,8 +156,8 @@ export interface ChainLog extends AsyncDisposable {
   follow(options: FollowOptions): FollowOutcome;
   /** Where a cursor of a stage stands, whether that is held or not; null for one that is invalid. */
   placeOf(cursor: string, stage: Stage): CursorPlace | null;
-  /** The cursor after a block of the chain, whether that is held or not. */
-  cursorAfter(stage: Stage, place: BlockPlace): string;
+  /** The cursor after a block of the chain, whether that is held or not; nothing below `from` is told after it. */
+  cursorAfter(stage: Stage, place: BlockPlace, from?: Slot | null): string;
   /** The first block that is held; null for an empty log. */
   earliest(): BlockPlace | null;
   /** The newest block of a stage; null when there is none. */

@@ -19,11 +19,12 @@ const wait: FollowStep = { kind: "wait" };
  * one was left.
  */
 export function nextStep(index: ChainIndex, position: LogPosition): FollowStep {
+  if (isBeforeBound(position)) return nextFrom(index, position, position.from);
   if (position.index !== null) return finishBlock(index, position, position.index);
   if (position.stage === "processed") return nextProcessed(index, position);
   const block = linked(index, position);
   if (block === null) return afterUnknown(index, position);
-  if (!block.isOnChain) return undoTold(index, position, block);
+  if (!block.isOnChain || index.isOfDeadTree(block)) return undoTold(index, position, block);
   const { next } = block;
   if (next !== null && isReached(index, next, position.stage)) return tellNext(index, position, next);
   // The end of a tree that is not the newest one: it is dead, or what follows is missing.
@@ -31,9 +32,41 @@ export function nextStep(index: ChainIndex, position: LogPosition): FollowStep {
 }
 
 /** Where one begins who has been told nothing: before the first event, at this block. */
-export function positionAfter(index: ChainIndex, stage: Stage, { slot, blockhash }: BlockPlace): LogPosition {
+export function positionAfter(
+  index: ChainIndex,
+  stage: Stage,
+  { slot, blockhash, from = null }: BlockPlace & { readonly from?: Slot | null },
+): LogPosition {
   const finalizedSlot = index.newest("finalized")?.slot ?? null;
-  return { stage, slot, blockhash, index: null, finalizedSlot, gapTold: null, told: [] };
+  return { stage, slot, blockhash, index: null, finalizedSlot, gapTold: null, told: [], from };
+}
+
+/** Whether nothing that stands was told: what comes next is the first block from the bound on. */
+export function isBeforeBound(position: LogPosition): position is LogPosition & { readonly from: Slot } {
+  return position.from !== null && position.slot < position.from;
+}
+
+/**
+ * The first block of the chain that has the slot or a later one; null where there is none yet. Before it something may
+ * still be `missing`, or be `gone` for good.
+ */
+export function firstFrom(index: ChainIndex, slot: Slot): Block | "missing" | "gone" | null {
+  if (slot < index.floor) return "gone";
+  const { living } = index;
+  const at = living.findIndex(({ tip }) => tip.slot >= slot);
+  const tree = living[at];
+  if (tree === undefined) return null;
+  let first = tree.tip;
+  while (first.parent !== null && first.parent.slot >= slot) first = first.parent;
+  if (first.parent !== null || first.header.parentSlot < slot) return first;
+  return living[at - 1] === undefined ? "gone" : "missing";
+}
+
+function nextFrom(index: ChainIndex, position: LogPosition, from: Slot): FollowStep {
+  const first = firstFrom(index, from);
+  if (first === "gone") return { kind: "expired" };
+  if (first === null || first === "missing" || !isReached(index, first, position.stage)) return wait;
+  return tellNext(index, position, first);
 }
 
 function linked(index: ChainIndex, place: BlockPlace): Block | null {
@@ -62,8 +95,10 @@ function finishBlock(index: ChainIndex, position: LogPosition, handled: number):
 
 function tellNext(index: ChainIndex, position: LogPosition, block: Block): FollowStep {
   if (block.isAfterGap) {
-    const gap = index.gapBefore(block);
-    if (position.gapTold === null || position.gapTold < gap.to) {
+    const whole = index.gapBefore(block);
+    const from = position.from !== null && position.from > whole.from ? position.from : whole.from;
+    const gap = { ...whole, from };
+    if (from <= gap.to && (position.gapTold === null || position.gapTold < gap.to)) {
       return { kind: "gap", gap, position: { ...position, gapTold: gap.to } };
     }
   }
@@ -73,11 +108,19 @@ function tellNext(index: ChainIndex, position: LogPosition, block: Block): Follo
 function tell(index: ChainIndex, position: LogPosition, block: Block): FollowStep {
   const { stage, told } = position;
   if (told.length === 0) {
-    return { kind: "block", block, skip: 0, position: positionAfter(index, stage, block.header) };
+    const place = { ...placeOf(block.header), from: boundAfter(index, position, block) };
+    return { kind: "block", block, skip: 0, position: positionAfter(index, stage, place) };
   }
   // What was told last stands last in the list; the position moves on to it in the next step.
   const place = placeOf(block.header);
   return { kind: "block", block, skip: 0, position: { ...position, told: [...told, place] } };
+}
+
+/** A bound ends once the chain can no longer leave a block from there on. */
+function boundAfter(index: ChainIndex, { stage, from }: LogPosition, block: Block): Slot | null {
+  if (from === null || stage === "finalized") return null;
+  const { finalized } = index.treeOf(block);
+  return finalized !== null && finalized.slot >= from ? null : from;
 }
 
 /**
@@ -94,12 +137,13 @@ function afterDead(index: ChainIndex, position: LogPosition): FollowStep {
 
 /** Back to the parent, which is told or is where the follower began. */
 function undoTold(index: ChainIndex, position: LogPosition, { header }: Block): FollowStep {
-  const { stage } = position;
+  const { stage, from } = position;
   if (stage === "finalized") return afterDead(index, position);
   const undo = { slot: header.slot, blockhash: header.blockhash };
   const block = index.find(undo);
   const back = block?.parent?.header ?? { slot: header.parentSlot, blockhash: header.parentBlockhash };
-  return { kind: "undo", undo, back: placeOf(back), position: positionAfter(index, stage, back) };
+  const place = placeOf(back);
+  return { kind: "undo", undo, back: place, position: positionAfter(index, stage, { ...place, from }) };
 }
 
 const placeOf = ({ slot, blockhash }: BlockPlace): BlockPlace => ({ slot, blockhash });
@@ -142,7 +186,13 @@ function undoUnknown(index: ChainIndex, position: LogPosition): FollowStep {
 
 function undoTo(index: ChainIndex, position: LogPosition, back: BlockPlace): FollowStep {
   const place = placeOf(back);
-  return { kind: "undo", undo: placeOf(position), back: place, position: positionAfter(index, position.stage, place) };
+  const { stage, from } = position;
+  return {
+    kind: "undo",
+    undo: placeOf(position),
+    back: place,
+    position: positionAfter(index, stage, { ...place, from }),
+  };
 }
 
 /**
@@ -154,7 +204,8 @@ function nextProcessed(index: ChainIndex, position: LogPosition): FollowStep {
   const base = linked(index, position);
   if (base === null)
     return told.length > 0 && isLost(index, position) ? undoAbove(position) : afterUnknown(index, position);
-  if (!base.isOnChain || (base.next === null && index.isDead(base.header))) {
+  const isDead = index.isOfDeadTree(base) || (base.next === null && index.isDead(base.header));
+  if (!base.isOnChain || isDead) {
     return told.length > 0 ? undoAbove(position) : undoTold(index, position, base);
   }
   const { next } = base;

@@ -26,7 +26,7 @@ import {
   type Stage,
   stages,
 } from "./records.ts";
-import { nextStep, positionAfter } from "./steps.ts";
+import { firstFrom, isBeforeBound, nextStep, positionAfter } from "./steps.ts";
 import type { LogStorage, RecordReceiver } from "./storage.ts";
 
 export interface StoredChainLogOptions {
@@ -125,8 +125,8 @@ export class StoredChainLog implements ChainLog, RecordReceiver, FollowedLog {
     return position?.stage === stage ? position : null;
   }
 
-  cursorAfter(stage: Stage, place: BlockPlace): string {
-    return encodeCursor(positionAfter(this.index, stage, place), this.of);
+  cursorAfter(stage: Stage, place: BlockPlace, from: Slot | null = null): string {
+    return encodeCursor(positionAfter(this.index, stage, { ...place, from }), this.of);
   }
 
   earliest(): BlockPlace | null {
@@ -241,36 +241,42 @@ export class StoredChainLog implements ChainLog, RecordReceiver, FollowedLog {
       const newest = index.newest(stage === "processed" ? "confirmed" : stage);
       return newest === null ? positionBefore(index, stage) : positionAfter(index, stage, newest.header);
     }
-    if ("slot" in from) return this.#beginAt(stage, from.slot);
+    if ("slot" in from) return this.#beginAt(stage, from);
     const position = decodeCursor(from.cursor, this.of);
     if (position === null || position.stage !== stage) return "invalid";
     const block = index.find(position);
     if (block !== undefined && block.slot !== position.slot) return "invalid";
     const isCut = position.index !== null && index.find(position.told.at(-1) ?? position) === undefined;
-    const isGone = position.slot < index.floor && (isCut || index.rootAfter(position) === null);
+    const isGone =
+      !isBeforeBound(position) && position.slot < index.floor && (isCut || index.rootAfter(position) === null);
     if (isGone && (!isNowhere(position) || index.floor > 0n)) return "expired";
     // A dead block of which nothing tells where to go back to: the follower would be told no more than this.
     return nextStep(index, position).kind === "expired" ? "expired" : position;
   }
 
   /** Before the first block of the chain that has the slot or a later one. */
-  #beginAt(stage: Stage, slot: Slot): LogPosition | "expired" {
+  #beginAt(
+    stage: Stage,
+    { slot, isBound = false }: Extract<FollowOptions["from"], { slot: Slot }>,
+  ): LogPosition | "expired" {
     const { index } = this;
-    if (slot < index.floor) return "expired";
-    const { living, latest } = index;
-    const at = living.findIndex(({ tip }) => tip.slot >= slot);
-    const tree = living[at];
-    if (tree === undefined) {
-      return latest === null ? positionBefore(index, stage) : positionAfter(index, stage, latest.tip.header);
+    const from = isBound && stage !== "processed" ? slot : null;
+    const first = firstFrom(index, slot);
+    if (first === "gone") return "expired";
+    if (first === null) {
+      const { latest } = index;
+      const begin = latest === null ? positionBefore(index, stage) : positionAfter(index, stage, latest.tip.header);
+      return { ...begin, from };
     }
-    let after = tree.tip;
-    while (after.parent !== null && after.parent.slot >= slot) after = after.parent;
-    if (after.parent !== null) return positionAfter(index, stage, after.parent.header);
-    const { parentSlot, parentBlockhash } = after.header;
-    if (parentSlot < slot) return positionAfter(index, stage, { slot: parentSlot, blockhash: parentBlockhash });
-    // What is missing before the block may still come, unless nothing before it is held.
-    const before = living[at - 1];
-    return before === undefined ? "expired" : positionAfter(index, stage, before.tip.header);
+    if (first !== "missing") {
+      const { parentSlot, parentBlockhash } = first.header;
+      const before = first.parent?.header ?? { slot: parentSlot, blockhash: parentBlockhash };
+      return positionAfter(index, stage, { ...before, from });
+    }
+    // What is missing before the block may still come.
+    const below = index.living.findLast(({ tip }) => tip.slot < slot);
+    invariant(below !== undefined, "below what is missing something is held");
+    return positionAfter(index, stage, { ...below.tip.header, from });
   }
 
   async #appendGap(storage: LogStorage, gap: GapRecord): Promise<AppendOutcome> {
