@@ -1,6 +1,6 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { BlockPlace, ChainLog, Stage } from "../../log/index.ts";
+import type { BlockPlace, ChainLog, CursorPlace, FollowFrom, Stage } from "../../log/index.ts";
 import type { PastBlock } from "./past-blocks.ts";
 
 /** The final blocks that are held elsewhere for longer than the log holds them. Reads throw while it is away. */
@@ -44,7 +44,7 @@ export class PastReader {
   }
 
   /** The cursor before the first block of a slot or a later one, or after a cursor; or why there is none. */
-  async begin(from: { readonly slot: Slot } | { readonly cursor: string }): Promise<PastBegin> {
+  async begin(from: Exclude<FollowFrom, string>): Promise<PastBegin> {
     const { log, past } = this.#dependencies;
     if ("cursor" in from) {
       const place = log.placeOf(from.cursor, this.#stage);
@@ -55,7 +55,8 @@ export class PastReader {
     const first = await past.first(log.network, from.slot);
     if (first === null) return await this.#expired();
     const { parentSlot: slot, parentBlockhash: blockhash } = first.header;
-    return { ok: true, cursor: log.cursorAfter(this.#stage, { slot, blockhash }) };
+    const bound = from.isBound === true ? from.slot : null;
+    return { ok: true, cursor: log.cursorAfter(this.#stage, { slot, blockhash }, bound) };
   }
 
   /** What comes next; null where it is not held. */
@@ -63,15 +64,21 @@ export class PastReader {
     const { log, past } = this.#dependencies;
     const place = log.placeOf(cursor, this.#stage);
     if (place === null) return null;
+    if (place.from !== null && place.slot < place.from) {
+      const first = await past.first(log.network, place.from);
+      return first === null ? null : this.#told(first, 0);
+    }
     if (place.index !== null) {
       const rest = await past.first(log.network, place.slot);
       if (rest?.header.blockhash === place.blockhash) return this.#told(rest, place.index + 1);
-      return rest === null ? null : await this.#undo(place, place.finalizedSlot);
+      return rest === null ? null : await this.#undo(place);
     }
     const next = await past.first(log.network, (place.slot + 1n) as Slot);
     if (next === null) return null;
-    if (next.header.parentBlockhash === place.blockhash) return this.#told(next, 0);
-    return await this.#undo(place, place.finalizedSlot);
+    // At finalized nothing of a dead block was told: it is where one began that asked for slots not final then.
+    const isNext = next.header.parentBlockhash === place.blockhash || this.#stage === "finalized";
+    if (isNext) return this.#told(next, 0);
+    return await this.#undo(place);
   }
 
   #told({ header, block }: PastBlock, skip: number): PastEvent {
@@ -79,13 +86,13 @@ export class PastReader {
   }
 
   /** The block died: back to what was final when it was told. */
-  async #undo({ slot, blockhash }: BlockPlace, finalizedSlot: Slot | null): Promise<PastEvent | null> {
+  async #undo({ slot, blockhash, finalizedSlot, from }: CursorPlace): Promise<PastEvent | null> {
     if (this.#stage === "finalized" || finalizedSlot === null) return null;
     const { log, past } = this.#dependencies;
     const until = finalizedSlot < slot ? finalizedSlot : ((slot - 1n) as Slot);
     const back = await past.last(log.network, until);
     if (back === null) return null;
-    return { type: "undo", undo: { slot, blockhash }, back, cursor: log.cursorAfter(this.#stage, back) };
+    return { type: "undo", undo: { slot, blockhash }, back, cursor: log.cursorAfter(this.#stage, back, from) };
   }
 
   async #expired(): Promise<PastBegin> {

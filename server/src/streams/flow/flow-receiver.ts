@@ -2,8 +2,11 @@ import type { Slot } from "@sluice/wire/identifiers";
 import type { BlockPlace, Stage } from "../../log/index.ts";
 import type { FlowBlock } from "./flow-block.ts";
 
-/** Where a receiver begins: with what comes next, with the first block of a slot or later, or after a cursor. */
-export type FlowFrom = "live" | { readonly slot: Slot } | { readonly cursor: string };
+/**
+ * Where a receiver begins: with what comes next, with the first block of a slot or later, or after a cursor. With
+ * `isBound` nothing below the slot is ever told; who begins so is live once a block from the slot on is final.
+ */
+export type FlowFrom = "live" | { readonly slot: Slot; readonly isBound?: boolean } | { readonly cursor: string };
 
 /** How far a receiver has been told with an event. */
 export interface FlowPosition {

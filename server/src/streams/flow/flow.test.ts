@@ -315,6 +315,58 @@ describe("what the log no longer holds", () => {
     expect(flow.join({ stage: "confirmed", from: { cursor } }, told())).toEqual(refused);
   });
 
+  test("at finalized goes on from a block that died with what is final after its slot", async () => {
+    await appendSlots(100, 104);
+    const cursor = log().cursorAfter("finalized", headerOf(104, headerOf(103), "fork"));
+    await appendSlots(105, 130);
+    await append([stageOf(headerOf(125), "finalized")]);
+    memory.trimBelow(slotOf(120));
+    flow = new NetworkFlow({ network: "devnet", log: memory.log, chain, past: pastOf(103, 122) }, events);
+    const receiver = told();
+    expect(await flow.joinPast({ stage: "finalized", from: { cursor } }, receiver)).toMatchObject({ ok: true });
+    await eventually("the head", () => receiver.isLive);
+    expect(slotsOf(receiver)).toEqual(range(105, 125));
+  });
+
+  test("is told to those who are live, where the log was trimmed beyond what they were told", async () => {
+    await appendSlots(100, 130);
+    await append([stageOf(headerOf(104), "finalized")]);
+    flow = new NetworkFlow({ network: "devnet", log: memory.log, chain, past: pastOf(100, 122) }, events);
+    const receiver = told();
+    join(receiver, "live", "finalized");
+    memory.trimBelow(slotOf(120));
+    await eventually("the past", () => receiver.blocks.length === 15);
+    await append([stageOf(headerOf(125), "finalized")]);
+    await eventually("the log", () => receiver.blocks.length === 21);
+    expect([receiver.end, slotsOf(receiver)]).toEqual([null, range(105, 125)]);
+    // What neither holds ends them.
+    flow = new NetworkFlow({ network: "devnet", log: memory.log, chain, past: pastOf(100, 122) }, events);
+    const late = told();
+    join(late, "live", "finalized");
+    memory.trimBelow(slotOf(128));
+    await eventually("the end", () => late.end !== null);
+    expect([late.end, slotsOf(late)]).toEqual(["expired", []]);
+  });
+
+  test("bound to a slot tells nothing below it, also where what was told has died since", async () => {
+    await appendSlots(100, 104);
+    await append([stageOf(headerOf(102), "finalized")]);
+    const bound = log().cursorAfter("confirmed", headerOf(101), slotOf(110));
+    const died = log().cursorAfter("confirmed", headerOf(105, headerOf(104), "fork"), slotOf(104));
+    await appendSlots(105, 130);
+    await append([stageOf(headerOf(125), "finalized")]);
+    memory.trimBelow(slotOf(120));
+    const first = told();
+    expect(await behind(first, { cursor: bound }, pastOf(103, 122))).toMatchObject({ ok: true, cursor: bound });
+    await eventually("the head", () => first.isLive);
+    expect(slotsOf(first)).toEqual(range(110, 130));
+    const again = told();
+    again.undo = () => undefined;
+    expect(await behind(again, { cursor: died }, pastOf(100, 122))).toMatchObject({ ok: true });
+    await eventually("the head", () => again.isLive);
+    expect(slotsOf(again)).toEqual(range(104, 130));
+  });
+
   test("takes back a block that died since, and goes on after what was final then", async () => {
     await appendSlots(100, 104);
     await append([stageOf(headerOf(102), "finalized")]);

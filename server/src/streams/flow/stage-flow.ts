@@ -1,20 +1,12 @@
 import type { Slot } from "@sluice/wire/identifiers";
 import { type PastBlocks, PastReader } from "../../history/index.ts";
-import {
-  areLevel,
-  type ChainIdentity,
-  type ChainLog,
-  type Follower,
-  LogError,
-  type LogEvent,
-  type Stage,
-} from "../../log/index.ts";
+import { areLevel, type ChainIdentity, type ChainLog, type Follower, LogError, type Stage } from "../../log/index.ts";
 import type { StreamsEvents } from "../events.ts";
 import { CatchUp } from "./catch-up.ts";
 import type { FlowBlocks } from "./flow-block.ts";
 import type { FlowEnd, FlowFrom, FlowMembership, FlowOutcome, FlowReceiver } from "./flow-receiver.ts";
 import type { ReplayTurns } from "./replay-turns.ts";
-import { tellingOf } from "./telling.ts";
+import { type ToldEvent, tellingOf } from "./telling.ts";
 
 export interface StageFlowDependencies {
   readonly log: Pick<ChainLog, "network" | "follow" | "placeOf" | "cursorAfter" | "earliest">;
@@ -28,7 +20,7 @@ export interface StageFlowDependencies {
 
 /** The follower at the head, and the cursor of what was told last to those who are live. */
 interface Live {
-  readonly follower: Follower;
+  follower: Follower;
   cursor: string;
 }
 
@@ -170,16 +162,10 @@ export class StageFlow {
   }
 
   async #follow(live: Live): Promise<void> {
-    let end: FlowEnd = "closed";
+    let end: FlowEnd;
     try {
-      for await (const event of live.follower) {
-        if (this.#live !== live) return;
-        if (event.type === "expired") {
-          end = "expired";
-          break;
-        }
-        this.#tell(live, event);
-      }
+      do end = await this.#readLog(live);
+      while (end === "expired" && (await this.#readPast(live)));
     } catch (error) {
       end = "failed";
       this.#dependencies.events.flowFailed(this.#dependencies.log.network, error);
@@ -187,7 +173,34 @@ export class StageFlow {
     if (this.#live === live) this.end(end);
   }
 
-  #tell(live: Live, event: Exclude<LogEvent, { type: "expired" }>): void {
+  /** Tells what the log holds, and gives why that ends. */
+  async #readLog(live: Live): Promise<FlowEnd> {
+    for await (const event of live.follower) {
+      if (this.#live !== live) break;
+      if (event.type === "expired") return "expired";
+      this.#tell(live, event);
+    }
+    return "closed";
+  }
+
+  /**
+   * The log was trimmed beyond what was told: tells the past until the log goes on; false where that does not hold it.
+   * Those who are live stay together, so that whoever catches up joins them.
+   */
+  async #readPast(live: Live): Promise<boolean> {
+    const { log } = this.#dependencies;
+    for (let isOpen = true; isOpen; ) {
+      const event = (await this.#past?.next(live.cursor)) ?? null;
+      if (event === null || this.#live !== live) return false;
+      this.#tell(live, event);
+      const outcome = log.follow({ stage: this.#stage, from: { cursor: live.cursor } });
+      if (outcome.ok) live.follower = outcome.follower;
+      isOpen = !outcome.ok && outcome.code === "CURSOR_EXPIRED";
+    }
+    return this.#live === live;
+  }
+
+  #tell(live: Live, event: ToldEvent): void {
     live.cursor = event.cursor;
     // Who joins while this runs has been told the event already, or begins after it.
     const receivers = [...this.#receivers];
