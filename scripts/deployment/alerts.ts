@@ -344,6 +344,30 @@ const chainAlerts: readonly Alert[] = [
       },
     },
   ),
+  alert("SluiceYellowstoneFails", "page")(
+    'sum by (instance) (increase(sluice_yellowstone_calls_total{status="INTERNAL"}[15m])) - sum by (instance) (increase(sluice_yellowstone_lagged_total[15m])) > 5',
+    {
+      for: "0m",
+      summary:
+        "{{ $labels.instance }} has ended {{ $value }} calls of Yellowstone gRPC with INTERNAL within 15 minutes",
+      firesOn: {
+        'sluice_yellowstone_calls_total{method="/geyser.Geyser/Subscribe",status="INTERNAL",instance="a"}': "0+2x40",
+        'sluice_yellowstone_lagged_total{instance="a"}': "0+1x40",
+      },
+    },
+  ),
+  alert("SluiceYellowstoneSlow", "ticket")(
+    "sum by (instance) (increase(sluice_yellowstone_lagged_total[15m])) > 20 and sum by (instance) (increase(sluice_yellowstone_lagged_total[15m])) > 0.2 * sum by (instance) (sluice_yellowstone_streams)",
+    {
+      for: "5m",
+      summary:
+        "{{ $labels.instance }} has ended {{ $value }} streams of Yellowstone gRPC within 15 minutes whose clients did not keep up",
+      firesOn: {
+        'sluice_yellowstone_lagged_total{instance="a"}': "0+5x40",
+        'sluice_yellowstone_streams{method="/geyser.Geyser/Subscribe",instance="a"}': "100x40",
+      },
+    },
+  ),
 ];
 
 const serviceAlerts: readonly Alert[] = [

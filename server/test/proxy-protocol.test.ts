@@ -29,6 +29,8 @@ const client = "192.0.2.7";
 let network: Network;
 /** A key that may be used from the client's address alone. */
 let key = "";
+/** Another of an account that may open Yellowstone gRPC. */
+let keyOfStreams = "";
 /** An address of this machine from which HAProxy is called, and a key for it alone. */
 const behindHaproxy = "127.0.0.7";
 let keyBehindHaproxy = "";
@@ -55,6 +57,9 @@ beforeAll(async () => {
   const account = await command("accounts", "create", "--name", "proxied", "--tier", "business");
   const restricted = (ip: string) => ["--account", account.id, "--name", "k", "--ip", ip, "--environment", "dev"];
   ({ key } = await command("keys", "create", ...restricted(client)));
+  const { id } = await command("accounts", "create", "--name", "streams", "--tier", "professional");
+  const ofStreams = ["--account", id, "--name", "k", "--ip", client, "--environment", "dev"];
+  ({ key: keyOfStreams } = await command("keys", "create", ...ofStreams));
   ({ key: keyBehindHaproxy } = await command("keys", "create", ...restricted(behindHaproxy)));
   const priced = await proxy("oracle", version1(client));
   await eventually("a price", async () => (await statusThrough(priced, asked[1])) === 200);
@@ -162,6 +167,13 @@ test("gRPC with and without TLS has the address of the header, and the names of 
     }
     expect([endpoint, outcomes]).toEqual([endpoint, ["OK", "PERMISSION_DENIED"]]);
   }
+  const yellowstone: unknown[] = [];
+  for (const address of [client, "192.0.2.8"]) {
+    const port = await proxy("yellowstone", version2(address));
+    using caller = new PlainClient(port, { file: protoFiles.geyser, service: "geyser.Geyser" });
+    yellowstone.push((await caller.call("GetVersion", {}, { "x-token": keyOfStreams })).status);
+  }
+  expect(yellowstone).toEqual(["OK", "PERMISSION_DENIED"]);
   const resolver = await proxy("resolver", version1(client));
   expect((await fetch(`http://127.0.0.1:${resolver}/health`)).status).toBe(200);
 }, 30_000);

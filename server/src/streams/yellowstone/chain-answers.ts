@@ -29,10 +29,6 @@ export const chainAnswers = {
     const valid = decodeAddress(blockhash) !== null && isRecent(log, head, blockhash);
     return { slot: `${head.slot}`, valid };
   },
-  SubscribeReplayInfo(_request: object, log: ChainLog) {
-    const first = log.earliest();
-    return first === null ? {} : { first_available: `${first.slot}` };
-  },
 } as const;
 
 function levelOf(commitment: string | number | undefined): Commitment {

@@ -28,6 +28,8 @@ export interface ClientStreamDependencies {
   readonly responses: PackedResponses;
   readonly meter: ConnectionMeter;
   readonly take: (grant: Grant, messages: number) => boolean | Promise<boolean>;
+  /** Takes a token of the key's requests. */
+  readonly mayRead: (grant: Grant) => Promise<boolean>;
   /** The streams of its network; null while its log is not open here. */
   readonly streams: () => NetworkStreams | null;
   readonly limits: (grant: Grant) => FilterLimits;
@@ -111,7 +113,8 @@ export class ClientStream {
       return new ProcessedSubscription(plan, { ...shared, feed });
     }
     const needed = needs.accounts || needs.entries ? feed : null;
-    return new FlowSubscription(plan, { ...streams.parts, ...shared, feed: needed });
+    const mayRead = (): Promise<boolean> => this.#dependencies.mayRead(this.grant);
+    return new FlowSubscription(plan, { ...streams.parts, ...shared, mayRead, feed: needed });
   }
 
   #filtersOf(request: SubscribeRequest): FilterSet {

@@ -136,7 +136,10 @@ export class YellowstoneEndpoint implements Disposable {
   }
 
   #implementation(host: GrpcContext): GrpcService["implementation"] {
-    const answered = <Q extends object>(answer: (request: Q, network: Network) => object, credits: number) =>
+    const answered = <Q extends object>(
+      answer: (request: Q, network: Network) => object | Promise<object>,
+      credits: number,
+    ) =>
       unary(host, async (request: Q, context) => {
         const { grant, network } = await this.#admit(context);
         if (!(await this.#dependencies.access.charge(grant, credits))) {
@@ -155,9 +158,18 @@ export class YellowstoneEndpoint implements Disposable {
       SubscribeDeshred: packedDuplex<object>(host, () => {
         throw new GrpcStatusError("UNIMPLEMENTED", "transactions before their execution are not served");
       }),
+      SubscribeReplayInfo: answered((_: object, network) => this.#replayInfo(network), 1),
       Ping: answered(({ count }: { count: number }) => ({ count }), 0),
       GetVersion: answered(() => ({ version: versionText(this.#options.version) }), 0),
     };
+  }
+
+  /** The first slot that `from_slot` can ask for, in the log or before it. */
+  async #replayInfo(network: Network): Promise<object> {
+    const flow = this.#flowOf(network);
+    // While what holds the past is away the log alone can be had.
+    const first = await flow.firstSlot("confirmed").catch(() => flow.log.earliest()?.slot ?? null);
+    return first === null ? {} : { first_available: `${first}` };
   }
 
   #admit(context: CallContext): Promise<GeyserCaller> {
@@ -186,6 +198,7 @@ export class YellowstoneEndpoint implements Disposable {
         const decision = access.meter(buckets.messages, messages);
         return decision instanceof Promise ? decision.then(({ allowed }) => allowed) : decision.allowed;
       },
+      mayRead: async ({ buckets }) => (await access.meter(buckets.requests)).allowed,
       streams: () => this.#streamsOf(network),
       limits: ({ tier }) => filterLimitsOf(yellowstoneLimits[tier]),
       sent: (messages) => events.messagesSent(messages),

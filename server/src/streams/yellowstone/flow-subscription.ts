@@ -1,11 +1,19 @@
+import { type ErrorCode, errorTable } from "@sluice/contract/errors";
 import { yellowstoneBounds } from "@sluice/contract/yellowstone";
 import { packCreatedAt, type SlotUpdate } from "@sluice/encode/updates";
 import type { WallMs } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { Stage } from "../../log/index.ts";
+import { LogError, type Stage } from "../../log/index.ts";
 import { GrpcStatusError, type PackedMessage } from "../../net/index.ts";
 import type { FlowBlock } from "../flow/flow-block.ts";
-import type { FlowEnd, FlowFrom, FlowMembership, FlowPosition, FlowReceiver } from "../flow/flow-receiver.ts";
+import type {
+  FlowEnd,
+  FlowFrom,
+  FlowMembership,
+  FlowOutcome,
+  FlowPosition,
+  FlowReceiver,
+} from "../flow/flow-receiver.ts";
 import type { NetworkFlow } from "../flow/flows.ts";
 import type { FeedItem, NodeFeed, NodeFeedListener } from "./node-feed.ts";
 import type { Outgoing } from "./outgoing.ts";
@@ -24,13 +32,15 @@ interface WaitingBlock {
 }
 
 export interface FlowSubscriptionDependencies {
-  readonly flow: Pick<NetworkFlow, "join" | "newest" | "log">;
+  readonly flow: Pick<NetworkFlow, "join" | "joinPast" | "firstSlot" | "newest" | "log">;
   readonly plans: Plans;
   readonly statuses: SlotStatuses;
   readonly outgoing: Outgoing;
   readonly contentOf: (block: FlowBlock) => BlockContent;
   readonly now: () => WallMs;
   readonly end: (fault: GrpcStatusError) => void;
+  /** Takes a token of the key's requests, as whoever reads what the log no longer holds. */
+  readonly mayRead: () => Promise<boolean>;
   readonly gap: () => void;
   /** A block is told at processed later than it happened. */
   readonly late: () => void;
@@ -51,6 +61,7 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
   #membership: FlowMembership | null = null;
   #listening: Disposable | null = null;
   #isLive = false;
+  #isOver = false;
   #feeding: Disposable | null = null;
   /** Blocks whose accounts and entries the node has not told to their end. */
   readonly #waiting: WaitingBlock[] = [];
@@ -75,8 +86,8 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
   }
 
   /**
-   * Begins. @throws {GrpcStatusError} OUT_OF_RANGE where the slot is no longer held
-   * @throws {LogError} when the log is closed
+   * Begins, in a later step where the log no longer holds the place and the past is asked; the stream ends OUT_OF_RANGE
+   * where that does not hold it either. @throws {LogError} when the log is closed
    */
   begin(from: FlowFrom): void {
     const { flow, statuses, feed } = this.#dependencies;
@@ -84,17 +95,38 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
     this.#isLive = from === "live";
     if (this.#isLive) this.#told = flow.newest(this.#stage);
     const outcome = flow.join({ stage: this.#stage, from }, this);
-    if (!outcome.ok) {
-      if (outcome.code === "CURSOR_INVALID") throw new GrpcStatusError("INTERNAL", "the stream's place is not known");
-      const asked = typeof from === "object" && "slot" in from ? from.slot : (this.#told ?? 0n);
-      throw tooOld(asked, outcome.firstSlot);
-    }
-    this.#membership = outcome.membership;
-    this.#cursor = outcome.cursor;
     if (this.plan.filters.hasSlots) this.#listening = statuses.join((reached) => this.#reached(reached));
+    if (outcome.ok || outcome.code === "CURSOR_INVALID" || from === "live") this.#begun(from, outcome);
+    else void this.#beginInPast(from);
+  }
+
+  async #beginInPast(from: Exclude<FlowFrom, "live">): Promise<void> {
+    const { flow, mayRead, end } = this.#dependencies;
+    try {
+      if (await mayRead()) this.#begun(from, await flow.joinPast({ stage: this.#stage, from }, this));
+      else end(refusedFor("RESOURCE_EXHAUSTED", "RATE_LIMIT_EXCEEDED"));
+    } catch (error) {
+      // The log has closed meanwhile, or what holds the past is away.
+      end(error instanceof LogError ? shuttingDown() : refusedFor("UNAVAILABLE", "STORE_UNAVAILABLE"));
+    }
+  }
+
+  #begun(from: FlowFrom, outcome: FlowOutcome): void {
+    if (outcome.ok) {
+      // Another request, or the end of the stream, may have come meanwhile.
+      if (this.#isOver) outcome.membership[Symbol.dispose]();
+      else this.#membership = outcome.membership;
+      this.#cursor = outcome.cursor;
+      return;
+    }
+    if (this.#isOver) return;
+    const { end } = this.#dependencies;
+    if (outcome.code === "CURSOR_INVALID") end(new GrpcStatusError("INTERNAL", "the stream's place is not known"));
+    else end(tooOld(typeof from === "object" && "slot" in from ? from.slot : (this.#told ?? 0n), outcome.firstSlot));
   }
 
   [Symbol.dispose](): void {
+    this.#isOver = true;
     this.#membership?.[Symbol.dispose]();
     this.#listening?.[Symbol.dispose]();
     this.#feeding?.[Symbol.dispose]();
@@ -181,10 +213,15 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
 
   ended(reason: FlowEnd): void {
     this.#membership = null;
-    const { end, flow } = this.#dependencies;
-    if (reason === "expired") end(tooOld(this.#told ?? 0n, flow.log.earliest()?.slot ?? null));
+    const { end } = this.#dependencies;
+    if (reason === "expired") void this.#expired();
     else if (reason === "failed") end(new GrpcStatusError("INTERNAL", "internal error"));
     else end(shuttingDown());
+  }
+
+  async #expired(): Promise<void> {
+    const first = await this.#dependencies.flow.firstSlot(this.#stage).catch(() => null);
+    if (!this.#isOver) this.#dependencies.end(tooOld(this.#told ?? 0n, first));
   }
 
   /** While it catches up a client is given as much as it reads; the rest of the block comes again. */
@@ -242,6 +279,11 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
 }
 
 const ladder: readonly Stage[] = ["processed", "confirmed", "finalized"];
+
+/** An error of the table of the other endpoints, in the form of this one. */
+function refusedFor(status: "RESOURCE_EXHAUSTED" | "UNAVAILABLE", code: ErrorCode): GrpcStatusError {
+  return new GrpcStatusError(status, errorTable[code].text, { retryAfterSeconds: 1, publicCode: code });
+}
 
 export const shuttingDown = (): GrpcStatusError =>
   new GrpcStatusError("UNAVAILABLE", "server is shutting down try again later");

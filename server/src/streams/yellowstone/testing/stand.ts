@@ -3,6 +3,7 @@ import { eventually } from "@sluice/lib/testing";
 import { bootFaultyNode, type FaultyNode } from "../../../../../devnet/chain/faults/testing/faulty-node.ts";
 import type { AccessDependencies } from "../../../access/access.ts";
 import { accessOfTests, grantOfTests } from "../../../access/testing/grants.ts";
+import type { PastBlocks } from "../../../history/index.ts";
 import { type NodeBlocks, ReadBodies, YellowstoneSource } from "../../../ingest/index.ts";
 import type { Grant, KeyRefusal } from "../../../keys/index.ts";
 import type { RequestFact } from "../../../ledger/index.ts";
@@ -10,7 +11,7 @@ import { createLimits } from "../../../limits/index.ts";
 import type { BlockHeader, ChainLog } from "../../../log/index.ts";
 import { chain } from "../../../log/testing/chain-model.ts";
 import { type MemoryLog, openMemoryLog } from "../../../log/testing/memory-log.ts";
-import { GrpcServer } from "../../../net/index.ts";
+import { type CertificateSource, GrpcServer } from "../../../net/index.ts";
 import { createLog, createMetrics } from "../../../observe/index.ts";
 import { createStreamsEvents } from "../../events.ts";
 import { Flows } from "../../flow/flows.ts";
@@ -45,12 +46,17 @@ export interface StandOptions {
   readonly credits?: number;
   /** Whether the endpoint may ask the node for what blocks do not hold. */
   readonly hasSource?: boolean;
+  /** What the log no longer holds. */
+  readonly past?: PastBlocks | null;
+  readonly tls?: CertificateSource | null;
 }
 
 export async function openStand({
   node = {},
   credits = Infinity,
   hasSource = false,
+  past = null,
+  tls = null,
 }: StandOptions = {}): Promise<YellowstoneStand> {
   const resources = new AsyncDisposableStack();
   const faulty = resources.use(await bootFaultyNode({ grpcPort: 0, ...node }));
@@ -59,7 +65,7 @@ export async function openStand({
   const feeding = resources.use(feed(memory.log, faulty.node.grpcUrl ?? ""));
   const metrics = createMetrics();
   const observe = { log: createLog({ level: "silent" }), metrics };
-  const flows = resources.use(new Flows({ events: createStreamsEvents(observe), past: null }));
+  const flows = resources.use(new Flows({ events: createStreamsEvents(observe), past }));
   await flows.follow({
     networks: ["devnet"],
     follow: async (listener) => {
@@ -91,7 +97,7 @@ export async function openStand({
     ),
   );
   const server = await GrpcServer.open(
-    { endpoint: "yellowstone", hostname: "127.0.0.1", port: 0, tls: null, messageBytesMax: 4 * 1024 * 1024 },
+    { endpoint: "yellowstone", hostname: "127.0.0.1", port: 0, tls, messageBytesMax: 4 * 1024 * 1024 },
     { clock, services: [endpoint.service], isServing: () => true },
   );
   resources.defer(() => server.stop(500));
