@@ -42,6 +42,9 @@ export const streamBounds = {
   cursorLengthMax: 4_096,
   /** Without progress towards the head a replay is ended after this. */
   replayStallMs: 60_000,
-  /** The server pings each client so often; two pings without an answer close the connection. */
+  /**
+   * The server pings each client so often; two pings without an answer close the connection. With each ping those
+   * subscriptions that ask for it are told their cursors, where nothing else was sent since the one before.
+   */
   pingEveryMs: 30_000,
 } as const;

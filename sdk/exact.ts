@@ -20,6 +20,7 @@ const wholeNumbers = [
   "from",
   "to",
   "from_slot",
+  "back_to",
   "first_slot",
 ] as const;
 

@@ -40,13 +40,19 @@ export const streamSubscribe = z.strictObject({
   action: z.literal("subscribe"),
   channel,
   filters: streamFilters.optional(),
-  from_slot: slotText.optional().meta({ description: "Begins with the first block of this slot or a later one" }),
+  from_slot: slotText
+    .optional()
+    .meta({ description: "Nothing of a lower slot is told, also where the chain has not come to this one" }),
   cursor: z
     .string()
     .min(1)
     .max(streamBounds.cursorLengthMax)
     .optional()
     .meta({ description: "Begins after this cursor of a subscription to the same channel at the same commitment" }),
+  cursors: z
+    .boolean()
+    .optional()
+    .meta({ description: "Whether it is told where it is while nothing else is sent; false when absent" }),
   ref,
 });
 
@@ -94,8 +100,18 @@ export const streamServerMessage = z.discriminatedUnion("type", [
   z.object({ type: z.literal("account"), ...told, data: accountUpdatedData }),
   z.object({ type: z.literal("slot"), ...told, cursor: cursor.nullable(), data: slotStreamData }),
   z
-    .object({ type: z.literal("undo"), subscriptionId, slot, blockhash: z.string(), cursor })
+    .object({
+      type: z.literal("undo"),
+      subscriptionId,
+      slot,
+      blockhash: z.string(),
+      back_to: exact("Nothing that was sent of later slots stands"),
+      cursor,
+    })
     .meta({ description: "The block, of which something was sent, is no longer on the chain" }),
+  z
+    .object({ type: z.literal("cursor"), subscriptionId, slot, cursor })
+    .meta({ description: "The subscription has come as far as this slot, and nothing of it was sent" }),
   z
     .object({ type: z.literal("gap"), subscriptionId, from: slot, to: slot, cursor })
     .meta({ description: "Blocks of these slots may exist and cannot be had" }),

@@ -15,7 +15,10 @@ export type StreamBlock = Told<"block">;
 export type StreamAccount = Told<"account">;
 /** A slot and its block's parent; `cursor` and the parent are null at processed. */
 export type StreamSlot = Told<"slot">;
-/** The block is no longer on the chain. After a resumption it may be one of which nothing was told. */
+/**
+ * The block is no longer on the chain, nor is any that was told of slots above `back_to`. After a resumption it may be
+ * one of which nothing was told.
+ */
 export type StreamUndo = Told<"undo">;
 /** Blocks of the slots `from` to `to` may exist and cannot be had. */
 export type StreamGap = Told<"gap">;

@@ -63,7 +63,7 @@ test("each kind of event has its type, and whole numbers are exact", async () =>
   expect(await subscription.begun).toBe("c0");
   server.tell(
     transaction(0),
-    { type: "undo", members: `,"slot":${slotOf(0)},"blockhash":"h"` },
+    { type: "undo", members: `,"slot":${slotOf(0)},"blockhash":"h","back_to":1` },
     { type: "gap", members: `,"from":${slotOf(1)},"to":${slotOf(2)}` },
   );
   server.drop(transaction(3), transaction(4));
@@ -74,7 +74,7 @@ test("each kind of event has its type, and whole numbers are exact", async () =>
       slot: slotOf(0),
       data: { signature: "s0", slot: slotOf(0), fee: 2n ** 64n - 1n },
     },
-    { type: "undo", cursor: "c2", slot: slotOf(0), blockhash: "h" },
+    { type: "undo", cursor: "c2", slot: slotOf(0), blockhash: "h", back_to: 1n },
     { type: "gap", cursor: "c3", from: slotOf(1), to: slotOf(2) },
     { type: "lagged", dropped: 2, from_slot: slotOf(0) },
   ] as never);
@@ -83,9 +83,33 @@ test("each kind of event has its type, and whole numbers are exact", async () =>
     channel: "transactions",
     filters: { accounts: ["a"] },
     from_slot: "7",
+    cursors: true,
     ref: 1,
   });
   expect(server.addresses[0]).toEndWith("/ws?api-key=k%26y&network=devnet");
+});
+
+test("one that hears nothing goes on from where the server has come, and says so to whoever reads it", async () => {
+  await using server = new PlayedStreams();
+  await using stream = open(server);
+  const subscription = stream.transactions();
+  await subscription.begun;
+  expect(subscription.cursor).toBe("c0");
+  server.tell(...transactions(0, 3));
+  const passed = (cursor: string): void =>
+    server.say(`{"type":"cursor","subscriptionId":"transactions-x","slot":9,"cursor":"${cursor}"}`);
+  passed("c3");
+  const seen: (string | null)[] = [];
+  for await (const _ of subscription) {
+    seen.push(subscription.cursor);
+    if (seen.length < 3) continue;
+    passed("c7");
+    await eventually("the cursor", () => subscription.cursor === "c7");
+    server.close(1006);
+    await eventually("it to come back", () => server.said.at(-1)?.cursor === "c7");
+    break;
+  }
+  expect(seen).toEqual(["c1", "c2", "c3"]);
 });
 
 test("one that goes back for what was dropped misses nothing, and is not told", async () => {

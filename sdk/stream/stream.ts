@@ -198,6 +198,10 @@ class StreamClient implements Stream {
       case "draining":
         for (const { subscriptionId, cursor } of message.subscriptions) this.#byId.get(subscriptionId)?.passed(cursor);
         return;
+      case "cursor":
+        this.#connection.progressed();
+        this.#byId.get(message.subscriptionId)?.passed(message.cursor);
+        return;
       case "transaction":
       case "block":
       case "account":

@@ -23,6 +23,11 @@ export interface SubscribeOptions {
 export interface StreamSubscription<Channel extends StreamChannel> extends AsyncIterable<StreamEvent<Channel>> {
   /** The cursor after which it begins, once the server has taken it; null for slots at processed. */
   readonly begun: Promise<string | null>;
+  /**
+   * After what was read: where another one misses nothing. It moves on while nothing comes, every half minute, so that
+   * one that hears nothing for hours does not begin far back. Null before it has begun, and for slots at processed.
+   */
+  readonly cursor: string | null;
   /** Ends it: the loop ends, and what was not read is dropped. */
   close(): void;
   [Symbol.asyncDispose](): Promise<void>;
@@ -69,6 +74,8 @@ export class Subscription implements StreamSubscription<StreamChannel> {
   #characters = 0;
   /** After the last event that was received. */
   #cursor: string | null;
+  /** After the last event that was read. */
+  #cursorRead: string | null;
   #hasBegun = false;
   #isPaused = false;
   #end: { readonly error: StreamError | null } | null = null;
@@ -82,12 +89,17 @@ export class Subscription implements StreamSubscription<StreamChannel> {
     this.#parts = parts;
     this.#host = host;
     this.#cursor = parts.cursor ?? null;
+    this.#cursorRead = this.#cursor;
     this.#settleBegun = { resolve: () => undefined, reject: () => undefined };
     this.begun = new Promise((resolve, reject) => {
       this.#settleBegun = { resolve, reject };
     });
     // Who does not ask when it begins is told of the failure by the loop.
     this.begun.catch(() => undefined);
+  }
+
+  get cursor(): string | null {
+    return this.#waiting.length === 0 ? this.#cursor : this.#cursorRead;
   }
 
   /** Whether the server is to tell it. */
@@ -104,7 +116,7 @@ export class Subscription implements StreamSubscription<StreamChannel> {
         : fromSlot !== undefined && !this.#hasBegun
           ? { from_slot: String(fromSlot) }
           : {};
-    return { action: "subscribe", channel, filters, ...from, ref };
+    return { action: "subscribe", channel, filters, ...from, cursors: true, ref };
   }
 
   /** The server tells it from now on. */
@@ -112,6 +124,7 @@ export class Subscription implements StreamSubscription<StreamChannel> {
     this.#cursor = cursor;
     if (this.#hasBegun) return;
     this.#hasBegun = true;
+    this.#cursorRead = cursor;
     this.#settleBegun.resolve(cursor);
   }
 
@@ -205,6 +218,7 @@ export class Subscription implements StreamSubscription<StreamChannel> {
     const first = this.#waiting.shift();
     if (first === undefined) return undefined;
     this.#characters -= first.characters;
+    if ("cursor" in first.event && first.event.cursor !== null) this.#cursorRead = first.event.cursor;
     const isHalfRead = this.#waiting.length <= this.#parts.bufferMax / 2 && this.#characters <= charactersMax / 2;
     if (this.#isPaused && isHalfRead) {
       this.#isPaused = false;

@@ -21,6 +21,7 @@ interface Said {
   readonly action: string;
   readonly ref?: number;
   readonly cursor?: string;
+  readonly cursors?: boolean;
   readonly from_slot?: string;
   readonly channel?: string;
   readonly subscriptionId?: string;

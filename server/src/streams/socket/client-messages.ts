@@ -16,6 +16,8 @@ export type StreamRequest =
       readonly channel: StreamChannel;
       readonly filters: StreamFilters;
       readonly from: FlowFrom;
+      /** Whether it is told where it is while nothing else is sent. */
+      readonly cursors: boolean;
       readonly ref: Ref | null;
     }
   | { readonly action: "unsubscribe"; readonly subscriptionId: string; readonly ref: Ref | null }
@@ -58,14 +60,18 @@ function read(value: object, ref: Ref | null): StreamRequest | StreamRequestFaul
     case "unsubscribe":
       return { action: "unsubscribe", subscriptionId: parseInput(streamUnsubscribe, value).subscriptionId, ref };
     case "subscribe": {
-      const { channel, filters = {}, from_slot: slot, cursor } = parseInput(streamSubscribe, value);
+      const { channel, filters = {}, from_slot: slot, cursor, cursors = false } = parseInput(streamSubscribe, value);
       if (slot !== undefined && cursor !== undefined) {
         const message = "cursor: comes without from_slot, which begins elsewhere";
         return { action: "fault", code: "INVALID_INPUT", message, ref };
       }
       const from: FlowFrom =
-        cursor === undefined ? (slot === undefined ? "live" : { slot: BigInt(slot) as Slot }) : { cursor };
-      return { action: "subscribe", channel, filters, from, ref };
+        cursor === undefined
+          ? slot === undefined
+            ? "live"
+            : { slot: BigInt(slot) as Slot, isBound: true }
+          : { cursor };
+      return { action: "subscribe", channel, filters, from, cursors, ref };
     }
     default:
       return { action: "fault", code: "INVALID_INPUT", message: "action: must be subscribe, unsubscribe or ping", ref };

@@ -21,6 +21,8 @@ export interface ReplayOptions {
   readonly commitment: ToldStage;
   /** Where it begins. */
   readonly cursor: string;
+  /** Nothing of a lower slot is told; null for no bound. */
+  readonly from: bigint | null;
 }
 
 export interface ReplayDependencies {
@@ -31,7 +33,7 @@ export interface ReplayDependencies {
   readonly sees: (blockTime: bigint | null) => boolean;
   readonly sent: SentOnItsOwn;
   /** The messages about blocks that are undone, highest first; `cursor` is where the chain goes on. */
-  readonly undoMessages: (gone: readonly BlockPlace[], cursor: string) => readonly WaitingMessage[];
+  readonly undoMessages: (gone: readonly BlockPlace[], back: BlockPlace, cursor: string) => readonly WaitingMessage[];
   readonly nowMs: () => number;
   /** A message waits, where none did. */
   readonly offered: () => void;
@@ -54,6 +56,7 @@ export class Replay implements FlowReceiver {
   #waiting: WaitingMessage[] = [];
   #characters = 0;
   #cursor: string;
+  #taken = 0;
   #room: PromiseWithResolvers<void> | null = null;
   /** The slot up to which it was told, and when it last came nearer to the head than before. */
   #slot: bigint | null = null;
@@ -77,17 +80,24 @@ export class Replay implements FlowReceiver {
     return this.#waiting.length > 0;
   }
 
+  /** Messages that were sent. */
+  get taken(): number {
+    return this.#taken;
+  }
+
   /** Slots behind the head; null while nothing was told. */
   lagSlots(head: bigint | null): bigint | null {
     if (head === null || this.#slot === null) return null;
     return head < this.#slot ? 0n : head - this.#slot;
   }
 
-  /** How long it has come no nearer to the head, in milliseconds; at the head it comes no nearer. */
+  /** How long it has come no nearer to the head, in milliseconds; at the head, or above it, it comes no nearer. */
   stalledMs(head: bigint | null): number {
     const nowMs = this.#dependencies.nowMs();
+    const { from } = this.#options;
     const lag = this.lagSlots(head);
-    if (lag !== null && (this.#nearest === null || lag < this.#nearest || lag <= 1n)) {
+    const isAbove = from !== null && (head === null || head < from);
+    if (isAbove || (lag !== null && (this.#nearest === null || lag < this.#nearest || lag <= 1n))) {
       this.#nearest = lag;
       this.#nearestMs = nowMs;
     }
@@ -99,6 +109,7 @@ export class Replay implements FlowReceiver {
     const message = this.#waiting.shift();
     if (message === undefined) return undefined;
     this.#characters -= message.text.length;
+    this.#taken += 1;
     this.#cursor = message.cursor;
     if (this.#waiting.length === 0) this.#empty();
     return message.text;
@@ -131,7 +142,7 @@ export class Replay implements FlowReceiver {
 
   undo(_undo: BlockPlace, back: BlockPlace, { cursor }: FlowPosition): void {
     const gone = this.#dependencies.sent.undo(back);
-    for (const message of this.#dependencies.undoMessages(gone, cursor)) this.#add(message);
+    for (const message of this.#dependencies.undoMessages(gone, back, cursor)) this.#add(message);
     this.#passed(back.slot, cursor);
   }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "@sluice/lib/testing";
 import { blockRecord } from "../../history/testing/blocks.ts";
-import { slotOf } from "../../log/testing/chain-model.ts";
+import { headerOf, slotOf, stageOf } from "../../log/testing/chain-model.ts";
 import { bootStreams, settled } from "../testing/booted-streams.ts";
 import { blocks, header, refusal, signaturesOf, told } from "../testing/stream-blocks.ts";
 
@@ -32,14 +32,82 @@ describe("resuming", () => {
     expect(client.of("undo")).toEqual([]);
   });
 
-  test("from a slot above the head begins with the next block", async () => {
+  test("from a slot above the head tells nothing below it, however long that takes and wherever it goes on", async () => {
     await streams.append(blocks(100, 103));
     const client = await streams.connect();
-    client.subscribe("transactions", { from_slot: 106 });
+    const { cursor } = client.subscribe("transactions", { from_slot: 106 });
     await settled(20);
-    await streams.append([blockRecord(header(104))]);
-    await eventually("the next", () => told(client).length === 3);
-    expect(told(client)).toEqual(signaturesOf(header(104)));
+    for (let second = 0; second < 70; second += 1) streams.clock.advance(1_000);
+    await streams.append(blocks(104, 105));
+    streams.memory.trimBelow(slotOf(104));
+    const again = await streams.connect();
+    again.subscribe("transactions", { cursor });
+    await streams.append(blocks(106, 107));
+    for (const each of [client, again]) {
+      await eventually("the slot", () => told(each).length === 6);
+      expect([told(each), each.closed]).toEqual([signaturesOf(header(106), header(107)), null]);
+    }
+    // Not even where a fork replaces what was told.
+    const low = header(105, 1, headerOf(104), "fork");
+    await streams.append([blockRecord(low), blockRecord(header(108, 1, low, "fork"))]);
+    for (const each of [client, again]) {
+      await eventually("the fork", () => told(each).length === 7);
+      expect(each.of("undo").map(({ slot, back_to: backTo }) => [slot, backTo])).toEqual([
+        [107, 106],
+        [106, 105],
+      ]);
+      expect(told(each).slice(6)).toEqual(signaturesOf(header(108, 1, low, "fork")));
+    }
+  });
+
+  test("a block that no log knows is undone with all that was told above what was final", async () => {
+    await streams.append(blocks(100, 103));
+    await streams.append([stageOf(header(101), "finalized")]);
+    const lost = headerOf(105, headerOf(103), "lost");
+    const cursor = streams.log.cursorAfter("confirmed", lost);
+    await streams.append([...blocks(104, 106), stageOf(header(105), "finalized")]);
+    const client = await streams.connect();
+    client.subscribe("slots", { cursor });
+    await eventually("the head", () => client.of("slot").length === 5);
+    expect(client.of("undo")).toMatchObject([{ slot: 105, blockhash: lost.blockhash, back_to: 101 }]);
+    expect(client.of("slot").map(({ slot }) => slot)).toEqual([102, 103, 104, 105, 106]);
+  });
+
+  test("a subscription that asks for it is told its cursor with each ping, where nothing else was sent", async () => {
+    await streams.append(blocks(100, 103));
+    const filters = { programs: ["Vote111111111111111111111111111111111111111"] };
+    const client = await streams.connect();
+    const { subscriptionId, cursor: begun } = client.subscribe("transactions", { filters, cursors: true });
+    const replaying = await streams.connect();
+    replaying.subscribe("transactions", { filters, cursors: true, from_slot: 101 });
+    const busy = await streams.connect();
+    busy.subscribe("slots", { cursors: true });
+    const plain = await streams.connect();
+    plain.subscribe("transactions", { filters });
+    const all = [client, replaying, busy, plain];
+    const tick = async (): Promise<void> => {
+      for (const each of all) each.tick();
+      await settled();
+    };
+    await tick();
+    // The chain has not gone on.
+    await tick();
+    expect(client.of("cursor")).toEqual([]);
+    expect(replaying.of("cursor")).toMatchObject([{ slot: 103 }]);
+    await streams.append(blocks(104, 105));
+    await tick();
+    const [passed] = client.of("cursor");
+    expect(passed).toMatchObject({ subscriptionId, slot: 105 });
+    expect(passed?.cursor).not.toBe(begun);
+    expect(replaying.of("cursor").map(({ slot }) => slot)).toEqual([103, 105]);
+    expect([busy.of("cursor"), plain.of("cursor")]).toEqual([[], []]);
+    await tick();
+    expect([client.of("cursor").length, busy.of("cursor").map(({ slot }) => slot)]).toEqual([1, []]);
+    const again = await streams.connect();
+    again.subscribe("slots", { cursor: passed?.cursor });
+    await streams.append(blocks(106, 106));
+    await eventually("what follows", () => again.of("slot").length === 1);
+    expect(again.of("slot").map(({ slot }) => slot)).toEqual([106]);
   });
 
   test("what is no longer held is refused with the first slot, and of the free tier what is older than three days", async () => {

@@ -39,6 +39,8 @@ export class SentBlocks {
 /** Where a subscription goes on, and the chain below that, as far as it is known. */
 export interface BeforeOwn {
   readonly place: BlockPlace;
+  /** Nothing of a lower slot was told; null for no bound. */
+  readonly from: bigint | null;
   /** The block before another; null for one that is not held. */
   readonly parentOf: (place: BlockPlace) => BlockPlace | null;
 }
@@ -66,7 +68,9 @@ export class SentOnItsOwn extends SentBlocks {
     const gone: BlockPlace[] = [];
     if (before === null) return gone;
     let at: BlockPlace | null = before.place;
-    for (; at !== null && at.slot > back.slot && gone.length < keptMax; at = before.parentOf(at)) gone.push(at);
+    const least = before.from ?? 0n;
+    const isTold = (of: BlockPlace): boolean => of.slot > back.slot && of.slot >= least;
+    for (; at !== null && isTold(at) && gone.length < keptMax; at = before.parentOf(at)) gone.push(at);
     if (gone.length > 0) this.#before = { ...before, place: back };
     return gone;
   }

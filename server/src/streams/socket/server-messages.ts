@@ -42,8 +42,19 @@ export interface DataMessage {
 export const dataText = ({ channel, id, slot, cursor, data }: DataMessage): string =>
   `{"type":"${streamMessageTypes[channel]}","subscriptionId":"${id}","slot":${slot},"cursor":${cursorText(cursor)},"data":${data}}`;
 
-export const undoText = (id: string, { slot, blockhash }: BlockPlace, cursor: string): string =>
-  `{"type":"undo","subscriptionId":"${id}","slot":${slot},"blockhash":"${blockhash}","cursor":"${cursor}"}`;
+export interface UndoMessage {
+  readonly undo: BlockPlace;
+  /** The slot of the last block that stands. */
+  readonly backTo: bigint;
+  readonly cursor: string;
+}
+
+export const undoText = (id: string, { undo: { slot, blockhash }, backTo, cursor }: UndoMessage): string =>
+  `{"type":"undo","subscriptionId":"${id}","slot":${slot},"blockhash":"${blockhash}","back_to":${backTo},"cursor":"${cursor}"}`;
+
+/** Nothing was sent up to there. */
+export const placeText = (id: string, slot: bigint, cursor: string): string =>
+  `{"type":"cursor","subscriptionId":"${id}","slot":${slot},"cursor":"${cursor}"}`;
 
 export const gapText = (id: string, { from, to }: FlowGap, cursor: string): string =>
   `${gapBeginning}"subscriptionId":"${id}","from":${from},"to":${to},"cursor":"${cursor}"}`;

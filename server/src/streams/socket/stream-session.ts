@@ -17,6 +17,7 @@ import {
   drainingText,
   type ErrorMessage,
   errorText,
+  placeText,
   pongText,
   subscribedText,
   unsubscribedText,
@@ -123,6 +124,7 @@ export class StreamSession extends ClientSession implements PacedConnection, Che
 
   protected override onTick(): void {
     this.#meter.reportWhenDue("");
+    this.#sayCursors();
     void this.recheck();
   }
 
@@ -192,7 +194,13 @@ export class StreamSession extends ClientSession implements PacedConnection, Che
   }
 
   /** Null where it is taken. */
-  #subscribe({ channel, filters, from, ref }: Extract<StreamRequest, { action: "subscribe" }>): Refusal | null {
+  #subscribe({
+    channel,
+    filters,
+    from,
+    cursors,
+    ref,
+  }: Extract<StreamRequest, { action: "subscribe" }>): Refusal | null {
     const { network } = this.#client.request;
     if (this.#held.size + this.#beginning.size >= streamBounds.subscriptionsMax) return { code: "SUBSCRIPTION_LIMIT" };
     const outcome = specOf({ channel, network }, filters);
@@ -211,7 +219,7 @@ export class StreamSession extends ClientSession implements PacedConnection, Che
     }
     const parts = this.#services.stage(network, commitment);
     if (parts === null) return { code: "STREAM_UNAVAILABLE" };
-    const subscription = new Subscription({ spec, commitment, id, ...parts }, this.#host);
+    const subscription = new Subscription({ spec, commitment, id, tellsCursors: cursors, ...parts }, this.#host);
     try {
       const begun = this.#begin(subscription, from);
       if (!(begun instanceof Promise)) return this.#begun(subscription, begun, ref);
@@ -351,6 +359,14 @@ export class StreamSession extends ClientSession implements PacedConnection, Che
   async #sayExpired(subscription: Subscription): Promise<void> {
     const firstSlot = await subscription.firstSlot().catch(() => null);
     this.#say(errorText({ code: "CURSOR_EXPIRED", subscriptionId: subscription.id, firstSlot }));
+  }
+
+  /** A client that is sent nothing for hours comes back near to where the chain is. */
+  #sayCursors(): void {
+    for (const held of this.#held.values()) {
+      const place = held instanceof Subscription ? held.quietPlace() : null;
+      if (place !== null) this.#say(placeText(held.id, place.slot, place.cursor));
+    }
   }
 
   #say(text: string): void {

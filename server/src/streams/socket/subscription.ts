@@ -1,5 +1,5 @@
 import type { Slot } from "@sluice/wire/identifiers";
-import type { BlockPlace } from "../../log/index.ts";
+import type { BlockPlace, CursorPlace } from "../../log/index.ts";
 import type { FrameGroup } from "../../net/index.ts";
 import type { FlowEnd, FlowFrom, FlowMembership, FlowOutcome, FlowReceiver } from "../flow/flow-receiver.ts";
 import type { NetworkFlow } from "../flow/flows.ts";
@@ -29,6 +29,8 @@ export interface SubscriptionParts {
   readonly commitment: ToldStage;
   /** Differs from that of equal subscriptions where one connection holds several. */
   readonly id: string;
+  /** Whether the client asked to be told where it is while nothing is sent. */
+  readonly tellsCursors: boolean;
   readonly flow: NetworkFlow;
   readonly stage: StageStream;
 }
@@ -46,6 +48,11 @@ export class Subscription implements LiveMember {
   #sent = new SentOnItsOwn(null);
   #group: StreamGroup | null = null;
   #replay: Replay | null = null;
+  /** Nothing of a lower slot is told; null for no bound. */
+  #from: Slot | null = null;
+  /** As it was looked at last: what had been sent, and where it was. */
+  #sentUntil = "";
+  #cursorSeen = "";
   #membership: FlowMembership | null = null;
 
   constructor(parts: SubscriptionParts, host: SubscriptionHost) {
@@ -81,6 +88,18 @@ export class Subscription implements LiveMember {
     return this.#replay?.cursor ?? this.#parts.stage.cursor;
   }
 
+  /** Where it has got to, for a client that asked for it and was sent nothing since this was asked last; else null. */
+  quietPlace(): { readonly slot: bigint; readonly cursor: string } | null {
+    const { tellsCursors, flow, commitment } = this.#parts;
+    if (!tellsCursors) return null;
+    const [sentBefore, cursorBefore] = [this.#sentUntil, this.#cursorSeen];
+    this.#look();
+    const isQuiet = sentBefore === this.#sentUntil && this.#replay?.isWaiting !== true;
+    const cursor = this.#cursorSeen;
+    const place = isQuiet && cursor !== cursorBefore ? flow.log.placeOf(cursor, commitment) : null;
+    return place === null ? null : { slot: place.slot, cursor };
+  }
+
   /**
    * Finds where it begins; nothing is sent before `start`. A promise where the log no longer holds that place, and the
    * past is asked.
@@ -90,34 +109,42 @@ export class Subscription implements LiveMember {
   begin(from: FlowFrom): BeginOutcome | Promise<BeginOutcome> {
     if (from === "live") {
       this.#enter();
+      this.#look();
       return { ok: true, cursor: this.#parts.stage.cursor };
     }
     const { flow, commitment } = this.#parts;
-    this.#sent = new SentOnItsOwn("cursor" in from ? this.#before(from.cursor) : null);
+    const place = "cursor" in from ? flow.log.placeOf(from.cursor, commitment) : null;
+    this.#from = "cursor" in from ? (place?.from ?? null) : from.slot;
+    this.#sent = new SentOnItsOwn(place === null ? null : this.#before(place));
     const receiver = this.#receiver();
     const outcome = flow.join({ stage: commitment, from }, receiver);
     if (outcome.ok || outcome.code === "CURSOR_INVALID") return this.#begun(outcome);
     return flow.joinPast({ stage: commitment, from }, receiver).then((found) => this.#begun(found));
   }
 
-  /** What of the chain a client may have that comes back with a cursor; null for a cursor of no place. */
-  #before(cursor: string): BeforeOwn | null {
-    const { flow, commitment } = this.#parts;
-    const place = flow.log.placeOf(cursor, commitment);
+  #look(): void {
+    this.#sentUntil = this.#replay === null ? `live ${this.#group?.sent.order}` : `replay ${this.#replay.taken}`;
+    this.#cursorSeen = this.cursor;
+  }
+
+  /** What of the chain a client may have that comes back with a cursor; null where it has nothing. */
+  #before({ slot, blockhash, from }: CursorPlace): BeforeOwn | null {
+    const { flow } = this.#parts;
+    if (from !== null && slot < from) return null;
     const parentOf = (of: BlockPlace): BlockPlace | null => {
       const held = flow.log.find(of);
       return held === null ? null : { slot: held.header.parentSlot, blockhash: held.header.parentBlockhash };
     };
-    return place === null ? null : { place: { slot: place.slot, blockhash: place.blockhash }, parentOf };
+    return { place: { slot, blockhash }, from, parentOf };
   }
 
   /** Whoever comes back between two of them is told the rest. */
-  #undoMessages(gone: readonly BlockPlace[], cursor: string): readonly WaitingMessage[] {
+  #undoMessages(gone: readonly BlockPlace[], back: BlockPlace, cursor: string): readonly WaitingMessage[] {
     const { id, flow, commitment } = this.#parts;
-    return gone.map((place, index) => {
+    return gone.map((undo, index) => {
       const next = gone[index + 1];
-      const after = next === undefined ? cursor : flow.log.cursorAfter(commitment, next);
-      return { text: undoText(id, place, after), cursor: after };
+      const after = next === undefined ? cursor : flow.log.cursorAfter(commitment, next, this.#from);
+      return { text: undoText(id, { undo, backTo: (next ?? back).slot, cursor: after }), cursor: after };
     });
   }
 
@@ -138,16 +165,17 @@ export class Subscription implements LiveMember {
     const { commitment, spec, id } = this.#parts;
     this.#membership = outcome.membership;
     this.#replay = new Replay(
-      { spec, id, commitment, cursor: outcome.cursor },
+      { spec, id, commitment, cursor: outcome.cursor, from: this.#from },
       {
         ...this.#host,
         sent: this.#sent,
-        undoMessages: (gone, at) => this.#undoMessages(gone, at),
+        undoMessages: (gone, back, at) => this.#undoMessages(gone, back, at),
         offered: () => this.#host.offered(this),
         caughtUp: () => this.#goLive(),
         ended: (end) => this.#host.ended(this, end),
       },
     );
+    this.#look();
     return { ok: true, cursor: outcome.cursor };
   }
 
@@ -157,7 +185,7 @@ export class Subscription implements LiveMember {
   }
 
   undone({ back, cursor }: Undone, gone: readonly BlockPlace[]): void {
-    const messages = this.#undoMessages([...gone, ...this.#sent.undo(back)], cursor);
+    const messages = this.#undoMessages([...gone, ...this.#sent.undo(back)], back, cursor);
     for (const { text } of messages) this.#host.say(text);
   }
 

@@ -58,6 +58,11 @@ export class PlayedClient {
   drain(): void {
     this.#session.drain();
   }
+  /** As each 30 seconds. */
+  tick(): void {
+    this.#session.ponged();
+    this.#session.tick();
+  }
   /** Reads again. */
   reads(): void {
     this.isFull = false;

@@ -32,6 +32,8 @@ interface Want {
   ref: number;
   /** It is not wanted any more. */
   isOver: boolean;
+  /** Whether it asks to be told where it is while nothing else comes. */
+  readonly cursors: boolean;
   /** What it asked to begin with. */
   from: { readonly cursor?: string; readonly from_slot?: number };
   /** The chain that it is of. */
@@ -97,6 +99,7 @@ export class StreamClient {
       id: "",
       ref: 0,
       isOver: false,
+      cursors: this.#wants.length % 2 === 0,
       from,
       chain,
     };
@@ -189,8 +192,8 @@ export class StreamClient {
       want.from = { cursor: want.view.cursor };
       this.#world.count("resumes");
     }
-    const { channel, filters, ref } = want;
-    this.#socket?.say({ action: "subscribe", channel, filters, ref, ...want.from });
+    const { channel, filters, ref, cursors } = want;
+    this.#socket?.say({ action: "subscribe", channel, filters, ref, cursors, ...want.from });
   }
 
   #leave(want: Want): void {

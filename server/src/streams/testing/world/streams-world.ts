@@ -33,7 +33,8 @@ export type StreamsFigures = Record<(typeof streamsFigures)[number], number>;
 
 const tickMs = 100;
 const settleMsMax = 180_000;
-const sessionTickMs = 30_000;
+/** Sooner than servers look after sessions, so that quiet subscriptions are told their cursors. */
+const sessionTickMs = 3_000;
 /** A key that is revoked has no connection after this. */
 const revokedMs = 2_000;
 const channels: readonly StreamChannel[] = ["transactions", "transactions", "accounts", "blocks", "slots"];

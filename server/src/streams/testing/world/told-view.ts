@@ -12,6 +12,7 @@ export interface StreamMessage {
   readonly to: number;
   readonly dropped: number;
   readonly from_slot: number;
+  readonly back_to: number;
 }
 
 interface ToldItem {
@@ -58,7 +59,7 @@ export class ToldView {
   undone = 0;
   gapsTold = 0;
 
-  /** `from` is the slot that was asked for; on a fork that died before, items below it may be told as well. */
+  /** `from` is the slot that was asked for: nothing below it is told. */
   constructor({ spec, chain, from }: { spec: ToldSpec; chain: StreamedChain; from: bigint }, cursor: string) {
     this.spec = spec;
     this.#chain = chain;
@@ -97,6 +98,7 @@ export class ToldView {
 
   take(message: StreamMessage, text: string): void {
     if (message.type === "lagged") this.#lagged(message);
+    else if (message.type === "cursor") this.#quiet(message);
     else {
       if (message.type === "undo") this.#undo(message);
       else if (message.type === "gap") this.#gap(message);
@@ -104,6 +106,18 @@ export class ToldView {
       if (this.#lag !== null) this.#lag.isPassed = true;
       this.#cursor = message.cursor;
     }
+  }
+
+  /** Nothing of it lies before the cursor. */
+  #quiet({ cursor, slot }: StreamMessage): void {
+    const { block } = this.#placeOf(cursor);
+    if (block.header.slot !== BigInt(slot)) throw new Error(`the cursor of ${slot} is of ${block.header.slot}`);
+    if (this.#lag === null) {
+      const between = this.#between({ block, index: afterAll });
+      if (between === null) throw new Error(`the cursor of ${slot} comes after ${this.#lastText()}, which died`);
+      if (between.length > 0) throw new Error(`${between.length} items are missing before the cursor of ${slot}`);
+    }
+    this.moved(cursor);
   }
 
   #placeOf(cursor: string): ToldItem & { readonly isWhole: boolean } {
@@ -125,10 +139,15 @@ export class ToldView {
       throw new Error(`the data of ${message.slot}/${index} differs: ${text}`);
     }
     const item = { block, index };
+    this.#isAsked(message.slot);
     if (!this.#chain.items(block, spec).includes(index)) throw new Error(`${this.#text(item)} is not asked for`);
     this.#follow(item);
     this.#standing.push(item);
     this.items += 1;
+  }
+
+  #isAsked(slot: number): void {
+    if (BigInt(slot) < this.#from) throw new Error(`${slot} is told, and ${this.#from} was asked for`);
   }
 
   /** The item is the next one after the last that stands. */
@@ -164,14 +183,12 @@ export class ToldView {
   #between(to: ToldItem): readonly ToldItem[] | null {
     const last = this.#standing.at(-1);
     const before = last === undefined ? ancestorsOf(this.#start) : null;
+    if (before?.has(to.block) === true && to.index !== afterAll) return this.#cameAgain(to, before);
     const found: ToldItem[] = [];
     for (let at: WorldBlock | null = to.block; at !== null; at = at.parent) {
       const isTo = at === to.block;
-      if (before?.has(at) === true) {
-        if (isTo && to.index !== afterAll) throw new Error(`${this.#text(to)} comes after ${this.#lastText()}`);
-        return found.reverse();
-      }
-      const isAsked = last !== undefined || at.header.slot >= this.#from;
+      if (before?.has(at) === true) return found.reverse();
+      const isAsked = at.header.slot >= this.#from;
       const after = at === last?.block ? last.index : -1;
       if (isTo && to.index <= after) throw new Error(`${this.#text(to)} comes after ${this.#lastText()}`);
       const between = this.#chain
@@ -179,9 +196,29 @@ export class ToldView {
         .filter((index) => isAsked && index > after && (!isTo || index < to.index));
       for (const index of between.toReversed()) found.push({ block: at, index });
       if (at === last?.block) return found.reverse();
-      if (at.isUnavailable) this.#needsGap(at);
+      if (at.isUnavailable && isAsked) this.#needsGap(at);
     }
     return null;
+  }
+
+  /**
+   * The block after which it began died and has come back by a second fork: all after where the first one left the
+   * chain is new to it. Gives what is missing before the item there.
+   */
+  #cameAgain(to: ToldItem, before: ReadonlySet<WorldBlock>): readonly ToldItem[] {
+    const { spec } = this;
+    const isLeft = (at: WorldBlock): boolean =>
+      [...this.#chain.blocks.values()].some((block) => block.parent === at && !before.has(block));
+    const found = this.#chain.items(to.block, spec).filter((index) => index < to.index);
+    if (found.length > 0) return found.map((index) => ({ block: to.block, index }));
+    for (let at = to.block.parent; at !== null; at = at.parent) {
+      if (isLeft(at)) {
+        this.#start = at;
+        return [];
+      }
+      if (at.header.slot >= this.#from && this.#chain.items(at, spec).length > 0) break;
+    }
+    throw new Error(`${this.#text(to)} comes after ${this.#lastText()}`);
   }
 
   #needsGap({ header: { slot } }: WorldBlock): void {
@@ -192,24 +229,27 @@ export class ToldView {
     if (!isTold) throw new Error(`${slot} is not told to be a gap`);
   }
 
-  #undo({ blockhash, slot, cursor }: StreamMessage): void {
+  #undo({ blockhash, slot, cursor, back_to: backTo }: StreamMessage): void {
     this.undone += 1;
+    this.#isAsked(slot);
     this.#placeOf(cursor);
     if (this.spec.commitment === "finalized") throw new Error(`what is finalized is undone: ${slot}`);
     if (this.#lag !== null) this.#lag.isOpen = true;
+    if (backTo >= slot) throw new Error(`${slot} is undone, and ${backTo} stands`);
     const isOf = ({ block }: ToldItem): boolean => block.header.blockhash === blockhash;
-    if (!this.#standing.some(isOf)) {
-      if (!this.#hasResumed && this.#lag === null) throw new Error(`${slot} is undone, of which nothing was told`);
-      return;
+    const undone = this.#standing.filter(({ block }) => block.header.slot > BigInt(backTo));
+    const isAlone = this.#standing.some(isOf) && undone.every(isOf);
+    // A process that does not know what another one sent takes more back than it names.
+    if (!isAlone && !this.#hasResumed && this.#lag === null) {
+      throw new Error(`${slot} is undone down to ${backTo}, and ${undone.length} items stand above that`);
     }
-    for (let last = this.#standing.at(-1); last !== undefined && isOf(last); last = this.#standing.at(-1)) {
-      this.#standing.pop();
-    }
-    if (this.#standing.some(isOf)) throw new Error(`${slot} is undone before what was told after it`);
+    this.#standing.splice(this.#standing.length - undone.length);
+    if (this.#standing.some(isOf)) throw new Error(`${slot} is undone, and stands below ${backTo}`);
   }
 
   #gap({ from, to, cursor }: StreamMessage): void {
     this.#placeOf(cursor);
+    this.#isAsked(from);
     this.gapsTold += 1;
     const text = `${from}-${to}`;
     if (this.#gaps.has(text)) throw new Error(`the gap ${text} is told twice`);
@@ -224,8 +264,6 @@ export class ToldView {
     if (dropped <= 0) throw new Error("nothing is told to be dropped");
     if (this.#lag === null) this.#lag = { dropped, fromSlot, isOpen: false, isPassed: false };
     else this.#lag.dropped += dropped;
-    // What lies below the slot that was asked for may have been told, and dropped as well.
-    if (this.#standing.length === 0 && this.#from > 0n) this.#lag.isOpen = true;
   }
 
   /** All that the chain has for it up to a block was told; throws where it was not. */
