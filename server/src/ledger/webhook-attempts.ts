@@ -10,6 +10,8 @@ export interface WebhookAttemptRecord {
   readonly eventId: string;
   readonly event: string;
   readonly network: string;
+  /** Unix milliseconds when the delivery was made. */
+  readonly createdAt: number;
   readonly attempt: number;
   readonly outcome: "delivered" | "failed" | "exhausted";
   readonly statusCode: number | null;
@@ -45,8 +47,8 @@ export interface FinishedDeliveries {
 export interface WebhookAttemptReads {
   /** The last attempt of each delivery that has ended, newest first. */
   finished(page: FinishedDeliveries): Promise<readonly WebhookAttemptRecord[]>;
-  /** All attempts of a delivery, in their order; at most 100. */
-  attempts(accountId: string, deliveryId: string): Promise<readonly WebhookAttemptRecord[]>;
+  /** All attempts of a delivery of any account, in their order; at most 100. */
+  attempts(deliveryId: string): Promise<readonly WebhookAttemptRecord[]>;
 }
 
 const pageMax = 1_000;
@@ -64,14 +66,16 @@ type TextColumn =
   | "answer"
   | "blockhash"
   | "account";
-type AttemptRow = Readonly<Record<TextColumn | "at_ms" | "slot", string>> &
+type AttemptRow = Readonly<Record<TextColumn | "at_ms" | "created_ms" | "slot", string>> &
   Readonly<Record<"attempt" | "latency_ms" | "ordinal", number>> & {
     readonly outcome: WebhookAttemptRecord["outcome"];
     readonly status_code: number | null;
     readonly tx_index: number | null;
   };
 
-const selected = "SELECT *, toUnixTimestamp64Milli(at) AS at_ms FROM webhook_attempts FINAL";
+const selected =
+  "SELECT *, toUnixTimestamp64Milli(at) AS at_ms, toUnixTimestamp64Milli(created_at) AS created_ms " +
+  "FROM webhook_attempts FINAL";
 
 export class WebhookAttempts implements WebhookAttemptReads {
   readonly #connection: Pick<LedgerConnection, "query">;
@@ -101,11 +105,10 @@ export class WebhookAttempts implements WebhookAttemptReads {
     return rows.map(toRecord);
   }
 
-  async attempts(accountId: string, deliveryId: string): Promise<readonly WebhookAttemptRecord[]> {
+  async attempts(deliveryId: string): Promise<readonly WebhookAttemptRecord[]> {
     const rows = await this.#connection.query<AttemptRow>(
-      `${selected} WHERE delivery_id = {delivery:String} AND account_id = {account:String} ` +
-        `ORDER BY at, attempt LIMIT ${attemptsMax}`,
-      { delivery: deliveryId, account: accountId },
+      `${selected} WHERE delivery_id = {delivery:String} ORDER BY at, attempt LIMIT ${attemptsMax}`,
+      { delivery: deliveryId },
     );
     return rows.map(toRecord);
   }
@@ -119,6 +122,7 @@ const toRecord = (row: AttemptRow): WebhookAttemptRecord => ({
   eventId: row.event_id,
   event: row.event,
   network: row.network,
+  createdAt: Number(row.created_ms),
   attempt: row.attempt,
   outcome: row.outcome,
   statusCode: row.status_code,

@@ -15,6 +15,8 @@ export const webhookAttemptsTable: TableDefinition = {
     { name: "event_id", type: "String" },
     { name: "event", type: "LowCardinality(String)" },
     { name: "network", type: "LowCardinality(String)" },
+    /** When the delivery was made. */
+    { name: "created_at", type: "DateTime64(3, 'UTC')", codec: "DoubleDelta, ZSTD" },
     { name: "attempt", type: "UInt32" },
     /** `delivered`, `failed` (it is tried again) or `exhausted`. */
     { name: "outcome", type: "LowCardinality(String)" },

@@ -59,6 +59,7 @@ export type {
   DeliveryOutcome,
   HeldWebhookQueue,
   QueuedDelivery,
+  QueuePlace,
   TakenWebhookQueue,
   WebhookDeliveryStore,
 } from "./webhook-delivery-records.ts";

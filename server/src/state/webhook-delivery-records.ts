@@ -72,9 +72,14 @@ export interface SingleDelivery {
   readonly data: string;
 }
 
-export type RetriedDelivery =
-  | { readonly ok: true; readonly delivery: QueuedDelivery }
-  | { readonly ok: false; readonly code: "NOT_FOUND" };
+/** A delivery that has ended, as it was made. */
+export type RevivedDelivery = Omit<
+  QueuedDelivery,
+  "dueAt" | "lastAttemptAt" | "lastStatusCode" | "lastError" | "detail"
+>;
+
+/** Where a delivery stands among those that wait. */
+export type QueuePlace = Pick<QueuedDelivery, "dueAt" | "slot" | "ordinal" | "deliveryId">;
 
 /** What the owner of a webhook is told of it, and an event about it for the account's other webhooks that name it. */
 export interface WebhookTold extends Pick<WebhookNotice, "webhookId" | "code" | "detail"> {
@@ -140,14 +145,16 @@ export interface WebhookDeliveryStore {
 
   /** A delivery before all others of an active webhook; false when it is not active. */
   addSingle(webhookId: string, delivery: SingleDelivery): Promise<boolean>;
-  /** Makes a delivery of the account due now, also one that is exhausted. */
-  retry(accountId: string, deliveryId: string): Promise<RetriedDelivery>;
+  /** Makes a delivery of the webhook due now, also one that is exhausted; null when there is none. */
+  retry(webhookId: string, deliveryId: string): Promise<QueuedDelivery | null>;
+  /** Makes a delivery that has ended anew, due now; false for one that is there, or whose webhook is not. */
+  revive(delivery: RevivedDelivery): Promise<boolean>;
   /** Makes those exhausted deliveries due now that were made since then, at most `limit`; says how many. */
   recover(webhookId: string, since: number, limit: number): Promise<number>;
   /** Those that wait, in the order in which they will be tried; after this one unless null. */
-  pending(webhookId: string, after: QueuedDelivery | null, limit: number): Promise<readonly QueuedDelivery[]>;
-  /** One that waits or is exhausted; null when there is none of the account. */
-  get(accountId: string, deliveryId: string): Promise<QueuedDelivery | null>;
+  pending(webhookId: string, after: QueuePlace | null, limit: number): Promise<readonly QueuedDelivery[]>;
+  /** Those of the ids that wait or are exhausted, of any account. At most 1,000. */
+  get(deliveryIds: readonly string[]): Promise<readonly QueuedDelivery[]>;
   /** Deletes exhausted deliveries of before then, at most `limit`; says how many. */
   dropExhausted(before: number, limit: number): Promise<number>;
 }

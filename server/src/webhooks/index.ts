@@ -4,6 +4,7 @@
  * state store and requests; feeds receivers, the ledger and credits.
  */
 export { LedgerAttempts } from "./delivery/attempt-log.ts";
+export { DeliveryService } from "./delivery/delivery-service.ts";
 export { createDeliveryEvents, webhookDeliveryMetrics } from "./delivery/events.ts";
 export type { DeliveryDependencies } from "./delivery/interfaces.ts";
 export { openReceivers } from "./delivery/receivers.ts";

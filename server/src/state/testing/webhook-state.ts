@@ -1,15 +1,17 @@
 /** A state store with webhooks and what waits for them, on SQLite or PostgreSQL, for tests of other rooms. */
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemRandom } from "@sluice/lib";
+import type { LeaseRecord } from "../lease-records.ts";
 import { applyMigrations } from "../migrate.ts";
 import { migrations } from "../migrations.ts";
 import { createState } from "../open.ts";
 import { openPostgres } from "../postgres.ts";
 import type { State } from "../records.ts";
 import { openSqlite } from "../sqlite.ts";
-import type { Db } from "../tables.ts";
+import type { Db, Tx } from "../tables.ts";
 import type { QueuedDelivery } from "../webhook-delivery-records.ts";
 import type { WebhookContent, WebhookRecord } from "../webhook-records.ts";
 import type { WebhookDeliveryRow } from "../webhook-tables.ts";
@@ -19,6 +21,14 @@ export type AddedDelivery = Partial<
   Pick<QueuedDelivery, "eventId" | "event" | "slot" | "ordinal" | "detail" | "createdAt">
 >;
 
+/** What a scheduler commits of one slot: an event for each webhook and place, under its lease. */
+export interface ScheduledSlot {
+  readonly lease: Pick<LeaseRecord, "name" | "epoch">;
+  readonly webhookIds: readonly string[];
+  /** Events of the slot. */
+  readonly events: number;
+}
+
 export interface WebhookState extends AsyncDisposable {
   readonly state: State;
   /** Another process on the same database; null with SQLite. */
@@ -26,13 +36,25 @@ export interface WebhookState extends AsyncDisposable {
   createWebhook(content?: Partial<WebhookContent> & { readonly accountId?: string }): Promise<WebhookRecord>;
   /** Rows and the count of their queue in one transaction, as a scheduler commits them. */
   add(webhookId: string, deliveries: readonly AddedDelivery[]): Promise<readonly QueuedDelivery[]>;
+  /**
+   * Commits the slot after the one of the cursor with its rows and the cursor, all or nothing; null where the lease has
+   * passed on.
+   */
+  schedule(slot: ScheduledSlot): Promise<{ readonly slot: bigint; readonly rows: readonly QueuedDelivery[] } | null>;
 }
 
 const log = { info: () => {}, warn: () => {} };
 
-/** `databaseUrl` names an empty schema of PostgreSQL; null is SQLite in a directory of its own. */
-export async function openWebhookState(databaseUrl: string | null, clock: Clock): Promise<WebhookState> {
-  const directory = mkdtempSync(join(tmpdir(), "sluice-webhooks-"));
+/**
+ * `databaseUrl` names a schema of PostgreSQL; null is SQLite in `kept`, or in a directory of its own that is removed
+ * afterwards.
+ */
+export async function openWebhookState(
+  databaseUrl: string | null,
+  clock: Clock,
+  kept: string | null = null,
+): Promise<WebhookState> {
+  const directory = kept ?? mkdtempSync(join(tmpdir(), "sluice-webhooks-"));
   const dependencies = { clock, random: systemRandom, log };
   const open = async () =>
     databaseUrl === null
@@ -54,9 +76,10 @@ export async function openWebhookState(databaseUrl: string | null, clock: Clock)
     },
     createWebhook: (content) => createWebhook(state, content),
     add: (webhookId, deliveries) => add(opened.db, { state, clock, webhookId, deliveries }),
+    schedule: (slot) => schedule(opened, { ...slot, state, clock }),
     [Symbol.asyncDispose]: async () => {
       for (const each of [...replicas, state]) await each[Symbol.asyncDispose]();
-      rmSync(directory, { recursive: true, force: true });
+      if (kept === null) rmSync(directory, { recursive: true, force: true });
     },
   };
 }
@@ -94,7 +117,17 @@ interface Added {
 }
 
 async function add(db: Db, { state, clock, webhookId, deliveries }: Added): Promise<readonly QueuedDelivery[]> {
-  const rows = deliveries.map(({ eventId, event, slot, ordinal, detail, createdAt }): WebhookDeliveryRow => {
+  const rows = rowsOf(deliveries, { state, clock, webhookId });
+  if (rows.length === 0) return [];
+  await db.transaction().execute((tx) => insert(tx, webhookId, rows));
+  return rows.map(toDelivery);
+}
+
+function rowsOf(
+  deliveries: readonly AddedDelivery[],
+  { state, clock, webhookId }: Omit<Added, "deliveries">,
+): WebhookDeliveryRow[] {
+  return deliveries.map(({ eventId, event, slot, ordinal, detail, createdAt }) => {
     const deliveryId = state.webhookDeliveries.newDeliveryId();
     return {
       delivery_id: deliveryId,
@@ -116,19 +149,58 @@ async function add(db: Db, { state, clock, webhookId, deliveries }: Added): Prom
       detail: detail ?? null,
     };
   });
-  if (rows.length === 0) return [];
-  await db.transaction().execute(async (tx) => {
-    for (let at = 0; at < rows.length; at += 500) {
-      await tx
-        .insertInto("webhook_deliveries")
-        .values(rows.slice(at, at + 500))
-        .execute();
-    }
+}
+
+async function insert(tx: Tx, webhookId: string, rows: readonly WebhookDeliveryRow[]): Promise<void> {
+  await tx
+    .updateTable("webhook_queues")
+    .set(({ eb }) => ({ waiting: eb("waiting", "+", BigInt(rows.length)) }))
+    .where("webhook_id", "=", webhookId)
+    .execute();
+  for (let at = 0; at < rows.length; at += 500) {
     await tx
-      .updateTable("webhook_queues")
-      .set(({ eb }) => ({ waiting: eb("waiting", "+", BigInt(rows.length)) }))
-      .where("webhook_id", "=", webhookId)
+      .insertInto("webhook_deliveries")
+      .values(rows.slice(at, at + 500))
       .execute();
+  }
+}
+
+/** The name of an event of a slot, the same whoever schedules it. */
+export const eventIdOf = (slot: bigint, ordinal: number): string =>
+  createHash("sha256").update(`${slot} ${ordinal}`).digest("hex");
+
+async function schedule(
+  { db, driver }: { readonly db: Db; readonly driver: "sqlite" | "postgres" },
+  { lease, webhookIds, events, state, clock }: ScheduledSlot & Pick<Added, "state" | "clock">,
+) {
+  return await db.transaction().execute(async (tx) => {
+    const query = tx.selectFrom("leases").select("epoch").where("name", "=", lease.name);
+    const held = await (driver === "postgres" ? query.forKeyShare() : query).executeTakeFirst();
+    if (held?.epoch !== lease.epoch) return null;
+    const place = { network: "devnet", shard: 0n, stage: "confirmed" };
+    const cursor = await tx
+      .selectFrom("webhook_cursors")
+      .select("cursor")
+      .where("network", "=", place.network)
+      .executeTakeFirst();
+    const slot = BigInt(cursor?.cursor ?? 0) + 1n;
+    const row = { ...place, cursor: String(slot), epoch: lease.epoch };
+    await tx
+      .insertInto("webhook_cursors")
+      .values(row)
+      .onConflict((conflict) => conflict.columns(["network", "shard", "stage"]).doUpdateSet(row))
+      .execute();
+    const all: QueuedDelivery[] = [];
+    for (const webhookId of webhookIds.toSorted()) {
+      const places = Array.from({ length: events }, (_, ordinal) => ({
+        slot,
+        ordinal,
+        eventId: eventIdOf(slot, ordinal),
+      }));
+      const rows = rowsOf(places, { state, clock, webhookId });
+      await insert(tx, webhookId, rows);
+      all.push(...rows.map(toDelivery));
+    }
+    return { slot, rows: all };
   });
-  return rows.map(toDelivery);
 }

@@ -3,12 +3,13 @@ import { sql } from "kysely";
 import type { StoreConnection } from "../connection.ts";
 import { numberOf, numberOrNull, oneOf } from "../rows.ts";
 import type { Db, Tx } from "../tables.ts";
-import { checkCount, checkIdentifier, checkText, checkWhole, isIdentifier } from "../values.ts";
+import { checkCount, checkIdentifier, checkText, checkWhole, checkWholeOrNull, isIdentifier } from "../values.ts";
 import type {
   DeliveryOutcome,
   HeldWebhookQueue,
   QueuedDelivery,
-  RetriedDelivery,
+  QueuePlace,
+  RevivedDelivery,
   SingleDelivery,
   WebhookDeliveryStore,
   WebhookDisabling,
@@ -22,6 +23,7 @@ import { Outcomes } from "./outcomes.ts";
 import { WebhookQueues } from "./queues.ts";
 
 const pageMax = 10_000;
+const readMax = 1_000;
 const listenersMax = 100;
 const dataLengthMax = 1024 * 1024;
 const detailLengthMax = 32 * 1024 * 1024;
@@ -199,19 +201,52 @@ export class WebhookDeliveries extends WebhookQueues implements WebhookDeliveryS
     };
   }
 
-  async retry(accountId: string, deliveryId: string): Promise<RetriedDelivery> {
+  async retry(webhookId: string, deliveryId: string): Promise<QueuedDelivery | null> {
+    if (!isIdentifier(webhookId) || !isIdentifier(deliveryId)) return null;
     const due = BigInt(this.#connection.clock.now());
     return await this.#connection.transaction(async (tx) => {
-      const found = await this.#owned(tx, accountId, deliveryId);
-      if (found === null) return { ok: false, code: "NOT_FOUND" };
       // The queue first, in the order in which workers lock.
-      await raise(tx, found.webhook_id, 0n);
-      const row = await this.#owned(tx, accountId, deliveryId);
-      if (row === null) return { ok: false, code: "NOT_FOUND" };
+      await raise(tx, webhookId, 0n);
+      const row = await ofQueue(tx, webhookId).where("delivery_id", "=", deliveryId).executeTakeFirst();
+      if (row === undefined) return null;
       const set = { status: "pending", due_at: row.due_at === 0n ? 0n : due };
-      if (row.status === "exhausted") await raise(tx, row.webhook_id, 1n);
+      if (row.status === "exhausted") await raise(tx, webhookId, 1n);
       await tx.updateTable("webhook_deliveries").set(set).where("delivery_id", "=", deliveryId).execute();
-      return { ok: true, delivery: toDelivery({ ...row, ...set }) };
+      return toDelivery({ ...row, ...set });
+    });
+  }
+
+  async revive(delivery: RevivedDelivery): Promise<boolean> {
+    const { webhookId } = delivery;
+    const row: WebhookDeliveryRow = {
+      delivery_id: checkIdentifier("deliveryId", delivery.deliveryId),
+      webhook_id: checkIdentifier("webhookId", webhookId),
+      event_id: checkIdentifier("eventId", delivery.eventId),
+      event: checkIdentifier("event", delivery.event),
+      slot: delivery.slot,
+      blockhash: delivery.blockhash,
+      ordinal: checkWhole("ordinal", delivery.ordinal),
+      tx_index: checkWholeOrNull("txIndex", delivery.txIndex),
+      account: delivery.account,
+      status: "pending",
+      attempts: checkWhole("attempts", delivery.attempts),
+      created_at: checkWhole("createdAt", delivery.createdAt),
+      due_at: BigInt(this.#connection.clock.now()),
+      last_attempt_at: null,
+      last_status_code: null,
+      last_error: null,
+      detail: null,
+    };
+    return await this.#connection.transaction(async (tx) => {
+      if ((await this.#lockWebhook(tx, webhookId)) === undefined) return false;
+      const inserted = await tx
+        .insertInto("webhook_deliveries")
+        .values(row)
+        .onConflict((conflict) => conflict.column("delivery_id").doNothing())
+        .executeTakeFirst();
+      if (inserted.numInsertedOrUpdatedRows !== 1n) return false;
+      await raise(tx, webhookId, 1n);
+      return true;
     });
   }
 
@@ -239,7 +274,7 @@ export class WebhookDeliveries extends WebhookQueues implements WebhookDeliveryS
     });
   }
 
-  async pending(webhookId: string, after: QueuedDelivery | null, limit: number): Promise<readonly QueuedDelivery[]> {
+  async pending(webhookId: string, after: QueuePlace | null, limit: number): Promise<readonly QueuedDelivery[]> {
     checkCount("limit", limit, pageMax);
     const rows = await this.#connection.run((db) => {
       let query = ofQueue(db, webhookId).where("due_at", "is not", null);
@@ -254,9 +289,14 @@ export class WebhookDeliveries extends WebhookQueues implements WebhookDeliveryS
     return rows.map(toDelivery);
   }
 
-  async get(accountId: string, deliveryId: string): Promise<QueuedDelivery | null> {
-    const row = await this.#connection.run((db) => this.#owned(db, accountId, deliveryId));
-    return row === null ? null : toDelivery(row);
+  async get(deliveryIds: readonly string[]): Promise<readonly QueuedDelivery[]> {
+    checkCount("deliveryIds", deliveryIds.length, readMax);
+    const ids = deliveryIds.filter(isIdentifier);
+    if (ids.length === 0) return [];
+    const rows = await this.#connection.run((db) =>
+      db.selectFrom("webhook_deliveries").selectAll().where("delivery_id", "in", ids).execute(),
+    );
+    return rows.map(toDelivery);
   }
 
   async dropExhausted(before: number, limit: number): Promise<number> {
@@ -275,18 +315,6 @@ export class WebhookDeliveries extends WebhookQueues implements WebhookDeliveryS
         .executeTakeFirst(),
     );
     return Number(result.numDeletedRows);
-  }
-
-  async #owned(db: Rows, accountId: string, deliveryId: string): Promise<WebhookDeliveryRow | null> {
-    if (!isIdentifier(accountId) || !isIdentifier(deliveryId)) return null;
-    const row = await db
-      .selectFrom("webhook_deliveries")
-      .innerJoin("webhooks", "webhooks.id", "webhook_deliveries.webhook_id")
-      .selectAll("webhook_deliveries")
-      .where("delivery_id", "=", deliveryId)
-      .where("webhooks.account_id", "=", accountId)
-      .executeTakeFirst();
-    return row ?? null;
   }
 
   async #lockWebhook(tx: Tx, webhookId: string) {

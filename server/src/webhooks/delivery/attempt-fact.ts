@@ -10,6 +10,8 @@ export interface AttemptFact {
   readonly eventId: string;
   readonly event: string;
   readonly network: Network;
+  /** When the delivery was made. */
+  readonly createdAt: number;
   /** Counted from 1. */
   readonly attempt: number;
   readonly outcome: "delivered" | "failed" | "exhausted";

@@ -81,6 +81,7 @@ const toRow = (fact: AttemptFact) => ({
   event_id: fact.eventId,
   event: fact.event,
   network: fact.network,
+  created_at: fact.createdAt,
   attempt: fact.attempt,
   outcome: fact.outcome,
   status_code: fact.statusCode,

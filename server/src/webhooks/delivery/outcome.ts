@@ -47,6 +47,7 @@ export function factOf({ row, webhook, outcome, exchanged, at }: Recorded): Atte
     eventId: row.eventId,
     event: row.event,
     network: webhook.network,
+    createdAt: row.createdAt,
     attempt: exchanged === null ? row.attempts : row.attempts + 1,
     outcome: outcome.kind,
     statusCode: exchanged?.statusCode ?? null,

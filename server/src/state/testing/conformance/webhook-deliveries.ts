@@ -169,12 +169,13 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
       );
       expect(await store().record(queue, exhausted(two))).toBe(true);
       expect([await waiting(webhook.id), await store().exhausted(webhook.id)]).toEqual([4, 1]);
-      expect(await store().get(webhook.accountId, two)).toMatchObject({
-        dueAt: null,
-        attempts: 3,
-        lastStatusCode: null,
-      });
-      expect(await store().get(webhook.accountId, one)).toBeNull();
+      expect(await store().get([one, two])).toMatchObject([
+        {
+          dueAt: null,
+          attempts: 3,
+          lastStatusCode: null,
+        },
+      ]);
       expect((await store().fresh(webhook.id, 10)).map(({ deliveryId }) => deliveryId)).toEqual(ids.slice(3));
     });
 
@@ -197,24 +198,38 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
       expect(await store().fresh(theirs.id, 10)).toMatchObject([{ deliveryId: two, detail: "{}" }]);
     });
 
-    test("are tried again when their owner asks, also when they are exhausted, and by no other account", async () => {
+    test("are tried again when their owner asks, also when they are exhausted, and in no other queue", async () => {
       const webhook = await newWebhook();
       const stranger = await newWebhook();
       const [one = "", two = ""] = await add(webhook.id, [{ slot: 1 }, { slot: 2 }]);
       const queue = await take(webhook.id);
       await store().record(queue, exhausted(one));
       await store().record(queue, failed(two, 1, clock.now() + 60_000));
-      expect(await store().retry(stranger.accountId, one)).toEqual({ ok: false, code: "NOT_FOUND" });
-      expect(await store().retry(webhook.accountId, "dl_unknown")).toEqual({ ok: false, code: "NOT_FOUND" });
+      expect([await store().retry(stranger.id, one), await store().retry(webhook.id, "dl_unknown")]).toEqual([
+        null,
+        null,
+      ]);
       expect(await waiting(webhook.id)).toBe(1);
       for (const id of [one, two, one]) {
-        expect(await store().retry(webhook.accountId, id)).toMatchObject({
-          ok: true,
-          delivery: { dueAt: clock.now() },
-        });
+        expect(await store().retry(webhook.id, id)).toMatchObject({ deliveryId: id, dueAt: clock.now() });
       }
       expect(await waiting(webhook.id)).toBe(2);
       expect((await store().retries(webhook.id, clock.now(), 10)).map(({ attempts }) => attempts)).toEqual([3, 1]);
+    });
+
+    test("that have ended are made anew, once", async () => {
+      const webhook = await newWebhook();
+      const [one = ""] = await add(webhook.id, [{ slot: 7, ordinal: 3 }]);
+      const [made] = await store().fresh(webhook.id, 1);
+      if (made === undefined) throw new Error("one was added");
+      expect(await store().revive(made)).toBe(false);
+      await store().record(await take(webhook.id), { kind: "delivered", deliveryId: one });
+      expect([await store().revive({ ...made, attempts: 4 }), await store().revive(made)]).toEqual([true, false]);
+      expect(await store().retries(webhook.id, clock.now(), 10)).toEqual([
+        { ...made, attempts: 4, dueAt: clock.now() },
+      ]);
+      expect(await waiting(webhook.id)).toBe(1);
+      expect(await store().revive({ ...made, deliveryId: "dl_other", webhookId: "wh_unknown" })).toBe(false);
     });
 
     test("that are exhausted are recovered from a time on, within a bound, or dropped after theirs", async () => {
