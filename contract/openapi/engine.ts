@@ -20,7 +20,14 @@ const errorHeaders = {
   "X-Error-Code": text("The code, or the bundle's reason"),
   "Retry-After": whole("Seconds to wait; with 429 and 503"),
 };
-const keys = [{ apiKeyHeader: [] }, { bearer: [] }, { jitoAuth: [] }, { apiKeyQuery: [] }, { jitoUuid: [] }];
+/** How a request carries its key. */
+export const engineKeys = [
+  { apiKeyHeader: [] },
+  { bearer: [] },
+  { jitoAuth: [] },
+  { apiKeyQuery: [] },
+  { jitoUuid: [] },
+];
 const tag = ["Block engine"];
 
 /** Reasons that no REST submission is answered with: INVALID_INPUT, UNAVAILABLE and 429 stand in place of some. */
@@ -32,7 +39,7 @@ const unsaid: ReadonlySet<BundleReason> = new Set([
 ]);
 
 /** One response for each status, with what each of its codes means. */
-function failures(codes: readonly EngineErrorCode[], reasons: readonly BundleReason[] = []) {
+export function failures(codes: readonly EngineErrorCode[], reasons: readonly BundleReason[] = []) {
   const byStatus = new Map<number, string[]>();
   const add = (status: number, line: string): void => {
     byStatus.set(status, [...(byStatus.get(status) ?? []), line]);
@@ -65,7 +72,7 @@ const reading = ({ operationId, summary, description, answer, codes = [] }: Read
   tags: tag,
   summary,
   ...(description === undefined ? {} : { description }),
-  security: keys,
+  security: engineKeys,
   responses: {
     "200": { description: summary, content: { "application/json": { schema: answer } } },
     ...failures(["MISSING_API_KEY", "INVALID_API_KEY", "PERMISSION_DENIED", ...codes]),
@@ -94,7 +101,7 @@ const submit: ZodOpenApiOperationObject = {
   description:
     "50 requests a second for each key. A body with `jsonrpc` is a call of Jito's API instead: sendBundle, getTipAccounts, " +
     "getBundleStatuses, getInflightBundleStatuses; simulateBundle is passed to a node.",
-  security: keys,
+  security: engineKeys,
   requestBody: { required: true, content: { "application/json": { schema: schemas.bundleSubmit } } },
   responses: {
     "202": {
@@ -130,7 +137,7 @@ const jitoCall = (operationId: string, summary: string): ZodOpenApiOperationObje
   tags: tag,
   summary,
   description: "Jito's JSON-RPC: one call, no batch. Each of these paths, and `/bundles`, takes each of its methods.",
-  security: keys,
+  security: engineKeys,
   requestBody: { required: true, content: { "application/json": { schema: schemas.jsonRpcRequest } } },
   responses: {
     "200": {
@@ -154,7 +161,7 @@ const tipStream: ZodOpenApiOperationObject = {
   description:
     "Each message is the array that `/bundles/tip_floor` answers: at once, at each change, and every few seconds. A client " +
     "that does not read is passed over. Refusals close the socket: 4401 key, 4403 not allowed, 4429 rate, 4503 not now.",
-  security: keys,
+  security: engineKeys,
   responses: { "101": { description: "Switched to WebSocket" }, ...failures(["UPGRADE_REQUIRED"]) },
 };
 

@@ -25,6 +25,7 @@ import { enginePaths } from "./engine.ts";
 import { historyPaths } from "./history.ts";
 import { oraclePaths } from "./oracle.ts";
 import { withPathParameters } from "./path-parameters.ts";
+import { poolPaths } from "./pool.ts";
 import { resolverPaths } from "./resolver.ts";
 import { sqlByKey, sqlPaths } from "./sql.ts";
 import { webhookPaths, webhooksByKey } from "./webhooks.ts";
@@ -228,10 +229,13 @@ const parts: Readonly<Record<OpenApiName, Part>> = {
   gateway,
   engine: {
     title: "Sluice block engine",
-    about: "Bundles and Jito's JSON-RPC, on port 7435.",
+    about: "Bundles, Jito's JSON-RPC and the figures of the stake pool, on port 7435.",
     schemes: [...keySchemes, "jitoAuth", "jitoUuid"],
-    tags: [tagOf("Block engine", "Bundles: submission, status, tips and keys")],
-    paths: enginePaths(),
+    tags: [
+      tagOf("Block engine", "Bundles: submission, status, tips and keys"),
+      tagOf("Stake pool", "The stake pool, its validators, and what bundles brought"),
+    ],
+    paths: { ...enginePaths(), ...poolPaths() },
   },
   oracle: {
     title: "Sluice price oracle",

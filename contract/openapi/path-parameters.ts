@@ -1,5 +1,6 @@
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { oraclePair, oracleSymbols } from "../oracle.ts";
+import { figurePeriods } from "../pool.ts";
 import { networks, oracleTiers } from "../tiers.ts";
 
 const id = (description: string) => ({ description, schema: { type: "string" as const, minLength: 1, maxLength: 64 } });
@@ -25,6 +26,8 @@ const descriptions: Readonly<Record<string, { readonly description: string; read
     schema: { type: "string" },
   },
   "blocks/{slot}": { description: "The slot of the block", schema: { type: "string" } },
+  "position/{wallet}": { description: "The address of the wallet, in base58", schema: { type: "string" } },
+  "overview/{period}": { description: "The period", schema: { type: "string", enum: Object.keys(figurePeriods) } },
   "upstreams/{network}": {
     description: "The node's network",
     schema: { type: "string", enum: [...networks] },

@@ -15,6 +15,7 @@ export * from "./json-rpc.ts";
 export * from "./key.ts";
 export * from "./ledger.ts";
 export * from "./page.ts";
+export * from "./pool.ts";
 export * from "./problem.ts";
 export * from "./requests.ts";
 export * from "./sql.ts";

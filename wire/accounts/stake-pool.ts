@@ -7,6 +7,12 @@ import { findProgramAddress, type ProgramAddress, type Sha256 } from "../program
 /** The program on mainnet; forks of it have other ids and the same layouts. */
 export const stakePoolProgram = "SPoo1Ku8WFXoNDMHPsrGSTSG1Y47rzgn41SLUNakuHy" as Address;
 
+/** The program on devnet, kept by the same people. */
+const stakePoolProgramDevnet = "DPoo15wWDqpPJJtS2MUZ49aRxqz5ZaaJCJP4z8bLuib" as Address;
+
+/** The programs whose pools are read without being told of another one. */
+export const stakePoolPrograms: readonly Address[] = [stakePoolProgram, stakePoolProgramDevnet];
+
 /** Bytes of a stake pool's account; what its fields do not take is zero. */
 export const stakePoolSize = 611;
 

@@ -14,10 +14,12 @@ import {
   frontHost,
   GrpcServer,
 } from "../net/index.ts";
+import type { PoolHttp } from "../pool/index.ts";
 import { type Dependencies, version } from "./dependencies.ts";
 import { describedServers, drainMsOf, engineUrl, gatewayPlace, opensEngine } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
 import { openBlockFlow } from "./ingest.ts";
+import { openPool } from "./pool.ts";
 import type { Stores } from "./stores.ts";
 import { openFronts, openPort } from "./tls.ts";
 
@@ -40,6 +42,8 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
   const { access, limits, requestId, trustedProxies, upstreams, slots } = gateway;
   const network = config.networkDefault;
   const grpcPeers = dependencies.proxies === null ? undefined : new FrontedPeers();
+  const chain = upstreamChain(network, upstreams, slots);
+  const events = createEngineEvents(dependencies);
   const engine = resources.use(
     await openEngineService(
       {
@@ -61,7 +65,7 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
         clock,
         random,
         log,
-        chain: upstreamChain(network, upstreams, slots),
+        chain,
         openFlow: () => openBlockFlow(config, { ...dependencies, upstreams }),
         stores: stores.state.engine,
         leases: stores.state.leases,
@@ -71,7 +75,7 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
         limits,
         served: gateway.served,
         requestId,
-        events: createEngineEvents(dependencies),
+        events,
         leaseEvents: createLeaseEvents(dependencies, {
           network,
           job: "engine-book",
@@ -81,16 +85,17 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
     ),
   );
   revocations.subscribe(() => void engine.recheck());
-  await openEndpoints(config, engine, { ...dependencies, grpcPeers });
+  const pool = openPool(config, { ...dependencies, chain, answered: events.answered });
+  await openEndpoints(config, engine, { ...dependencies, grpcPeers, pool });
   return engine;
 }
 
 async function openEndpoints(
   config: Config,
   engine: EngineService,
-  dependencies: EngineParts & { readonly grpcPeers: FrontedPeers | undefined },
+  dependencies: EngineParts & { readonly grpcPeers: FrontedPeers | undefined; readonly pool: PoolHttp },
 ): Promise<void> {
-  const { gateway, events, resources, grpcPeers: peers } = dependencies;
+  const { gateway, events, resources, pool, grpcPeers: peers } = dependencies;
   const hostname = config.bind;
   const { engineRest, engineGrpc, engineGrpcTls } = config.ports;
   // All stop together, so that a client that holds one open does not take the time of the others.
@@ -108,7 +113,8 @@ async function openEndpoints(
         { ...address, page },
         {
           clock: dependencies.clock,
-          fetch: (request, bindings) => docs.own("engine", request) ?? engine.fetch(request, bindings),
+          fetch: (request, bindings) =>
+            docs.own("engine", request) ?? (pool.serves(request) ? pool : engine).fetch(request, bindings),
           sockets: engine.sockets,
           requestId: gateway.requestId,
           events,

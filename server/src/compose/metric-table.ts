@@ -14,6 +14,7 @@ import { namesMetrics } from "../names/index.ts";
 import { netMetrics } from "../net/index.ts";
 import { baseMetrics, type MetricDefinition, requestMetrics, serverMetrics } from "../observe/index.ts";
 import { oracleMetrics } from "../oracle/index.ts";
+import { poolMetrics } from "../pool/index.ts";
 import { rpcMetrics } from "../rpc/index.ts";
 import { stateMetrics } from "../state/index.ts";
 import { pubsubMetrics, streamsMetrics, yellowstoneMetrics } from "../streams/index.ts";
@@ -57,6 +58,7 @@ export const metricGroups: readonly MetricGroup[] = [
   group("Names", namesMetrics),
   group("Oracle", oracleMetrics),
   group("Block engine", engineMetrics),
+  group("Stake pool", poolMetrics),
   group("Process", baseMetrics),
 ];
 

@@ -107,6 +107,8 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   ENGINE_REGION: ({ engine }) => engine.region,
   WEBHOOK_ALLOW_HTTP: ({ webhooks }) => webhooks.allowHttp,
   WEBHOOK_ALLOW_PRIVATE_CIDRS: ({ webhooks }) => webhooks.allowPrivateCidrs,
+  STAKE_POOL: ({ stakePool }) => stakePool.address,
+  STAKE_POOL_PROGRAM: ({ stakePool }) => stakePool.program,
   ENGINE_TLS_CERT: asWritten("ENGINE_TLS_CERT"),
   ENGINE_TLS_KEY: asWritten("ENGINE_TLS_KEY"),
   TLS_CERT_FILE: asWritten("TLS_CERT_FILE"),

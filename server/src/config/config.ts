@@ -82,6 +82,12 @@ export interface Config {
     /** Ranges in CIDR form, beside the public addresses. */
     readonly allowPrivateCidrs: readonly string[];
   };
+  readonly stakePool: {
+    /** null shows no pool. */
+    readonly address: Address | null;
+    /** null is the SPL program. */
+    readonly program: Address | null;
+  };
   readonly tls: TlsConfig;
   readonly metrics: SocketAddress;
   readonly upstreams: Readonly<Record<Network, readonly UpstreamConfig[]>>;

@@ -407,6 +407,8 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
     bad: ["127.0.0.0/33", "localhost"],
   },
   ENGINE_REGION: { good: [["ny", (c) => c.engine.region, "ny"]], bad: ["new york", "a-b"] },
+  STAKE_POOL: { good: [[nameProgram, (c) => c.stakePool.address, nameProgram]], bad: ["0", "pool"] },
+  STAKE_POOL_PROGRAM: { good: [[nameProgram, (c) => c.stakePool.program, nameProgram]], bad: ["0", "program"] },
   ENGINE_TLS_CERT: { good: [["a.pem", (c) => c.tls.engineGrpc?.certificate, "a.pem"]], bad: ["a\0b"] },
   ENGINE_TLS_KEY: { good: [["b.pem", (c) => c.tls.engineGrpc?.key, "b.pem"]], bad: ["a\0b"] },
   TLS_CERT_FILE: { good: [["a.pem", (c) => c.tls.engineRest?.certificate, "a.pem"]], bad: ["a\0b"] },

@@ -23,6 +23,7 @@ import {
   sourceEndpoints,
   urlOf,
 } from "./parsers.ts";
+import { poolKeys } from "./pool-keys.ts";
 import { poolList } from "./pools.ts";
 import { publicKeys } from "./public-keys.ts";
 import { retentionKeys } from "./retention-keys.ts";
@@ -276,6 +277,7 @@ export const keys = {
   ),
   ...engineKeys,
   ...webhookKeys,
+  ...poolKeys,
   ...tlsKeys,
   LOG_LEVEL: always("Observation", "observe.log_level", "info", oneOf(logLevels), "The least severe lines to write."),
   METRICS_BIND: always(

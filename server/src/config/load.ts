@@ -131,6 +131,7 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
       allowHttp: values.WEBHOOK_ALLOW_HTTP === "1",
       allowPrivateCidrs: values.WEBHOOK_ALLOW_PRIVATE_CIDRS ?? [],
     },
+    stakePool: { address: values.STAKE_POOL, program: values.STAKE_POOL_PROGRAM },
     tls: tlsOf(values),
     metrics: { host: values.METRICS_BIND.host, port: ports.metrics },
     upstreams: {

@@ -169,6 +169,12 @@ export const programId: Parser<Address> = parser(
   (text) => parseAddress(text) ?? undefined,
 );
 
+/** The account of a stake pool. */
+export const stakePool: Parser<Address> = parser(
+  "an address: 32 bytes in base58",
+  (text) => parseAddress(text) ?? undefined,
+);
+
 /** The hash of a chain's genesis. */
 export const genesisHash: Parser<string> = parser(
   "a genesis hash: 32 bytes in base58, as getGenesisHash answers it",

@@ -4,9 +4,14 @@
  * end. Fed by its endpoints and by the chain; feeds validators, state (bundles) and the ledger (their outcomes).
  */
 
+export { Admit, type AdmitDependencies, type Incoming } from "./http/admit.ts";
+export { Answering, type EngineAnswer, type RestContext, writeFailure } from "./http/answering.ts";
+export { EngineRefusal, engineFailure } from "./http/failure.ts";
 export type { BlockFlow } from "./model/block-flow.ts";
 export { type BundleRecord, isSubmitter } from "./model/bundle.ts";
+export { type EngineChain, EngineChainError } from "./model/chain-port.ts";
 export { createEngineEvents, engineMetrics } from "./model/events.ts";
+export type { RefusalRecords } from "./model/refusal-records.ts";
 export type { Engine } from "./wiring/engine.ts";
 export { type EngineService, openEngineService } from "./wiring/engine-service.ts";
 export { upstreamChain } from "./wiring/upstream-chain.ts";

@@ -1,4 +1,6 @@
 import type { Network } from "@sluice/contract/tiers";
+import { wellKnownAddresses } from "@sluice/wire/programs";
+import { ofChain } from "./chain/statements.ts";
 import type { LedgerConnection } from "./connection.ts";
 
 /**
@@ -43,6 +45,23 @@ export interface BundleDay extends BundleFigures {
   readonly day: string;
 }
 
+/** Whose bundles, and which: `accountId` null is everyone, `mevType` null every type. */
+export interface ProfitQuestion extends Omit<BundleQuestion, "searcherId"> {
+  readonly accountId: string | null;
+}
+
+/**
+ * What bundles that landed made of the balances of their transactions' signers, in lamports: those bundles alone of
+ * which the ledger has every transaction.
+ */
+export interface BundleBalances {
+  readonly bundles: bigint;
+  /** Native and wrapped balances after less before. */
+  readonly gained: bigint;
+  readonly fees: bigint;
+  readonly tips: bigint;
+}
+
 const daysMax = 10_000;
 /** Rows of versions that wrote none are of the network that was the default one when the ledger was given its id. */
 const ofNetwork =
@@ -53,6 +72,27 @@ const figures =
   `count() AS ended, countIf(${landed}) AS landed_count, countIf(forwarded_times > 0) AS forwarded, ` +
   `sumIf(ifNull(tip_seen, 0), ${landed}) AS tips, sumIf(tip, NOT (${landed})) AS lost, ` +
   `sumIf(ifNull(compute_units, 0), ${landed}) AS units`;
+
+/** Transactions of `landed`, as the chain has them. */
+const landedTransactions =
+  "SELECT slot, transaction_index, blockhash, signature, fee, signers FROM transactions FINAL " +
+  "WHERE network = {network:String} AND slot GLOBAL IN (SELECT assumeNotNull(landed_slot) FROM landed) " +
+  `AND signature GLOBAL IN (SELECT arrayJoin(signatures) FROM landed) AND ${ofChain}`;
+/** What each of them made of its signers' balances. */
+const signersGains =
+  "SELECT slot, transaction_index, blockhash, sum(toInt128(after) - toInt128(before)) AS gained " +
+  "FROM account_changes FINAL GLOBAL INNER JOIN executed USING (slot, transaction_index, blockhash) " +
+  "WHERE network = {network:String} AND (slot, transaction_index) GLOBAL IN (SELECT slot, transaction_index FROM executed) " +
+  "AND (mint = '' AND has(signers, account) OR mint IN ({wrapped:Array(String)}) AND has(signers, owner)) " +
+  "GROUP BY slot, transaction_index, blockhash";
+const balances =
+  "SELECT toString(count()) AS bundles, toString(sum(gain)) AS gained, toString(sum(paid)) AS fees, " +
+  "toString(sum(tip)) AS tips FROM (SELECT id, any(size) AS expected, count() AS found, sum(gained) AS gain, " +
+  "sum(toInt128(fee)) AS paid, any(seen) AS tip FROM " +
+  "(SELECT id, length(signatures) AS size, toInt128(ifNull(tip_seen, 0)) AS seen, arrayJoin(signatures) AS signature " +
+  "FROM landed) AS claimed GLOBAL INNER JOIN (SELECT signature, fee, gained FROM executed " +
+  "GLOBAL LEFT JOIN gains USING (slot, transaction_index, blockhash)) AS seen_there USING (signature) " +
+  "GROUP BY id HAVING found = expected)";
 
 type FiguresRow = Record<"ended" | "landed_count" | "forwarded" | "tips" | "lost" | "units", string>;
 
@@ -84,6 +124,43 @@ export class BundleQueries {
     const end = `GROUP BY name ORDER BY name LIMIT ${daysMax}`;
     const rows = await this.#read<FiguresRow & { name: string }>(group, end, question);
     return rows.map((row) => ({ day: row.name, ...figuresOf(row) }));
+  }
+
+  /** When the first bundle of a network ended that the ledger still has; null without one. Unix milliseconds. */
+  async firstAtMs(network: Network): Promise<number | null> {
+    const [row] = await this.#connection.query<{ first: string; ended: string }>(
+      `SELECT toUnixTimestamp64Milli(min(at)) AS first, count() AS ended FROM bundle_outcomes WHERE ${ofNetwork}`,
+      { network },
+    );
+    return row === undefined || row.ended === "0" ? null : Number(row.first);
+  }
+
+  async balances({ network, fromMs, untilMs, accountId, mevType }: ProfitQuestion): Promise<BundleBalances> {
+    const conditions = [
+      ofNetwork,
+      landed,
+      "at >= fromUnixTimestamp64Milli({from:Int64})",
+      "at < fromUnixTimestamp64Milli({until:Int64})",
+      ...(accountId === null ? [] : ["account_id = {account:String}"]),
+      ...(mevType === null ? [] : ["mev_type = {mevType:String}"]),
+    ];
+    const { wrappedNativeMint, wrappedNativeMint2022 } = wellKnownAddresses;
+    const [row] = await this.#connection.query<Record<keyof BundleBalances, string>>(
+      `WITH landed AS (SELECT id, signatures, landed_slot, tip_seen FROM bundle_outcomes FINAL ` +
+        `WHERE ${conditions.join(" AND ")}), executed AS (${landedTransactions}), gains AS (${signersGains}) ${balances}`,
+      {
+        network,
+        from: fromMs,
+        until: untilMs,
+        wrapped: [wrappedNativeMint, wrappedNativeMint2022],
+        ...(accountId === null ? {} : { account: accountId }),
+        ...(mevType === null ? {} : { mevType }),
+      },
+      { do_not_merge_across_partitions_select_final: 1 },
+    );
+    if (row === undefined) throw new Error("a sum without a row");
+    const { bundles, gained, fees, tips } = row;
+    return { bundles: BigInt(bundles), gained: BigInt(gained), fees: BigInt(fees), tips: BigInt(tips) };
   }
 
   #read<Row>(

@@ -7,11 +7,13 @@ import type { StoreSchema } from "../observe/index.ts";
 import { writeArchive } from "./archive.ts";
 import { BatchNumbers, BatchWriter, batchesOf } from "./batches.ts";
 import {
+  type BundleBalances,
   type BundleDay,
   type BundleFigures,
   type BundleMevFigures,
   BundleQueries,
   type BundleQuestion,
+  type ProfitQuestion,
 } from "./bundle-queries.ts";
 import { type ChainReads, createChainReads } from "./chain/chain-reads.ts";
 import { ChainStore, type LedgerChainStore } from "./chain/store.ts";
@@ -157,6 +159,10 @@ export interface Ledger extends AsyncDisposable {
     byMevType(question: BundleQuestion): Promise<readonly BundleMevFigures[]>;
     /** UTC days in their order, those without a bundle left out; at most 10,000. */
     byDay(question: BundleQuestion): Promise<readonly BundleDay[]>;
+    /** When the first bundle of a network ended that the ledger still has, in Unix milliseconds; null without one. */
+    firstAtMs(network: Network): Promise<number | null>;
+    /** What those that landed made of the balances of their transactions' signers. */
+    balances(question: ProfitQuestion): Promise<BundleBalances>;
   };
 }
 

@@ -1,0 +1,159 @@
+import { z } from "zod";
+import { chartPeriodDefault, chartPeriods, figurePeriodDefault, figurePeriods, pnlStrategies } from "../pool.ts";
+
+/** Records of the stake pool's endpoint (spec: block engine, REST records). Amounts are in native tokens. */
+
+const amount = (description: string) => z.number().meta({ description: `${description}, in native tokens` });
+const percent = (description: string) => z.number().meta({ description: `${description}, in percent` });
+const lamports = (description: string) => z.number().meta({ description: `${description}, in lamports` });
+const share = (description: string) =>
+  z
+    .number()
+    .min(0)
+    .max(1)
+    .meta({ description: `${description}, from 0 to 1` });
+const count = (description: string) => z.int().nonnegative().meta({ description });
+
+const keysOf = <Name extends string>(of: Readonly<Record<Name, unknown>>): [Name, ...Name[]] => {
+  const [first, ...others] = Object.keys(of) as Name[];
+  if (first === undefined) throw new TypeError("an enumeration has no names");
+  return [first, ...others];
+};
+
+const text = (names: readonly string[]) => ({ error: `must be one of ${names.join(", ")}` });
+const figureNames = keysOf(figurePeriods);
+const chartNames = keysOf(chartPeriods);
+
+const figurePeriod = z.enum(figureNames, text(figureNames));
+/** The parameters of paths and queries. */
+export const overviewPath = z.object({ period: figurePeriod });
+export const chartQuery = z.object({
+  period: z.enum(chartNames, text(chartNames)).default(chartPeriodDefault),
+});
+export const pnlQuery = z.object({
+  strategy: z.enum(pnlStrategies, text(pnlStrategies)).default("all"),
+  period: figurePeriod.default(figurePeriodDefault),
+});
+
+const exchangeRate = amount("What one token of the pool is worth");
+const tvl = amount("All that the pool holds");
+const tokenSupply = z.number().meta({ description: "Tokens of the pool" });
+const validatorCount = count("Validators of the pool");
+const apyParts = {
+  apy: percent("What the pool's token gains in a year at the pace of the last epoch"),
+  baseApy: percent("The part of it that is not from tips"),
+  mevApy: percent("The part of it that is from tips"),
+};
+
+export const poolRecord = z
+  .object({ tvl, exchangeRate, validatorCount, tokenSupply, ...apyParts })
+  .meta({ id: "Pool", description: "The state of the stake pool" });
+
+export const positionRecord = z
+  .object({
+    tokenBalance: z.number().meta({ description: "Tokens of the pool that the wallet holds" }),
+    valueInNative: amount("What they are worth now"),
+    unrealizedRewards: amount("That value less what was paid for them; 0 where that is not known"),
+    apyEarned: percent("The same in a year; 0 where it is not known"),
+  })
+  .meta({ id: "Position", description: "A wallet's part of the stake pool" });
+
+export const validatorRecord = z
+  .object({
+    address: z.string().meta({ description: "The vote account" }),
+    name: z.string().meta({ description: "What the validator calls itself on the chain; empty where it does not" }),
+    stake: amount("Stake of the pool with it"),
+    apy: percent("What that stake earned in the last epoch, in a year"),
+    commission: percent("What it keeps of inflation rewards"),
+    mevScore: z
+      .number()
+      .min(0)
+      .max(100)
+      .meta({ description: "Tips that it brings to its stake beside the others: 50 is the average, 0 none" }),
+  })
+  .meta({ id: "Validator", description: "A validator of the stake pool" });
+export const validatorRecords = z.array(validatorRecord);
+
+export const overviewRecord = z
+  .object({
+    period: z.string(),
+    total_tips_earned: lamports("Tips of bundles that landed"),
+    total_bundles_landed: count("Bundles that landed"),
+    avg_tip_per_bundle: lamports("Tips of one of them"),
+    landing_rate: share("Bundles that landed, of those that ended"),
+  })
+  .meta({ id: "Overview", description: "What became of bundles in a period" });
+
+export const apyRecord = z
+  .object({
+    current_apy: apyParts.apy,
+    base_apy: apyParts.baseApy,
+    mev_apy: apyParts.mevApy,
+    apy_7d_avg: percent("The average of the epochs of the last 7 days"),
+    apy_30d_avg: percent("The average of the epochs of the last 30 days"),
+  })
+  .meta({ id: "Apy", description: "What the pool's token gains in a year" });
+
+export const exchangeRateRecord = z
+  .object({
+    rate: exchangeRate,
+    rate_change_24h: percent("Its change in a day"),
+    rate_change_7d: percent("Its change in 7 days"),
+    rate_change_30d: percent("Its change in 30 days"),
+  })
+  .meta({ id: "ExchangeRate", description: "What one token of the pool is worth, and how that changed" });
+
+export const mevBreakdownItem = z
+  .object({
+    type: z.string(),
+    bundles: count("Bundles that landed"),
+    revenue: amount("Their tips"),
+    percentage: percent("Their part of all tips"),
+  })
+  .meta({ id: "MevBreakdownItem", description: "Tips of one type of bundles" });
+export const mevBreakdown = z.array(mevBreakdownItem);
+
+export const chartPoint = z
+  .object({ timestamp: z.iso.date(), value: z.number() })
+  .meta({ id: "ChartPoint", description: "The value at the end of a day (UTC), or now for today" });
+export const chartPoints = z.array(chartPoint);
+
+export const dashboardRecord = z
+  .object({
+    tvl,
+    tvlChange24h: percent("Its change in a day"),
+    ...apyParts,
+    bundlesLanded24h: count("Bundles that landed in a day"),
+    bundlesTotal: count("Bundles that landed since the ledger has them"),
+    landingRate: share("Bundles that landed in a day, of those that ended"),
+    mevRevenue24h: amount("Tips of a day"),
+    mevRevenueTotal: amount("Tips since the ledger has them"),
+    validatorCount,
+    tokenSupply,
+    exchangeRate,
+    exchangeRateChange24h: percent("Its change in a day"),
+  })
+  .meta({ id: "Dashboard", description: "The figures of the pool and of its tips in one record" });
+
+export const pnlRecord = z
+  .object({
+    strategy: z.string(),
+    period: z.string(),
+    totalRevenue: amount("What signers of landed bundles gained before fees and tips"),
+    totalCost: amount("Fees and tips"),
+    netProfit: amount("Revenue less cost"),
+    bundleCount: count("Bundles that landed and whose transactions the ledger has"),
+    avgProfitPerBundle: amount("Net profit of one of them"),
+  })
+  .meta({ id: "Pnl", description: "Profit and loss of the key's account; of everybody with the permission admin" });
+
+export type PoolBody = z.output<typeof poolRecord>;
+export type PositionBody = z.output<typeof positionRecord>;
+export type ValidatorBody = z.output<typeof validatorRecord>;
+export type OverviewBody = z.output<typeof overviewRecord>;
+export type ApyBody = z.output<typeof apyRecord>;
+export type ExchangeRateBody = z.output<typeof exchangeRateRecord>;
+export type MevBreakdownBody = z.output<typeof mevBreakdown>;
+export type ChartBody = z.output<typeof chartPoints>;
+export type DashboardBody = z.output<typeof dashboardRecord>;
+export type PnlBody = z.output<typeof pnlRecord>;

@@ -1,0 +1,296 @@
+import { mevTypes } from "@sluice/contract/engine";
+import { mevBreakdownNames } from "@sluice/contract/pool";
+import type { PoolValidator } from "@sluice/wire/accounts/validator-list";
+import type { Address } from "@sluice/wire/identifiers";
+import type { BundleBalances, BundleFigures, BundleMevFigures } from "../ledger/index.ts";
+import {
+  type ApyParts,
+  afterFee,
+  annualPercent,
+  apyOf,
+  exchangeRate,
+  fraction,
+  growth,
+  mevScore,
+  noApy,
+  type PoolHoldings,
+  percentPlaces,
+  poolTips,
+  profitOf,
+  ratePlaces,
+  sharesPercent,
+  stakersTips,
+  type ValidatorTips,
+} from "./arithmetic.ts";
+import { type Decimal, decimalOf, divide, native, type PoolRecord, zeroOf } from "./decimal.ts";
+import type { EpochFacts, PoolSnapshot, ValidatorEpoch } from "./snapshot.ts";
+
+/** A validator's figures. */
+export interface ValidatorFigures {
+  readonly address: Address;
+  readonly name: string;
+  /** Lamports of the pool with it, those on their way to and from it included. */
+  readonly stake: bigint;
+  readonly apy: Decimal;
+  readonly commission: Decimal;
+  readonly mevScore: Decimal;
+}
+
+/** The figures of a pool at one moment. */
+export interface PoolFigures {
+  readonly holdings: PoolHoldings;
+  readonly decimals: number;
+  readonly rate: Decimal;
+  readonly apy: ApyParts;
+  /** Lamports of tips for the pool in the epoch that was counted last, before its fee. */
+  readonly tips: bigint;
+  readonly validators: readonly ValidatorFigures[];
+}
+
+const commissionPlaces = 2;
+
+/** Figures while there is no pool: nothing is known, and what is not known is 0. */
+export const noPool: PoolFigures = {
+  holdings: { lamports: 0n, tokens: 0n },
+  decimals: 0,
+  rate: zeroOf(ratePlaces),
+  apy: noApy,
+  tips: 0n,
+  validators: [],
+};
+
+export const stakeOf = ({ activeStakeLamports, transientStakeLamports }: PoolValidator): bigint =>
+  activeStakeLamports + transientStakeLamports;
+
+const tipsInput = (entry: PoolValidator, facts: ValidatorEpoch): ValidatorTips => ({
+  tips: facts.tips,
+  commissionBasisPoints: facts.tipCommissionBasisPoints,
+  poolStake: entry.activeStakeLamports,
+  totalStake: facts.totalStake,
+});
+
+/** What the pool held as its last update found it. */
+export const holdingsOf = ({ pool }: PoolSnapshot): PoolHoldings => ({
+  lamports: pool.totalLamports,
+  tokens: pool.poolTokenSupply,
+});
+
+/** What it held before that update. */
+export const holdingsBefore = ({ pool }: PoolSnapshot): PoolHoldings => ({
+  lamports: pool.lastEpochTotalLamports,
+  tokens: pool.lastEpochPoolTokenSupply,
+});
+
+/** Lamports of tips that the epoch brought to the pool, before the pool's own fee. */
+export function tipsOfPool({ validators }: PoolSnapshot, facts: EpochFacts): bigint {
+  return validators.reduce((sum, entry) => {
+    const of = facts.validators.get(entry.voteAccount);
+    return of === undefined ? sum : sum + poolTips(tipsInput(entry, of));
+  }, 0n);
+}
+
+function apyOfPool(snapshot: PoolSnapshot, facts: EpochFacts, tips: bigint): ApyParts {
+  const before = holdingsBefore(snapshot);
+  const byTips = fraction(afterFee(tips, snapshot.pool.epochFee), before.lamports);
+  // Without the holdings of before nothing is known of the epoch, tips included.
+  if (before.lamports === 0n || before.tokens === 0n) return noApy;
+  return apyOf(growth(before, holdingsOf(snapshot)), byTips, facts.length.seconds);
+}
+
+function validatorFigures(
+  snapshot: PoolSnapshot,
+  facts: EpochFacts | null,
+  names: ReadonlyMap<string, string>,
+): readonly ValidatorFigures[] {
+  const known = snapshot.validators.map((entry) => ({ entry, of: facts?.validators.get(entry.voteAccount) ?? null }));
+  const all = known.reduce(
+    (sum, { entry, of }) =>
+      of === null ? sum : { tips: sum.tips + stakersTips(tipsInput(entry, of)), stake: sum.stake + of.totalStake },
+    { tips: 0n, stake: 0n },
+  );
+  return known.map(({ entry, of }) => {
+    const own = of === null ? null : { tips: stakersTips(tipsInput(entry, of)), stake: of.totalStake };
+    const earned =
+      of === null || of.inflation === null || facts === null
+        ? zeroOf(percentPlaces)
+        : annualPercent(
+            fraction(of.inflation.paid + poolTips(tipsInput(entry, of)), of.inflation.before),
+            facts.length.seconds,
+          );
+    return {
+      address: entry.voteAccount,
+      name: of?.identity === null || of === null ? "" : (names.get(of.identity) ?? ""),
+      stake: stakeOf(entry),
+      apy: earned,
+      commission: { units: BigInt(of?.commissionBasisPoints ?? 0), places: commissionPlaces },
+      mevScore: own === null ? zeroOf(commissionPlaces) : mevScore(own, all),
+    };
+  });
+}
+
+/** Computes a pool's figures. `names` has what validators call themselves, by identity. */
+export function poolFigures(
+  snapshot: PoolSnapshot,
+  facts: EpochFacts | null,
+  names: ReadonlyMap<string, string>,
+): PoolFigures {
+  const holdings = holdingsOf(snapshot);
+  const tips = facts === null ? 0n : tipsOfPool(snapshot, facts);
+  return {
+    holdings,
+    decimals: snapshot.decimals,
+    rate: exchangeRate(holdings, snapshot.decimals),
+    apy: facts === null ? noApy : apyOfPool(snapshot, facts, tips),
+    tips,
+    validators: validatorFigures(snapshot, facts, names),
+  };
+}
+
+const apyMembers = ({ total, base, mev }: ApyParts) => ({ apy: total, baseApy: base, mevApy: mev });
+const supplyOf = ({ holdings, decimals }: PoolFigures): Decimal => ({ units: holdings.tokens, places: decimals });
+
+export const poolRecordOf = (figures: PoolFigures): PoolRecord => ({
+  tvl: native(figures.holdings.lamports),
+  exchangeRate: figures.rate,
+  apy: figures.apy.total,
+  validatorCount: figures.validators.length,
+  tokenSupply: supplyOf(figures),
+  baseApy: figures.apy.base,
+  mevApy: figures.apy.mev,
+});
+
+export const validatorRecordOf = (validator: ValidatorFigures): PoolRecord => ({
+  address: validator.address,
+  name: validator.name,
+  stake: native(validator.stake),
+  apy: validator.apy,
+  commission: validator.commission,
+  mevScore: validator.mevScore,
+});
+
+/** What was paid for tokens that a wallet holds. */
+export interface PositionBasis {
+  readonly lamports: bigint;
+  /** Since when they are held, weighted by what was paid. */
+  readonly heldSeconds: number;
+}
+
+export function positionRecordOf(figures: PoolFigures, tokens: bigint, basis: PositionBasis | null): PoolRecord {
+  const { lamports, tokens: supply } = figures.holdings;
+  // Rounded down, as the pool's program pays out.
+  const value = supply === 0n ? 0n : (tokens * lamports) / supply;
+  const rewards = basis === null ? 0n : value - basis.lamports;
+  return {
+    tokenBalance: { units: tokens, places: figures.decimals },
+    valueInNative: native(value),
+    unrealizedRewards: native(rewards),
+    apyEarned:
+      basis === null || basis.lamports === 0n
+        ? zeroOf(percentPlaces)
+        : annualPercent(fraction(rewards, basis.lamports), basis.heldSeconds),
+  };
+}
+
+const landingRatePlaces = 6;
+
+const landingRate = ({ landed, ended }: BundleFigures): Decimal =>
+  decimalOf(ended === 0 ? 0 : landed / ended, landingRatePlaces);
+
+export const overviewRecordOf = (period: string, figures: BundleFigures): PoolRecord => ({
+  period,
+  total_tips_earned: figures.tips,
+  total_bundles_landed: figures.landed,
+  avg_tip_per_bundle: divide(figures.tips, BigInt(figures.landed)),
+  landing_rate: landingRate(figures),
+});
+
+/** All types, those without a bundle too. */
+export function breakdownRecordsOf(figures: readonly BundleMevFigures[]): readonly PoolRecord[] {
+  const tips = mevTypes.map((type) => figures.find(({ mevType }) => mevType === type)?.tips ?? 0n);
+  const shares = sharesPercent(tips);
+  return mevTypes.map((type, index) => ({
+    type: mevBreakdownNames[type],
+    bundles: figures.find(({ mevType }) => mevType === type)?.landed ?? 0,
+    revenue: native(tips[index] ?? 0n),
+    percentage: shares[index] ?? zeroOf(0),
+  }));
+}
+
+/** How figures changed, in percent. */
+export interface PoolChanges {
+  readonly tvl24h: Decimal;
+  readonly rate24h: Decimal;
+  readonly rate7d: Decimal;
+  readonly rate30d: Decimal;
+}
+
+export const noChanges: PoolChanges = {
+  tvl24h: zeroOf(percentPlaces),
+  rate24h: zeroOf(percentPlaces),
+  rate7d: zeroOf(percentPlaces),
+  rate30d: zeroOf(percentPlaces),
+};
+
+export const exchangeRateRecordOf = ({ rate }: PoolFigures, changes: PoolChanges): PoolRecord => ({
+  rate,
+  rate_change_24h: changes.rate24h,
+  rate_change_7d: changes.rate7d,
+  rate_change_30d: changes.rate30d,
+});
+
+/** Averages of epochs, in percent. */
+export interface ApyAverages {
+  readonly days7: Decimal;
+  readonly days30: Decimal;
+}
+
+export const noAverages: ApyAverages = { days7: zeroOf(percentPlaces), days30: zeroOf(percentPlaces) };
+
+export const apyRecordOf = ({ apy }: PoolFigures, averages: ApyAverages): PoolRecord => ({
+  current_apy: apy.total,
+  base_apy: apy.base,
+  mev_apy: apy.mev,
+  apy_7d_avg: averages.days7,
+  apy_30d_avg: averages.days30,
+});
+
+/** What the ledger has of bundles: of the last day, and of all time. */
+export interface BundleTotals {
+  readonly day: BundleFigures;
+  readonly all: BundleFigures;
+}
+
+export const dashboardRecordOf = (
+  figures: PoolFigures,
+  changes: PoolChanges,
+  { day, all }: BundleTotals,
+): PoolRecord => ({
+  tvl: native(figures.holdings.lamports),
+  tvlChange24h: changes.tvl24h,
+  ...apyMembers(figures.apy),
+  bundlesLanded24h: day.landed,
+  bundlesTotal: all.landed,
+  landingRate: landingRate(day),
+  mevRevenue24h: native(day.tips),
+  mevRevenueTotal: native(all.tips),
+  validatorCount: figures.validators.length,
+  tokenSupply: supplyOf(figures),
+  exchangeRate: figures.rate,
+  exchangeRateChange24h: changes.rate24h,
+});
+
+export function pnlRecordOf(
+  asked: { readonly strategy: string; readonly period: string },
+  profits: BundleBalances,
+): PoolRecord {
+  const { revenue, cost, net, average } = profitOf(profits);
+  return {
+    strategy: asked.strategy,
+    period: asked.period,
+    totalRevenue: native(revenue),
+    totalCost: native(cost),
+    netProfit: native(net),
+    bundleCount: profits.bundles,
+    avgProfitPerBundle: native(average),
+  };
+}

@@ -1,0 +1,24 @@
+import type { PoolEvents } from "../events.ts";
+
+/** Events of the room, as they were told. */
+export class RecordedEvents implements PoolEvents {
+  readonly failures: [string, unknown][] = [];
+  readonly readings: string[] = [];
+  readonly slots: bigint[] = [];
+
+  readonly internalError = (where: string, error: unknown): void => {
+    this.failures.push([where, error]);
+  };
+
+  read(what: string): void {
+    this.readings.push(what);
+  }
+
+  readingFailed(what: string, error: unknown): void {
+    this.failures.push([what, error]);
+  }
+
+  poolRead({ slot }: { readonly slot: bigint }): void {
+    this.slots.push(slot);
+  }
+}
