@@ -2,7 +2,7 @@ import type { MevType } from "./engine.ts";
 
 /** The vocabulary of the stake pool's figures. */
 
-/** Periods of overviews and of profit and loss, in milliseconds; the second is taken where none is named. */
+/** Periods of overviews and of profit and loss, in milliseconds. */
 export const figurePeriods = {
   "1h": 3_600_000,
   "24h": 86_400_000,
@@ -10,6 +10,7 @@ export const figurePeriods = {
   "30d": 30 * 86_400_000,
 } as const;
 export type FigurePeriod = keyof typeof figurePeriods;
+/** The period where none is named. */
 export const figurePeriodDefault: FigurePeriod = "24h";
 
 /** Periods of charts in milliseconds; null is all that there is. */
@@ -21,6 +22,7 @@ export const chartPeriods = {
   all: null,
 } as const;
 export type ChartPeriod = keyof typeof chartPeriods;
+/** The period of a chart where none is named. */
 export const chartPeriodDefault: ChartPeriod = "30d";
 
 /** Strategies of profit and loss: what bundles claim to do, and all of them. */

@@ -146,7 +146,7 @@ test("every route of administration, history, SQL, the oracle and the console is
     "POST /api/v1/console/session",
   ]);
   expect(routesOf("resolver")).toEqual(["GET /resolve/{name}", "GET /version", "GET /health"]);
-  expect(routesOf("engine")).toHaveLength(10);
+  expect(routesOf("engine")).toHaveLength(21);
 });
 
 test("the page shows every operation, needs no other file and no script, and links to each description", () => {

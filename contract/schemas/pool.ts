@@ -25,11 +25,13 @@ const figureNames = keysOf(figurePeriods);
 const chartNames = keysOf(chartPeriods);
 
 const figurePeriod = z.enum(figureNames, text(figureNames));
-/** The parameters of paths and queries. */
+/** The parameter of an overview. */
 export const overviewPath = z.object({ period: figurePeriod });
+/** The query of a chart. */
 export const chartQuery = z.object({
   period: z.enum(chartNames, text(chartNames)).default(chartPeriodDefault),
 });
+/** The query of profit and loss. */
 export const pnlQuery = z.object({
   strategy: z.enum(pnlStrategies, text(pnlStrategies)).default("all"),
   period: figurePeriod.default(figurePeriodDefault),
@@ -72,6 +74,7 @@ export const validatorRecord = z
       .meta({ description: "Tips that it brings to its stake beside the others: 50 is the average, 0 none" }),
   })
   .meta({ id: "Validator", description: "A validator of the stake pool" });
+/** The answer of GET /api/v1/validators. */
 export const validatorRecords = z.array(validatorRecord);
 
 export const overviewRecord = z
@@ -111,11 +114,13 @@ export const mevBreakdownItem = z
     percentage: percent("Their part of all tips"),
   })
   .meta({ id: "MevBreakdownItem", description: "Tips of one type of bundles" });
+/** The answer of GET /api/v1/mev/breakdown. */
 export const mevBreakdown = z.array(mevBreakdownItem);
 
 export const chartPoint = z
   .object({ timestamp: z.iso.date(), value: z.number() })
   .meta({ id: "ChartPoint", description: "The value at the end of a day (UTC), or now for today" });
+/** The answer of a chart, in the order of days. */
 export const chartPoints = z.array(chartPoint);
 
 export const dashboardRecord = z
@@ -146,14 +151,3 @@ export const pnlRecord = z
     avgProfitPerBundle: amount("Net profit of one of them"),
   })
   .meta({ id: "Pnl", description: "Profit and loss of the key's account; of everybody with the permission admin" });
-
-export type PoolBody = z.output<typeof poolRecord>;
-export type PositionBody = z.output<typeof positionRecord>;
-export type ValidatorBody = z.output<typeof validatorRecord>;
-export type OverviewBody = z.output<typeof overviewRecord>;
-export type ApyBody = z.output<typeof apyRecord>;
-export type ExchangeRateBody = z.output<typeof exchangeRateRecord>;
-export type MevBreakdownBody = z.output<typeof mevBreakdown>;
-export type ChartBody = z.output<typeof chartPoints>;
-export type DashboardBody = z.output<typeof dashboardRecord>;
-export type PnlBody = z.output<typeof pnlRecord>;

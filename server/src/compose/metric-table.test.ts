@@ -26,6 +26,7 @@ import {
   serverMetrics,
 } from "../observe/index.ts";
 import { createOracleEvents, oracleMetrics } from "../oracle/index.ts";
+import { createPoolEvents, poolMetrics } from "../pool/index.ts";
 import { createRpcEvents, rpcMetrics } from "../rpc/index.ts";
 import { createStateEvents, stateMetrics } from "../state/index.ts";
 import {
@@ -74,6 +75,7 @@ const rooms: Record<string, { readonly metrics: object; readonly create: (observ
     create: (observe) => createOracleEvents(observe, { requestServed: () => {}, requestRefused: () => {} }),
   },
   engine: { metrics: engineMetrics, create: createEngineEvents },
+  pool: { metrics: poolMetrics, create: createPoolEvents },
 };
 
 function observed() {
@@ -107,6 +109,7 @@ function observed() {
     ...createNamesEvents(observe),
     ...createAnalyticsEvents(observe),
     ...createEngineEvents(observe),
+    ...createPoolEvents(observe),
   };
   return { metrics, events, lines };
 }

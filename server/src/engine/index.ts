@@ -5,7 +5,7 @@
  */
 
 export { Admit, type AdmitDependencies, type Incoming } from "./http/admit.ts";
-export { Answering, type EngineAnswer, type RestContext, writeFailure } from "./http/answering.ts";
+export { Answering, type RestContext, writeFailure } from "./http/answering.ts";
 export { EngineRefusal, engineFailure } from "./http/failure.ts";
 export type { BlockFlow } from "./model/block-flow.ts";
 export { type BundleRecord, isSubmitter } from "./model/bundle.ts";

@@ -4,7 +4,7 @@ import { type ChainValue, memberOf } from "../chain/index.ts";
 import type { EngineChain } from "../engine/index.ts";
 
 /** The reads that the pool's figures are made of. */
-export type PoolChain = Pick<EngineChain, "read">;
+export type StakePoolChain = Pick<EngineChain, "read">;
 
 /** An account as a node gave it. */
 export interface ReadAccount {
@@ -46,7 +46,7 @@ function accountOf(value: ChainValue): ReadAccount | null {
 
 /** Reads accounts at one slot. */
 export async function readAccounts(
-  chain: PoolChain,
+  chain: StakePoolChain,
   addresses: readonly Address[],
   slice: DataSlice | null = null,
 ): Promise<ReadAccounts> {
@@ -66,7 +66,7 @@ export async function readAccounts(
 
 /** The same for any number of accounts, whose groups may be of different slots. */
 export async function readAllAccounts(
-  chain: PoolChain,
+  chain: StakePoolChain,
   addresses: readonly Address[],
   slice: DataSlice | null = null,
 ): Promise<readonly (ReadAccount | null)[]> {

@@ -17,11 +17,11 @@ import {
   sharesPercent,
   stakersTips,
 } from "./arithmetic.ts";
-import { type Decimal, decimalText } from "./decimal.ts";
+import { decimalText, type ExactDecimal } from "./decimal.ts";
 
 const lamports = fc.bigInt({ min: 0n, max: 600_000_000_000_000_000n });
 const positive = fc.bigInt({ min: 1n, max: 600_000_000_000_000_000n });
-const text = (of: Decimal) => decimalText(of);
+const text = (of: ExactDecimal) => decimalText(of);
 
 describe("the exchange rate", () => {
   test("is lamports for each token, in the native token's and the mint's own units", () => {

@@ -1,6 +1,15 @@
 import type { PoolFee } from "@sluice/wire/accounts/stake-pool";
 import type { BundleBalances } from "../ledger/index.ts";
-import { changePercent, type Decimal, decimalOf, divide, nativePlaces, ratio, subtract, zeroOf } from "./decimal.ts";
+import {
+  changePercent,
+  decimalOf,
+  divide,
+  type ExactDecimal,
+  nativePlaces,
+  ratio,
+  subtract,
+  zeroOf,
+} from "./decimal.ts";
 
 /**
  * The arithmetic of the pool's figures (docs/decisions/0079): whole numbers in, decimals out, nothing read from
@@ -21,7 +30,7 @@ export interface PoolHoldings {
 }
 
 /** Native tokens for one token of the pool; 1 while there is no token, as the pool's program mints them then. */
-export function exchangeRate({ lamports, tokens }: PoolHoldings, decimals: number): Decimal {
+export function exchangeRate({ lamports, tokens }: PoolHoldings, decimals: number): ExactDecimal {
   if (tokens === 0n) return { units: 10n ** BigInt(ratePlaces), places: ratePlaces };
   return ratio(lamports * 10n ** BigInt(decimals), tokens * 10n ** BigInt(nativePlaces), ratePlaces);
 }
@@ -34,7 +43,7 @@ export function growth(before: PoolHoldings, after: PoolHoldings): number {
 }
 
 /** The change of the rate over a period in percent; 0 where either has no rate. */
-export function rateChangePercent(before: PoolHoldings, after: PoolHoldings): Decimal {
+export function rateChangePercent(before: PoolHoldings, after: PoolHoldings): ExactDecimal {
   if (before.lamports === 0n || before.tokens === 0n || after.tokens === 0n) return zeroOf(percentPlaces);
   return changePercent(before.lamports * after.tokens, after.lamports * before.tokens, percentPlaces);
 }
@@ -50,7 +59,7 @@ export const fraction = (numerator: bigint, denominator: bigint): number =>
  * What a growth in one period makes in a year, in percent: `(1 + growth)^periods - 1`. By the logarithm of `1 + x`, so
  * that the growth of an epoch, which is small, keeps its digits.
  */
-export function annualPercent(grown: number, periodSeconds: number): Decimal {
+export function annualPercent(grown: number, periodSeconds: number): ExactDecimal {
   if (!(periodSeconds > 0) || !(grown > -1)) return zeroOf(percentPlaces);
   const percent = 100 * Math.expm1((secondsPerYear / periodSeconds) * Math.log1p(grown));
   return decimalOf(Math.max(-100, Math.min(apyPercentMax, percent)), percentPlaces);
@@ -58,9 +67,9 @@ export function annualPercent(grown: number, periodSeconds: number): Decimal {
 
 /** A yearly rate and its parts, in percent: `total` is `base` and `mev` added, exactly. */
 export interface ApyParts {
-  readonly total: Decimal;
-  readonly base: Decimal;
-  readonly mev: Decimal;
+  readonly total: ExactDecimal;
+  readonly base: ExactDecimal;
+  readonly mev: ExactDecimal;
 }
 
 export const noApy: ApyParts = {
@@ -79,7 +88,7 @@ export function apyOf(grown: number, byTips: number, periodSeconds: number): Apy
 /** The plain average of rates of several epochs, each part of its own; base is what is left of the total. */
 export function averageApy(parts: readonly ApyParts[]): ApyParts {
   if (parts.length === 0) return noApy;
-  const average = (part: (of: ApyParts) => Decimal): Decimal => ({
+  const average = (part: (of: ApyParts) => ExactDecimal): ExactDecimal => ({
     units: divide(
       parts.reduce((sum, each) => sum + part(each).units, 0n),
       BigInt(parts.length),
@@ -133,7 +142,7 @@ const scorePlaces = 2;
 export function mevScore(
   own: { readonly tips: bigint; readonly stake: bigint },
   all: { readonly tips: bigint; readonly stake: bigint },
-): Decimal {
+): ExactDecimal {
   if (own.tips === 0n || own.stake === 0n || all.stake === 0n) return zeroOf(scorePlaces);
   const mine = own.tips * all.stake;
   return ratio(100n * mine, mine + all.tips * own.stake, scorePlaces);
@@ -146,7 +155,7 @@ const wholeShare = 100n * 10n ** BigInt(sharePlaces);
  * Each amount's percentage of the sum with two places. They add up to 100 exactly: what rounding down leaves goes to
  * the largest remainders, of equal ones to the first. All are 0 where the sum is.
  */
-export function sharesPercent(amounts: readonly bigint[]): readonly Decimal[] {
+export function sharesPercent(amounts: readonly bigint[]): readonly ExactDecimal[] {
   const sum = amounts.reduce((total, amount) => total + amount, 0n);
   if (sum === 0n) return amounts.map(() => zeroOf(sharePlaces));
   const units = amounts.map((amount) => (amount * wholeShare) / sum);

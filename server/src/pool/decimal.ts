@@ -2,7 +2,7 @@
  * A number of `units` of 10^-places. Figures are computed from whole numbers and written with all of their digits: a
  * double holds lamports exactly only up to nine million native tokens.
  */
-export interface Decimal {
+export interface ExactDecimal {
   readonly units: bigint;
   readonly places: number;
 }
@@ -10,10 +10,10 @@ export interface Decimal {
 /** Places of the native token: a lamport is 10^-9 of it. */
 export const nativePlaces = 9;
 
-export const zeroOf = (places: number): Decimal => ({ units: 0n, places });
+export const zeroOf = (places: number): ExactDecimal => ({ units: 0n, places });
 
 /** Lamports in native tokens. */
-export const native = (lamports: bigint): Decimal => ({ units: lamports, places: nativePlaces });
+export const native = (lamports: bigint): ExactDecimal => ({ units: lamports, places: nativePlaces });
 
 /** `numerator / denominator`, rounded half away from zero; 0 where the denominator is 0. */
 export function divide(numerator: bigint, denominator: bigint): bigint {
@@ -27,29 +27,29 @@ export function divide(numerator: bigint, denominator: bigint): bigint {
 const absolute = (value: bigint): bigint => (value < 0n ? -value : value);
 
 /** A ratio with so many places, rounded half away from zero; 0 where the denominator is 0. */
-export const ratio = (numerator: bigint, denominator: bigint, places: number): Decimal => ({
+export const ratio = (numerator: bigint, denominator: bigint, places: number): ExactDecimal => ({
   units: divide(numerator * 10n ** BigInt(places), denominator),
   places,
 });
 
 /** How much greater `to` is than `from`, in percent; 0 where `from` is 0. */
-export const changePercent = (from: bigint, to: bigint, places: number): Decimal =>
+export const changePercent = (from: bigint, to: bigint, places: number): ExactDecimal =>
   from === 0n ? zeroOf(places) : ratio((to - from) * 100n, from, places);
 
 /** A double with so many places; 0 where it is not finite. */
-export function decimalOf(value: number, places: number): Decimal {
+export function decimalOf(value: number, places: number): ExactDecimal {
   if (!Number.isFinite(value)) return zeroOf(places);
   return { units: BigInt(Math.round(value * 10 ** places)), places };
 }
 
 /** `one - other`, both of the same places. */
-export function subtract(one: Decimal, other: Decimal): Decimal {
+export function subtract(one: ExactDecimal, other: ExactDecimal): ExactDecimal {
   if (one.places !== other.places) throw new RangeError("decimals of different places are not subtracted");
   return { units: one.units - other.units, places: one.places };
 }
 
 /** The digits of a decimal as JSON has them, without zeros at the end. */
-export function decimalText({ units, places }: Decimal): string {
+export function decimalText({ units, places }: ExactDecimal): string {
   const digits = absolute(units)
     .toString()
     .padStart(places + 1, "0");
@@ -59,7 +59,7 @@ export function decimalText({ units, places }: Decimal): string {
 }
 
 /** A flat record as the endpoint answers it. */
-export type PoolRecord = Readonly<Record<string, Decimal | bigint | number | string>>;
+export type PoolRecord = Readonly<Record<string, ExactDecimal | bigint | number | string>>;
 
 function memberText(value: PoolRecord[string]): string {
   if (typeof value === "bigint") return value.toString();

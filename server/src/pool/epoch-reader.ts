@@ -9,7 +9,7 @@ import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
 import { type ChainValue, memberOf } from "../chain/index.ts";
 import { EngineChainError } from "../engine/index.ts";
-import { groupsOf, malformedAnswer, type PoolChain, readAllAccounts } from "./account-reads.ts";
+import { groupsOf, malformedAnswer, readAllAccounts, type StakePoolChain } from "./account-reads.ts";
 import type { EpochFacts, EpochLength, PoolSnapshot, ValidatorEpoch } from "./snapshot.ts";
 
 const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash("sha256").update(bytes).digest());
@@ -33,12 +33,12 @@ interface DerivedAddresses {
 
 /** Reads what an epoch that has ended brought to a pool and its validators. */
 export class EpochReader {
-  readonly #chain: PoolChain;
+  readonly #chain: StakePoolChain;
   readonly #tipProgram = bytesOf(tipPrograms.distribution);
   /** Of the epoch that was read last: deriving takes longer than reading. */
   #derived: { readonly epoch: bigint; readonly of: Map<Address, DerivedAddresses> } | null = null;
 
-  constructor(chain: PoolChain) {
+  constructor(chain: StakePoolChain) {
     this.#chain = chain;
   }
 

@@ -11,18 +11,18 @@ export const poolMetrics = {
 } as const;
 
 /** What is read: the pool itself, what an epoch brought it, what validators call themselves. */
-export type PoolReading = "pool" | "epoch" | "names";
+export type StakePoolReading = "pool" | "epoch" | "names";
 
 /** What the room tells of itself. */
-export interface PoolEvents extends Pick<ErrorEvents, "internalError"> {
-  read(what: PoolReading, durationMs: number): void;
+export interface StakePoolEvents extends Pick<ErrorEvents, "internalError"> {
+  read(what: StakePoolReading, durationMs: number): void;
   /** Nodes or the ledger did not answer, or the accounts are not those of a pool; older figures are served. */
   readingFailed(what: string, error: unknown): void;
   poolRead(facts: { readonly slot: bigint; readonly validators: number }): void;
 }
 
 /** Registers the metrics of the stake pool and gives the functions that feed them. */
-export function createPoolEvents(observe: Observe): PoolEvents {
+export function createPoolEvents(observe: Observe): StakePoolEvents {
   const families = observe.metrics.register(poolMetrics);
   return {
     ...createErrorEvents(observe),

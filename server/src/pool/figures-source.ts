@@ -1,8 +1,8 @@
 import type { Clock } from "@sluice/lib";
-import type { PoolChain } from "./account-reads.ts";
+import type { StakePoolChain } from "./account-reads.ts";
 import { EpochReader } from "./epoch-reader.ts";
-import type { PoolEvents, PoolReading } from "./events.ts";
-import { noPool, type PoolFigures, poolFigures } from "./figures.ts";
+import type { StakePoolEvents, StakePoolReading } from "./events.ts";
+import { noPool, poolFigures, type StakePoolFigures } from "./figures.ts";
 import { type PoolIdentity, PoolReader } from "./pool-reader.ts";
 import type { EpochFacts, PoolSnapshot } from "./snapshot.ts";
 import { readValidatorNames } from "./validator-names.ts";
@@ -12,14 +12,14 @@ const epochKeptMs = 600_000;
 const namesKeptMs = 3_600_000;
 
 export interface FiguresSourceDependencies {
-  readonly chain: PoolChain;
+  readonly chain: StakePoolChain;
   readonly clock: Clock;
-  readonly events: Pick<PoolEvents, "read" | "readingFailed" | "poolRead">;
+  readonly events: Pick<StakePoolEvents, "read" | "readingFailed" | "poolRead">;
 }
 
 /** A pool's figures with what they were computed from; without a pool all of it is null and the figures are 0. */
 export interface ReadFigures {
-  readonly figures: PoolFigures;
+  readonly figures: StakePoolFigures;
   readonly snapshot: PoolSnapshot | null;
   readonly facts: EpochFacts | null;
 }
@@ -79,7 +79,7 @@ export class FiguresSource {
     return names;
   }
 
-  async #timed<T>(what: PoolReading, read: () => Promise<T>): Promise<T> {
+  async #timed<T>(what: StakePoolReading, read: () => Promise<T>): Promise<T> {
     const { clock, events } = this.#dependencies;
     const atMs = clock.monotonic();
     const value = await read();

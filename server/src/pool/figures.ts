@@ -22,7 +22,7 @@ import {
   stakersTips,
   type ValidatorTips,
 } from "./arithmetic.ts";
-import { type Decimal, decimalOf, divide, native, type PoolRecord, zeroOf } from "./decimal.ts";
+import { decimalOf, divide, type ExactDecimal, native, type PoolRecord, zeroOf } from "./decimal.ts";
 import type { EpochFacts, PoolSnapshot, ValidatorEpoch } from "./snapshot.ts";
 
 /** A validator's figures. */
@@ -31,16 +31,16 @@ export interface ValidatorFigures {
   readonly name: string;
   /** Lamports of the pool with it, those on their way to and from it included. */
   readonly stake: bigint;
-  readonly apy: Decimal;
-  readonly commission: Decimal;
-  readonly mevScore: Decimal;
+  readonly apy: ExactDecimal;
+  readonly commission: ExactDecimal;
+  readonly mevScore: ExactDecimal;
 }
 
 /** The figures of a pool at one moment. */
-export interface PoolFigures {
+export interface StakePoolFigures {
   readonly holdings: PoolHoldings;
   readonly decimals: number;
-  readonly rate: Decimal;
+  readonly rate: ExactDecimal;
   readonly apy: ApyParts;
   /** Lamports of tips for the pool in the epoch that was counted last, before its fee. */
   readonly tips: bigint;
@@ -50,7 +50,7 @@ export interface PoolFigures {
 const commissionPlaces = 2;
 
 /** Figures while there is no pool: nothing is known, and what is not known is 0. */
-export const noPool: PoolFigures = {
+export const noPool: StakePoolFigures = {
   holdings: { lamports: 0n, tokens: 0n },
   decimals: 0,
   rate: zeroOf(ratePlaces),
@@ -133,7 +133,7 @@ export function poolFigures(
   snapshot: PoolSnapshot,
   facts: EpochFacts | null,
   names: ReadonlyMap<string, string>,
-): PoolFigures {
+): StakePoolFigures {
   const holdings = holdingsOf(snapshot);
   const tips = facts === null ? 0n : tipsOfPool(snapshot, facts);
   return {
@@ -147,9 +147,12 @@ export function poolFigures(
 }
 
 const apyMembers = ({ total, base, mev }: ApyParts) => ({ apy: total, baseApy: base, mevApy: mev });
-const supplyOf = ({ holdings, decimals }: PoolFigures): Decimal => ({ units: holdings.tokens, places: decimals });
+const supplyOf = ({ holdings, decimals }: StakePoolFigures): ExactDecimal => ({
+  units: holdings.tokens,
+  places: decimals,
+});
 
-export const poolRecordOf = (figures: PoolFigures): PoolRecord => ({
+export const poolRecordOf = (figures: StakePoolFigures): PoolRecord => ({
   tvl: native(figures.holdings.lamports),
   exchangeRate: figures.rate,
   apy: figures.apy.total,
@@ -175,7 +178,7 @@ export interface PositionBasis {
   readonly heldSeconds: number;
 }
 
-export function positionRecordOf(figures: PoolFigures, tokens: bigint, basis: PositionBasis | null): PoolRecord {
+export function positionRecordOf(figures: StakePoolFigures, tokens: bigint, basis: PositionBasis | null): PoolRecord {
   const { lamports, tokens: supply } = figures.holdings;
   // Rounded down, as the pool's program pays out.
   const value = supply === 0n ? 0n : (tokens * lamports) / supply;
@@ -193,7 +196,7 @@ export function positionRecordOf(figures: PoolFigures, tokens: bigint, basis: Po
 
 const landingRatePlaces = 6;
 
-const landingRate = ({ landed, ended }: BundleFigures): Decimal =>
+const landingRate = ({ landed, ended }: BundleFigures): ExactDecimal =>
   decimalOf(ended === 0 ? 0 : landed / ended, landingRatePlaces);
 
 export const overviewRecordOf = (period: string, figures: BundleFigures): PoolRecord => ({
@@ -218,10 +221,10 @@ export function breakdownRecordsOf(figures: readonly BundleMevFigures[]): readon
 
 /** How figures changed, in percent. */
 export interface PoolChanges {
-  readonly tvl24h: Decimal;
-  readonly rate24h: Decimal;
-  readonly rate7d: Decimal;
-  readonly rate30d: Decimal;
+  readonly tvl24h: ExactDecimal;
+  readonly rate24h: ExactDecimal;
+  readonly rate7d: ExactDecimal;
+  readonly rate30d: ExactDecimal;
 }
 
 export const noChanges: PoolChanges = {
@@ -231,7 +234,7 @@ export const noChanges: PoolChanges = {
   rate30d: zeroOf(percentPlaces),
 };
 
-export const exchangeRateRecordOf = ({ rate }: PoolFigures, changes: PoolChanges): PoolRecord => ({
+export const exchangeRateRecordOf = ({ rate }: StakePoolFigures, changes: PoolChanges): PoolRecord => ({
   rate,
   rate_change_24h: changes.rate24h,
   rate_change_7d: changes.rate7d,
@@ -240,13 +243,13 @@ export const exchangeRateRecordOf = ({ rate }: PoolFigures, changes: PoolChanges
 
 /** Averages of epochs, in percent. */
 export interface ApyAverages {
-  readonly days7: Decimal;
-  readonly days30: Decimal;
+  readonly days7: ExactDecimal;
+  readonly days30: ExactDecimal;
 }
 
 export const noAverages: ApyAverages = { days7: zeroOf(percentPlaces), days30: zeroOf(percentPlaces) };
 
-export const apyRecordOf = ({ apy }: PoolFigures, averages: ApyAverages): PoolRecord => ({
+export const apyRecordOf = ({ apy }: StakePoolFigures, averages: ApyAverages): PoolRecord => ({
   current_apy: apy.total,
   base_apy: apy.base,
   mev_apy: apy.mev,
@@ -261,7 +264,7 @@ export interface BundleTotals {
 }
 
 export const dashboardRecordOf = (
-  figures: PoolFigures,
+  figures: StakePoolFigures,
   changes: PoolChanges,
   { day, all }: BundleTotals,
 ): PoolRecord => ({

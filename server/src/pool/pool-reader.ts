@@ -4,7 +4,7 @@ import { decodeMint } from "@sluice/wire/accounts/token";
 import { decodeValidatorList } from "@sluice/wire/accounts/validator-list";
 import type { Address } from "@sluice/wire/identifiers";
 import { sysvars } from "@sluice/wire/programs";
-import { type PoolChain, type ReadAccount, readAccounts } from "./account-reads.ts";
+import { type ReadAccount, readAccounts, type StakePoolChain } from "./account-reads.ts";
 import type { PoolSnapshot } from "./snapshot.ts";
 
 /** Which pool is read. */
@@ -37,11 +37,11 @@ function decoded<T>(
 /** Reads a pool with all that its own figures need from one slot. */
 export class PoolReader {
   readonly #identity: PoolIdentity;
-  readonly #chain: PoolChain;
+  readonly #chain: StakePoolChain;
   /** The accounts that the pool named when it was read last; they rarely change. */
   #named: NamedAccounts | null = null;
 
-  constructor(identity: PoolIdentity, chain: PoolChain) {
+  constructor(identity: PoolIdentity, chain: StakePoolChain) {
     this.#identity = identity;
     this.#chain = chain;
   }
@@ -49,7 +49,7 @@ export class PoolReader {
   /**
    * The pool as it is now; null while its account is not on the chain.
    *
-   * @throws {PoolAccountError} when the account is not a pool of one of the programs, or names accounts that are not one
+   * @throws {PoolAccountError} when the account is not a pool of one of the programs, or names what is none
    */
   async read(): Promise<PoolSnapshot | null> {
     // A pool that names other accounts than before is read once more, then from one slot again.

@@ -4,9 +4,9 @@ import type { Network } from "@sluice/contract/tiers";
 import { BoundedMap, type Clock } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
 import type { Ledger } from "../ledger/index.ts";
-import type { PoolChain } from "./account-reads.ts";
+import type { StakePoolChain } from "./account-reads.ts";
 import { native, type PoolRecord, recordsText, recordText } from "./decimal.ts";
-import type { PoolEvents } from "./events.ts";
+import type { StakePoolEvents } from "./events.ts";
 import {
   apyRecordOf,
   breakdownRecordsOf,
@@ -25,17 +25,17 @@ import { Fresh, type Freshness } from "./fresh.ts";
 import type { PoolIdentity } from "./pool-reader.ts";
 import { walletTokens } from "./wallet-tokens.ts";
 
-export interface PoolOptions {
+export interface PoolServiceOptions {
   readonly network: Network;
   /** Null where no pool is configured: what bundles brought is told all the same. */
   readonly identity: PoolIdentity | null;
 }
 
-export interface PoolDependencies {
-  readonly chain: PoolChain;
+export interface PoolServiceDependencies {
+  readonly chain: StakePoolChain;
   readonly bundles: Pick<Ledger["bundles"], "figures" | "byMevType" | "firstAtMs" | "balances">;
   readonly clock: Clock;
-  readonly events: PoolEvents;
+  readonly events: StakePoolEvents;
 }
 
 /** An answer's text, and from when on it has all that there is; null where it is of the present alone. */
@@ -65,8 +65,8 @@ interface ChainTexts {
 
 /** Answers with the figures of the stake pool and of bundles, each from what was read not long ago. */
 export class PoolService {
-  readonly #options: PoolOptions;
-  readonly #dependencies: PoolDependencies;
+  readonly #options: PoolServiceOptions;
+  readonly #dependencies: PoolServiceDependencies;
   readonly #chain: Fresh<ChainTexts>;
   readonly #overviews: ReadonlyMap<FigurePeriod, Fresh<PoolAnswer>>;
   readonly #breakdown: Fresh<PoolAnswer>;
@@ -74,7 +74,7 @@ export class PoolService {
   readonly #wallets = new BoundedMap<string, Fresh<string>>({ max: walletsMax });
   readonly #profits = new BoundedMap<string, Fresh<PoolAnswer>>({ max: accountsMax });
 
-  constructor(options: PoolOptions, dependencies: PoolDependencies) {
+  constructor(options: PoolServiceOptions, dependencies: PoolServiceDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
     const source = new FiguresSource(options.identity, dependencies);

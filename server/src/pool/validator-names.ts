@@ -1,10 +1,10 @@
 import { decodeValidatorInfo, validatorInfoKey } from "@sluice/wire/accounts/validator-info";
 import { programs } from "@sluice/wire/programs";
 import { type ChainValue, memberOf } from "../chain/index.ts";
-import { malformedAnswer, type PoolChain } from "./account-reads.ts";
+import { malformedAnswer, type StakePoolChain } from "./account-reads.ts";
 
 /** Reads what validators call themselves, by identity. Of an identity that said it twice any one is taken. */
-export async function readValidatorNames(chain: PoolChain): Promise<ReadonlyMap<string, string>> {
+export async function readValidatorNames(chain: StakePoolChain): Promise<ReadonlyMap<string, string>> {
   const method = "getProgramAccounts";
   const filters = [{ memcmp: { offset: 1, bytes: validatorInfoKey } }];
   const answer = await chain.read(method, [programs.config, { encoding: "base64", filters }]);

@@ -1,14 +1,14 @@
 import { readU64 } from "@sluice/wire/bytes";
 import type { Address } from "@sluice/wire/identifiers";
 import { type ChainValue, memberOf } from "../chain/index.ts";
-import { malformedAnswer, type PoolChain } from "./account-reads.ts";
+import { malformedAnswer, type StakePoolChain } from "./account-reads.ts";
 
 /** Where a token account has its amount. Source: spl-token, `Account`. */
 const amountSlice = { offset: 64, length: 8 } as const;
 
 /** Tokens of a mint in all token accounts of a wallet, in the smallest unit. */
 export async function walletTokens(
-  chain: PoolChain,
+  chain: StakePoolChain,
   { wallet, mint }: { readonly wallet: Address; readonly mint: Address },
 ): Promise<bigint> {
   const method = "getTokenAccountsByOwner";

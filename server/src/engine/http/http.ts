@@ -39,7 +39,7 @@ export interface EngineHttpDependencies extends JitoRpcDependencies {
 const bodyBounds = { limitBytes: 64 * 1024, timeoutMs: 10_000 } as const;
 /**
  * The block engine's REST endpoint: submission and status of bundles, the engine's own status and keys, and Jito's
- * JSON-RPC on the same paths. Other paths of the port belong to the stake pool's room.
+ * JSON-RPC on the same paths. Paths of the stake pool's figures are answered by its room.
  */
 export function createEngineHttp(dependencies: EngineHttpDependencies) {
   const { engine } = dependencies;

@@ -7,7 +7,7 @@ import type { ChainValue } from "../../chain/index.ts";
 import type { Grant } from "../../keys/index.ts";
 import type { BundleBalances, BundleFigures, BundleMevFigures, RequestFact } from "../../ledger/index.ts";
 import { createPoolHttp } from "../http.ts";
-import { type PoolDependencies, PoolService } from "../service.ts";
+import { PoolService, type PoolServiceDependencies } from "../service.ts";
 import { RecordedEvents } from "./recorded-events.ts";
 
 export const noBundles: BundleFigures = {
@@ -53,7 +53,7 @@ export class PoolStand {
   ledgerError: Error | null = null;
   readonly #http;
 
-  constructor(pool: Address | null = null, more: Partial<PoolDependencies> = {}) {
+  constructor(pool: Address | null = null, more: Partial<PoolServiceDependencies> = {}) {
     const service = new PoolService(
       { network: "devnet", identity: pool === null ? null : { address: pool, programs: [] } },
       {

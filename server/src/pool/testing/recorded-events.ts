@@ -1,7 +1,7 @@
-import type { PoolEvents } from "../events.ts";
+import type { StakePoolEvents } from "../events.ts";
 
 /** Events of the room, as they were told. */
-export class RecordedEvents implements PoolEvents {
+export class RecordedEvents implements StakePoolEvents {
   readonly failures: [string, unknown][] = [];
   readonly readings: string[] = [];
   readonly slots: bigint[] = [];
