@@ -299,7 +299,15 @@ export const layered: readonly Layered[] = [
         "stored-secrets",
       ],
       ["console-session", "engine-changes", "key-changes"],
-      ["bundle-figures", "console-bundles", "console-names", "console-prices", "console-sql", "console-stream", "console-webhooks"],
+      [
+        "bundle-figures",
+        "console-bundles",
+        "console-names",
+        "console-prices",
+        "console-sql",
+        "console-stream",
+        "console-webhooks",
+      ],
       [
         "account-routes",
         "backfill-routes",
@@ -419,10 +427,6 @@ export const layered: readonly Layered[] = [
         "tiers",
       ],
       ["engine", "errors-guide", "oracle", "permissions", "webhooks", "yellowstone"],
-      ["engine-errors-guide", "schemas", "sealed-bundle"],
-  },
-  {
-      ["engine", "errors-guide", "oracle", "permissions", "yellowstone"],
       ["engine-errors-guide", "pool"],
       ["schemas", "sealed-bundle"],
       ["oracle-errors-guide"],
