@@ -40,6 +40,7 @@ import { StoreWatch } from "./compose/store-watch.ts";
 import { managementSocketPath, openStores, type Stores } from "./compose/stores.ts";
 import { openFlows } from "./compose/streams.ts";
 import { Certificates, type OpenPort, trustedHeadersOf } from "./compose/tls.ts";
+import { openWebhookScheduling, type WebhookScheduling } from "./compose/webhook-scheduling.ts";
 import { openWebhookManagement, type WebhookParts } from "./compose/webhooks.ts";
 import { openYellowstone } from "./compose/yellowstone.ts";
 import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
@@ -127,6 +128,8 @@ interface Parts {
   readonly yellowstone: YellowstoneEndpoint | null;
   /** Null where this process does not ingest. */
   readonly history: Backfills | null;
+  /** Null, as the one before. */
+  readonly webhookScheduling: WebhookScheduling | null;
   readonly names: Names | null;
   readonly oracle: Oracle | null;
   readonly engine: EngineService | null;
@@ -234,6 +237,9 @@ export const startSteps = [
   step("history", ["stores", "gateway", "chainLogs"], ({ gateway: { upstreams }, ...parts }, shared) =>
     openLedgerWriters(shared.config, { ...shared, ...parts, upstreams }),
   ),
+  step("webhookScheduling", ["stores", "gateway", "chainLogs"], ({ gateway: { upstreams }, ...parts }, shared) =>
+    openWebhookScheduling(shared.config, { ...shared, ...parts, upstreams }),
+  ),
   step("names", ["gateway"], ({ gateway: { upstreams } }, shared) =>
     openResolver(shared.config, { ...shared, upstreams }),
   ),
@@ -272,10 +278,13 @@ export const startSteps = [
   step("historyLookups", ["stores", "gateway"], (parts, shared) =>
     mountHistory(shared.config, { ...shared, ...parts }),
   ),
-  step("console", ["stores", "gateway", "names", "oracle", "engine", "analytics", "webhooks"], ({ analytics, ...parts }, shared) =>
-    analytics === null
-      ? null
-      : openConsole(shared.config, { ...shared, ...parts, analytics, closing: shared.closing.signal }),
+  step(
+    "console",
+    ["stores", "gateway", "names", "oracle", "engine", "analytics", "webhooks"],
+    ({ analytics, ...parts }, shared) =>
+      analytics === null
+        ? null
+        : openConsole(shared.config, { ...shared, ...parts, analytics, closing: shared.closing.signal }),
   ),
   step(
     "gatewayListener",

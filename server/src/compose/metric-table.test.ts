@@ -38,7 +38,12 @@ import {
   yellowstoneMetrics,
 } from "../streams/index.ts";
 import { createUpstreamEvents, upstreamMetrics } from "../upstreams/index.ts";
-import { createDeliveryEvents, webhookDeliveryMetrics } from "../webhooks/index.ts";
+import {
+  createDeliveryEvents,
+  createSchedulingEvents,
+  webhookDeliveryMetrics,
+  webhookSchedulingMetrics,
+} from "../webhooks/index.ts";
 import { createWorkersEvents, workersMetrics } from "../workers/index.ts";
 import { metricTable } from "./metric-table.ts";
 
@@ -69,6 +74,7 @@ const rooms: Record<string, { readonly metrics: object; readonly create: (observ
   streams: { metrics: streamsMetrics, create: createStreamsEvents },
   "streams/pubsub": { metrics: pubsubMetrics, create: createPubSubEvents },
   "streams/yellowstone": { metrics: yellowstoneMetrics, create: createYellowstoneEvents },
+  "webhooks/scheduling": { metrics: webhookSchedulingMetrics, create: createSchedulingEvents },
   names: { metrics: namesMetrics, create: createNamesEvents },
   oracle: {
     metrics: oracleMetrics,
@@ -106,6 +112,7 @@ function observed() {
     ...createStreamsEvents(observe),
     ...createPubSubEvents(observe),
     ...createYellowstoneEvents(observe),
+    ...createSchedulingEvents(observe),
     ...createNamesEvents(observe),
     ...createAnalyticsEvents(observe),
     ...createEngineEvents(observe),

@@ -19,7 +19,7 @@ import { rpcMetrics } from "../rpc/index.ts";
 import { stateMetrics } from "../state/index.ts";
 import { pubsubMetrics, streamsMetrics, yellowstoneMetrics } from "../streams/index.ts";
 import { upstreamMetrics } from "../upstreams/index.ts";
-import { webhookDeliveryMetrics } from "../webhooks/index.ts";
+import { webhookDeliveryMetrics, webhookSchedulingMetrics } from "../webhooks/index.ts";
 import { workersMetrics } from "../workers/index.ts";
 
 /** The metrics of a room, under the title that a board shows them by. */
@@ -54,6 +54,7 @@ export const metricGroups: readonly MetricGroup[] = [
   group("History", { ...historyMetrics, ...archiveMetrics }),
   group("Streams", { ...streamsMetrics, ...pubsubMetrics }),
   group("Yellowstone gRPC", yellowstoneMetrics),
+  group("Making of webhook deliveries", webhookSchedulingMetrics),
   group("Webhooks", webhookDeliveryMetrics),
   group("Names", namesMetrics),
   group("Oracle", oracleMetrics),

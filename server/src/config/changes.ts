@@ -109,6 +109,7 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   WEBHOOK_ALLOW_PRIVATE_CIDRS: ({ webhooks }) => webhooks.allowPrivateCidrs,
   STAKE_POOL: ({ stakePool }) => stakePool.address,
   STAKE_POOL_PROGRAM: ({ stakePool }) => stakePool.program,
+  WEBHOOK_SHARDS: ({ webhooks }) => webhooks.shards,
   ENGINE_TLS_CERT: asWritten("ENGINE_TLS_CERT"),
   ENGINE_TLS_KEY: asWritten("ENGINE_TLS_KEY"),
   TLS_CERT_FILE: asWritten("TLS_CERT_FILE"),

@@ -81,6 +81,8 @@ export interface Config {
     readonly allowHttp: boolean;
     /** Ranges in CIDR form, beside the public addresses. */
     readonly allowPrivateCidrs: readonly string[];
+    /** Parts into which the webhooks of a network are divided. */
+    readonly shards: number;
   };
   readonly stakePool: {
     /** null shows no pool. */

@@ -406,6 +406,7 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
     good: [["127.0.0.0/8,::1", (c) => c.webhooks.allowPrivateCidrs, ["127.0.0.0/8", "::1"]]],
     bad: ["127.0.0.0/33", "localhost"],
   },
+  WEBHOOK_SHARDS: { good: [["4", (c) => c.webhooks.shards, 4]], bad: ["0", "65", "many"] },
   ENGINE_REGION: { good: [["ny", (c) => c.engine.region, "ny"]], bad: ["new york", "a-b"] },
   STAKE_POOL: { good: [[nameProgram, (c) => c.stakePool.address, nameProgram]], bad: ["0", "pool"] },
   STAKE_POOL_PROGRAM: { good: [[nameProgram, (c) => c.stakePool.program, nameProgram]], bad: ["0", "program"] },

@@ -130,6 +130,7 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
     webhooks: {
       allowHttp: values.WEBHOOK_ALLOW_HTTP === "1",
       allowPrivateCidrs: values.WEBHOOK_ALLOW_PRIVATE_CIDRS ?? [],
+      shards: values.WEBHOOK_SHARDS,
     },
     stakePool: { address: values.STAKE_POOL, program: values.STAKE_POOL_PROGRAM },
     tls: tlsOf(values),

@@ -1,5 +1,5 @@
 import { always, optional } from "./key-definition.ts";
-import { cidrList, oneOf } from "./parsers.ts";
+import { cidrList, integer, oneOf } from "./parsers.ts";
 
 /** Where webhooks may send. */
 export const webhookKeys = {
@@ -15,5 +15,12 @@ export const webhookKeys = {
     "webhooks.allow_private_cidrs",
     cidrList,
     "Ranges of private addresses that webhooks may send to, such as `127.0.0.0/8`; all others than public ones are refused at each connection. Link-local addresses and those where clouds keep the identity of a machine are never allowed.",
+  ),
+  WEBHOOK_SHARDS: always(
+    "Webhooks",
+    "webhooks.shards",
+    "1",
+    integer(1, 64),
+    "Into how many parts the webhooks of a network are divided, each of which one process at a time matches with the chain. The same for all processes. After a change events around it may be sent twice.",
   ),
 } as const;

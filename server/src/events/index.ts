@@ -2,8 +2,15 @@
  * events: what blocks say, in the forms that webhooks and `/ws` share, and which subscribers it is for. Fed by blocks
  * of the log through `parser`; feeds streams, webhooks and history. Pure: no store, no socket, no clock.
  */
-export { closureText, creationText, updateText } from "./data/account-events.ts";
+export {
+  type BalanceUpdate,
+  closureText,
+  creationText,
+  type ReadAccountState,
+  updateText,
+} from "./data/account-events.ts";
 export { type BlockEvents, BlockReader } from "./data/block-events.ts";
+export type { TransactionEvent } from "./data/transaction-event.ts";
 export { TransactionFacts } from "./data/transaction-facts.ts";
 export { errorRecord, tokenTransfers } from "./data/transaction-members.ts";
 export { type AccountFilter, AccountMatcher } from "./matching/account-matcher.ts";

@@ -4,6 +4,7 @@
  * which runs while it holds one, and the oracle, which records while it does.
  */
 export { createLeaseEvents, type LeaseEvents, leaseMetrics } from "./events.ts";
+export { webhookSchedulerJob } from "./job.ts";
 export { LeaseHolder, leaseTimesOf } from "./lease-holder.ts";
 export { keepLease } from "./standing-lease.ts";
 export { Succession, type SuccessionRole } from "./succession.ts";

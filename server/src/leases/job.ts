@@ -1,5 +1,14 @@
 /**
  * What one process of several does for a network: the block engine (by the name that its lease has always had), the
- * recording of prices, and the writing of the chain into the ledger.
+ * recording of prices, the writing of the chain into the ledger, and making deliveries for a shard of its webhooks.
  */
-export type LeaseJob = "engine-book" | "oracle-recorder" | "ledger-writer";
+export type LeaseJob =
+  | "engine-book"
+  | "oracle-recorder"
+  | "ledger-writer"
+  | "webhook-scheduler"
+  | `webhook-scheduler-${number}`;
+
+/** The job for one part of a network's webhooks; parts count from 0. */
+export const webhookSchedulerJob = (shard: number): LeaseJob =>
+  shard === 0 ? "webhook-scheduler" : `webhook-scheduler-${shard}`;

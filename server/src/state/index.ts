@@ -72,4 +72,13 @@ export {
   type WebhookStore,
   webhookSecretId,
 } from "./webhook-records.ts";
+export {
+  type BehindWebhook,
+  type NewDelivery,
+  type ScheduleStore,
+  type ShardSchedule,
+  type WebhookCursor,
+  type WebhookStage,
+  webhookStages,
+} from "./webhook-schedule-records.ts";
 export type { WebhookWorkerRow } from "./webhook-tables.ts";

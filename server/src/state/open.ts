@@ -31,6 +31,7 @@ import { runInTurn } from "./turns.ts";
 import { UpstreamNodes } from "./upstream-nodes.ts";
 import { UpstreamOrders } from "./upstream-orders.ts";
 import { WebhookDeliveries } from "./webhooks/deliveries.ts";
+import { Schedules } from "./webhooks/schedule.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
 
 export interface StateOptions {
@@ -139,6 +140,7 @@ export function createState(opened: Opened, dependencies: { clock: Clock; random
     savedQueries: new SavedQueries(connection),
     webhooks: new Webhooks(connection),
     webhookDeliveries: new WebhookDeliveries(connection),
+    webhookSchedule: new Schedules(connection),
     audit: new Audit(connection),
     upstreamOrders: new UpstreamOrders(connection),
     upstreamNodes: new UpstreamNodes(connection),

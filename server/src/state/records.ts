@@ -22,6 +22,7 @@ import type { SecretStore } from "./secret-records.ts";
 import type { StateSnapshot } from "./snapshot-record.ts";
 import type { WebhookDeliveryStore } from "./webhook-delivery-records.ts";
 import type { WebhookStore } from "./webhook-records.ts";
+import type { ScheduleStore } from "./webhook-schedule-records.ts";
 
 export type { PageRequest, RecordPage } from "./page.ts";
 
@@ -249,6 +250,7 @@ export interface State extends AsyncDisposable {
   readonly savedQueries: SavedQueryStore;
   readonly webhooks: WebhookStore;
   readonly webhookDeliveries: WebhookDeliveryStore;
+  readonly webhookSchedule: ScheduleStore;
   readonly audit: AuditStore;
   readonly upstreamOrders: UpstreamOrderStore;
   readonly upstreamNodes: UpstreamNodeStore;

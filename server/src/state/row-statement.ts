@@ -36,19 +36,30 @@ export class RowStatement<Row> {
 
   /** What the statement returns, for all rows together. The statement has to be one that may run in parts. */
   async execute(db: Db, rows: readonly (readonly Cell[])[]): Promise<Row[]> {
-    if (rows.length === 0) return [];
+    const found: Row[] = [];
+    for (const part of this.#parts(rows)) found.push(...(await db.executeQuery<Row>(part)).rows);
+    return found;
+  }
+
+  /** As `execute`, of a statement that returns nothing: how many rows it changed. */
+  async change(db: Db, rows: readonly (readonly Cell[])[]): Promise<number> {
+    let changed = 0n;
+    for (const part of this.#parts(rows)) changed += (await db.executeQuery(part)).numAffectedRows ?? 0n;
+    return Number(changed);
+  }
+
+  *#parts(rows: readonly (readonly Cell[])[]): Generator<CompiledQuery<Row>> {
+    if (rows.length === 0) return;
     if (this.#driver === "postgres") {
       const arrays = this.#types.map((_, column) => rows.map((row) => row[column] ?? null));
-      return (await db.executeQuery<Row>({ ...this.#of(0), parameters: arrays })).rows;
+      yield { ...this.#of(0), parameters: arrays };
+      return;
     }
-    const found: Row[] = [];
     for (let at = 0; at < rows.length; ) {
       const count = runOf(rows.length - at);
-      const part = await db.executeQuery<Row>({ ...this.#of(count), parameters: rows.slice(at, at + count).flat() });
-      found.push(...part.rows);
+      yield { ...this.#of(count), parameters: rows.slice(at, at + count).flat() };
       at += count;
     }
-    return found;
   }
 
   /** The statement for so many rows with SQLite, for any number with PostgreSQL. */

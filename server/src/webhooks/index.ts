@@ -1,8 +1,15 @@
 /**
  * webhooks: what happens on the chains, sent to addresses of owners, signed, at least once. `model` is what all parts
- * share, `delivery` takes what waits to its receivers, `management` is what owners set, over HTTP. Fed by the log, the
- * state store and requests; feeds receivers, the ledger and credits.
+ * share, `bodies` makes the data of events, `scheduling` makes deliveries of what the logs tell, `delivery` takes them
+ * to their receivers, and `management` is what owners set, over HTTP. Fed by the log, history, the state store and
+ * requests; feeds receivers, the ledger and credits.
  */
+export { AccountReads } from "./bodies/account-reads.ts";
+export { AccountStates } from "./bodies/account-states.ts";
+export { BlockMemory } from "./bodies/block-memory.ts";
+export { EventBlocks } from "./bodies/event-blocks.ts";
+export { EventBodies } from "./bodies/event-bodies.ts";
+export { WebhookBodies } from "./bodies/webhook-bodies.ts";
 export { LedgerAttempts } from "./delivery/attempt-log.ts";
 export { DeliveryService } from "./delivery/delivery-service.ts";
 export { createDeliveryEvents, webhookDeliveryMetrics } from "./delivery/events.ts";
@@ -14,3 +21,5 @@ export { createWebhookHttp, webhookRoutes, webhooksPath } from "./management/htt
 export { addWebhookRoutes } from "./management/routes.ts";
 export { WebhookManagement } from "./management/webhook-management.ts";
 export { WebhookSecrets } from "./model/webhook-secrets.ts";
+export { createSchedulingEvents, webhookSchedulingMetrics } from "./scheduling/events.ts";
+export { WebhookSchedulers } from "./scheduling/webhook-schedulers.ts";

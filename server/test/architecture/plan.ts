@@ -103,6 +103,7 @@ export const layered: readonly Layered[] = [
         "postgres-hosts",
         "row-text",
         "webhook-records",
+        "webhook-schedule-records",
         "webhook-tables",
       ],
       ["webhook-delivery-records"],
@@ -247,7 +248,7 @@ export const layered: readonly Layered[] = [
   {
     folder: "server/src/webhooks",
     rooms: false,
-    layers: [["model"], ["delivery", "scheduling"], ["management"], ["index"]],
+    layers: [["model"], ["bodies"], ["delivery", "scheduling"], ["management"], ["index"]],
   },
   {
     folder: "server/src/pool",

@@ -119,15 +119,41 @@ function largestGainer({ meta, keys }: TransactionEvent["view"]): string | null 
   return gainer;
 }
 
+/** What was read of an account after a block changed it. */
+export interface ReadAccountState {
+  /** The slot at which it was read. */
+  readonly slot: bigint;
+  readonly owner: string | null;
+  readonly executable: boolean | null;
+  readonly rentEpoch: bigint | null;
+  /** JSON text. */
+  readonly data: string;
+  /** Bytes. */
+  readonly dataSize: bigint | null;
+}
+
 /** What blocks do not tell of an account. */
 const untold = '"executable":null,"rent_epoch":null';
 
-/** The JSON text of `data` of account.updated and of a message of `/ws`: `accountUpdatedData` of contract. */
-export function updateText(slot: bigint, { account, before, after, owner }: BalanceUpdate): string {
+/**
+ * The JSON text of `data` of account.updated and of a message of `/ws`: `accountUpdatedData` of contract.
+ *
+ * @param read - null where nothing was read
+ */
+export function updateText(
+  slot: bigint,
+  { account, before, after, owner }: BalanceUpdate,
+  read: ReadAccountState | null = null,
+): string {
+  const state =
+    read === null
+      ? `${untold},"data":null,"data_size":null`
+      : `"executable":${read.executable},"rent_epoch":${read.rentEpoch},"data":${read.data},"data_size":${read.dataSize}`;
   return (
-    `{"account":${JSON.stringify(account)},"slot":${slot},"lamports":${after},"owner":${JSON.stringify(owner)},` +
-    `${untold},"data":null,"data_size":null,` +
-    `"changes":{"lamports":{"old":${before},"new":${after},"delta":${after - before}}},"observed_slot":null}`
+    `{"account":${JSON.stringify(account)},"slot":${slot},"lamports":${after},` +
+    `"owner":${JSON.stringify(owner ?? read?.owner ?? null)},${state},` +
+    `"changes":{"lamports":{"old":${before},"new":${after},"delta":${after - before}}},` +
+    `"observed_slot":${read?.slot ?? null}}`
   );
 }
 

@@ -17,6 +17,7 @@ import { secretConformance } from "./conformance/secrets.ts";
 import type { ConformanceSubject } from "./conformance/subject.ts";
 import { trailConformance } from "./conformance/trail.ts";
 import { webhookDeliveryConformance } from "./conformance/webhook-deliveries.ts";
+import { webhookScheduleConformance } from "./conformance/webhook-schedule.ts";
 import { webhookConformance } from "./conformance/webhooks.ts";
 
 /** An empty database of one driver. */
@@ -66,6 +67,7 @@ export function describeStateConformance(
     savedQueryConformance(subject);
     webhookConformance(subject);
     webhookDeliveryConformance(subject);
+    webhookScheduleConformance(subject);
     processConformance(subject);
     changeConformance(subject);
     bundleConformance(subject);

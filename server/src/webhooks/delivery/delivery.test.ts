@@ -52,6 +52,18 @@ describe("a delivery", () => {
     });
   });
 
+  test("of what turns out not to have happened is gone, without an attempt, a credit or a fact", async () => {
+    await withStand({}, async (stand) => {
+      const webhook = await stand.opened.createWebhook();
+      await stand.opened.add(webhook.id, [{}]);
+      await stand.worker({}, { bodies: { read: async () => "void" } });
+      await stand.settle();
+      expect([stand.received, stand.facts, stand.spent]).toEqual([[], [], 0]);
+      expect([await waiting(stand, webhook.id), await stand.store.fresh(webhook.id, 10)]).toEqual([0, []]);
+      expect((await stand.opened.state.webhooks.read([webhook.id]))[0]?.lastSuccessAt).toBeNull();
+    });
+  });
+
   test("is signed with both secrets while a rotation lasts, and with the new one alone after it", async () => {
     await withStand({}, async (stand) => {
       const webhook = await stand.opened.createWebhook();

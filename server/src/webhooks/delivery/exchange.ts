@@ -1,8 +1,9 @@
 import { monotonicMs } from "@sluice/lib";
 import type { EgressOutcome } from "../../net/index.ts";
 import type { QueuedDelivery, WebhookRecord } from "../../state/index.ts";
+import type { EventBody } from "../bodies/webhook-bodies.ts";
 import type { SigningSecrets } from "../model/webhook-secrets.ts";
-import type { DeliveryDependencies, DeliveryEndpoint, EventBody } from "./interfaces.ts";
+import type { DeliveryDependencies, DeliveryEndpoint } from "./interfaces.ts";
 import { retryAfterMs } from "./retry-schedule.ts";
 import { signaturesOf } from "./signature.ts";
 

@@ -1,25 +1,19 @@
 import type { Clock, Log, Random } from "@sluice/lib";
 import type { EgressOutcome } from "../../net/index.ts";
 import type { QueuedDelivery, WebhookDeliveryStore, WebhookRecord, WebhookStore } from "../../state/index.ts";
+import type { EventBody } from "../bodies/webhook-bodies.ts";
 import type { WebhookSecrets } from "../model/webhook-secrets.ts";
 import type { AttemptFact } from "./attempt-fact.ts";
 import type { DeliveryEvents } from "./events.ts";
 import type { DeliveryRate } from "./rate-bucket.ts";
 
-/** What a delivery says, apart from its envelope. */
-export interface EventBody {
-  /** The time of the block, Unix milliseconds; of the delivery for what is of no block. */
-  readonly atMs: number;
-  /** JSON text. */
-  readonly data: string;
-  /** What of it cannot be made again and has to be kept with the delivery; null where all can. */
-  readonly detail: string | null;
-}
-
 /** Makes the data of events from their places on the chain. */
 export interface EventBodySource {
-  /** The same data each time; null while it cannot be had. Rejects as the stores do. */
-  read(delivery: QueuedDelivery, webhook: WebhookRecord): Promise<EventBody | null>;
+  /**
+   * The same data each time; null while it cannot be had, `void` where it was found that there is nothing to deliver.
+   * Rejects as the stores do.
+   */
+  read(delivery: QueuedDelivery, webhook: WebhookRecord): Promise<EventBody | null | "void">;
 }
 
 /** Credits of the owners of webhooks. */

@@ -46,6 +46,7 @@ type Prepared =
       readonly detail: string | null;
     }
   | { readonly kind: "hopeless"; readonly at: number; readonly takenAt: number }
+  | { readonly kind: "void"; readonly takenAt: number }
   | { readonly kind: "postponed" }
   | { readonly kind: "parked" }
   | { readonly kind: "lost" };
@@ -255,6 +256,7 @@ export class QueueRunner {
       events.postponed("data");
       return { kind: "postponed" };
     }
+    if (body === "void") return { kind: "void", takenAt };
     const { detail } = body;
     if (detail !== null && row.detail === null) {
       const isKept = await calls.once("the data of an account", () =>
@@ -287,6 +289,7 @@ export class QueueRunner {
       return;
     }
     if (prepared.kind === "lost" || webhook === null) return this.#lose();
+    if (prepared.kind === "void") return await this.#remove(row, webhook.accountId, prepared.takenAt);
     const exchanged = prepared.kind === "exchanged" ? prepared.exchanged : null;
     const { at, takenAt } = prepared;
     if (exchanged !== null) this.#adjust(exchanged);
@@ -309,6 +312,19 @@ export class QueueRunner {
     if (exchanged.verdict === "gone") this.#health?.disable("gone", at);
     else if (exchanged.verdict === "failed") this.#health?.failed(at);
     else this.#health?.succeeded(at);
+  }
+
+  /** There is nothing to deliver: the delivery is gone as if it had never been made. */
+  async #remove({ deliveryId }: QueuedDelivery, accountId: string, takenAt: number): Promise<void> {
+    const { calls, charges, store } = this.#dependencies;
+    charges.refund(accountId, takenAt);
+    const isRemoved = await calls.until(
+      "a delivery of nothing",
+      () => !this.#isOver,
+      () => store.record(this.queue, { kind: "delivered", deliveryId }),
+    );
+    if (isRemoved === true) this.#rows.settle(deliveryId);
+    else this.#lose();
   }
 
   /** Only a success keeps the pace: what refuses everything quickly is left alone as well as what hangs. */

@@ -1,0 +1,167 @@
+import { describe, expect, test } from "bun:test";
+import { type WebhookFilters, webhookFilters } from "@sluice/contract/schemas";
+import { chainEventNames } from "@sluice/contract/webhooks";
+import { type Random, seededRandom } from "@sluice/lib";
+import { programs } from "@sluice/wire/programs";
+import { built, key } from "../../../../parser/testing/built.ts";
+import { BlockReader } from "../../events/index.ts";
+import type { NewDelivery, WebhookStage } from "../../state/index.ts";
+import { chance, drawBlock, drawnAccounts, drawnMints, drawnPrograms, oneOf } from "../testing/drawn-blocks.ts";
+import { type AskedWebhook, naivelyTold } from "../testing/naive-matching.ts";
+import { compileWebhook } from "./compiled-webhook.ts";
+import { deliveryIdOf, eventIdOf } from "./event-ids.ts";
+import { WebhookIndex } from "./webhook-index.ts";
+
+const genesisHash = key(77);
+const compiled = (id: string, { events, filters }: AskedWebhook, sinceMs = 0) =>
+  compileWebhook({ id, events, filters: JSON.stringify(filters), createdAt: sinceMs, statusAt: 0 });
+
+const some = <T>(random: Random, items: readonly T[]): T[] => {
+  const taken = items.filter(() => chance(random, 0.25));
+  return taken.length > 0 ? taken : [oneOf(random, items)];
+};
+
+function drawWebhook(random: Random): AskedWebhook {
+  const maybe = <T>(share: number, draw: () => T): T | undefined => (chance(random, share) ? draw() : undefined);
+  const account = (): string => oneOf(random, drawnAccounts);
+  const filters = {
+    account_include: maybe(0.5, () => some(random, drawnAccounts)),
+    account_exclude: maybe(0.2, () => some(random, drawnAccounts)),
+    program_id: maybe(0.3, () => oneOf(random, drawnPrograms)),
+    commitment: maybe(0.2, () => oneOf(random, ["confirmed", "finalized"] as const)),
+    success: maybe(0.3, () => chance(random, 0.5)),
+    vote_transactions: maybe(0.4, () => chance(random, 0.5)),
+    min_amount: maybe(0.3, () => oneOf(random, [0, 1_000, "2000", 3_000])),
+    max_amount: maybe(0.2, () => oneOf(random, [0, 2_000, "4000"])),
+    token_transfers: maybe(0.3, () =>
+      oneOf(random, [
+        true,
+        false,
+        { mint: oneOf(random, drawnMints) },
+        { min_amount: 2 },
+        { from: key(61), min_amount: "1" },
+        { to: key(61) },
+      ]),
+    ),
+    nft: maybe(0.05, () => ({})),
+    error_types: maybe(0.3, () => some(random, ["AccountInUse", "InstructionError"])),
+    accounts: maybe(0.5, () => some(random, drawnAccounts)),
+    owner: maybe(0.3, () => programs.system),
+    min_balance_change: maybe(0.3, () => oneOf(random, [0, 1_000, 5_001])),
+    creator: maybe(0.3, account),
+    min_balance: maybe(0.3, () => 2_000),
+    reclaimed_by: maybe(0.3, account),
+    min_transaction_count: maybe(0.3, () => oneOf(random, [1, 20, 1_000])),
+  };
+  const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
+  return { events: some(random, chainEventNames), filters: webhookFilters.parse(given) };
+}
+
+const shown = ({ event, txIndex, account }: NewDelivery): string =>
+  [event, ...(txIndex === null ? [] : [txIndex]), ...(account === null ? [] : [account])].join(" ");
+
+function toldBy(index: WebhookIndex, random: Random, stage: WebhookStage, except = new Set<string>()) {
+  const block = new BlockReader().events(drawBlock(random, 9n, 40));
+  const deliveries = index.match(block, { stage, genesisHash, tells: ({ id }) => !except.has(id) });
+  const byWebhook = new Map<string, string[]>();
+  for (const delivery of deliveries) {
+    const { webhookId, eventId, deliveryId, ordinal } = delivery;
+    const { event, txIndex, account } = delivery;
+    const place = { event: chainEventNames.find((name) => name === event) ?? "block.confirmed", txIndex, account };
+    expect(eventId).toBe(eventIdOf(genesisHash, { ...place, slot: 9n, blockhash: block.block.blockhash }));
+    expect(deliveryId).toBe(deliveryIdOf(webhookId, eventId));
+    expect(Number.isInteger(ordinal)).toBe(true);
+    byWebhook.set(webhookId, [...(byWebhook.get(webhookId) ?? []), shown(delivery)]);
+  }
+  return { block, deliveries, byWebhook };
+}
+
+describe("webhooks are told of a block", () => {
+  test("what their events and filters say, whoever else is there, also after some have changed or left", () => {
+    for (let seed = 1; seed <= 25; seed += 1) {
+      const random = seededRandom(seed);
+      const asked = new Map(Array.from({ length: 30 }, (_, at) => [`wh_${at}`, drawWebhook(random)]));
+      const index = new WebhookIndex(random);
+      for (const [id, webhook] of asked) index.add(compiled(id, webhook));
+      for (const id of [...asked.keys()].filter(() => chance(random, 0.3))) {
+        if (chance(random, 0.5)) {
+          asked.delete(id);
+          index.remove(id);
+        } else {
+          const webhook = drawWebhook(random);
+          asked.set(id, webhook);
+          index.add(compiled(id, webhook));
+        }
+      }
+      const except = new Set([...asked.keys()].filter(() => chance(random, 0.1)));
+      for (const stage of ["confirmed", "finalized"] as const) {
+        const { block, byWebhook } = toldBy(index, random, stage, except);
+        for (const [id, webhook] of asked) {
+          const expected = except.has(id) ? [] : naivelyTold(webhook, block, stage);
+          expect({ seed, id, webhook, told: (byWebhook.get(id) ?? []).toSorted() }).toEqual({
+            seed,
+            id,
+            webhook,
+            told: expected,
+          });
+        }
+      }
+    }
+  });
+
+  test("each event once and in the order of the chain, with the same id for all", () => {
+    const random = seededRandom(7);
+    const index = new WebhookIndex(random);
+    for (const id of ["one", "two"]) index.add(compiled(id, { events: chainEventNames, filters: {} }));
+    const { deliveries } = toldBy(index, random, "confirmed");
+    const of = (id: string): NewDelivery[] => deliveries.filter(({ webhookId }) => webhookId === id);
+    const [one, two] = [of("one"), of("two")];
+    expect(one.map(({ eventId }) => eventId)).toEqual(two.map(({ eventId }) => eventId));
+    expect(new Set(one.map(({ eventId }) => eventId)).size).toBe(one.length);
+    expect(one.map(({ ordinal }) => ordinal)).toEqual(one.map((_, place) => place));
+    const places = one.flatMap(({ txIndex }) => (txIndex === null ? [] : [txIndex]));
+    expect(places).toEqual(places.toSorted((left, right) => left - right));
+    expect(one.at(-1)?.event).toBe("block.confirmed");
+  });
+
+  test("not of blocks from before they were made or resumed", () => {
+    const random = seededRandom(7);
+    const index = new WebhookIndex(random);
+    const blockMs = 1_790_000_000_000;
+    const webhook = { events: ["block.confirmed"], filters: {} };
+    index.add(compiled("before", webhook, blockMs));
+    // Clocks may differ by a minute.
+    index.add(compiled("about then", webhook, blockMs + 60_000));
+    index.add(compiled("after", webhook, blockMs + 60_001));
+    expect([...toldBy(index, random, "confirmed").byWebhook.keys()]).toEqual(["before", "about then"]);
+  });
+
+  test("of an account once where its balance and its data may have changed", () => {
+    const random = seededRandom(7);
+    const index = new WebhookIndex(random);
+    index.add(compiled("watcher", { events: ["account.updated"], filters: { accounts: [key(2), key(3)] } }));
+    const moves = (to: bigint) =>
+      built({
+        keys: [key(1), key(2), key(3)],
+        calls: [],
+        meta: { preBalances: [9_000n, 1n, 5n], postBalances: [4_000n - to, 1n + to, 5n] },
+      });
+    const drawn = drawBlock(random, 9n, 0);
+    const block = new BlockReader().events({ ...drawn, transactions: [moves(0n), moves(7n)] });
+    const told = index.match(block, { stage: "confirmed", genesisHash, tells: () => true });
+    expect(told.map(shown)).toEqual([`account.updated ${key(2)}`, `account.updated ${key(3)}`]);
+  });
+});
+
+describe("filters", () => {
+  test("of a form that this version does not know are refused, not taken for none", () => {
+    const filters = JSON.stringify({ account_includes: [key(1)] } satisfies Record<string, unknown>);
+    const webhook = { id: "wh", events: ["transaction.confirmed"], filters, createdAt: 0, statusAt: 0 };
+    expect(() => compileWebhook(webhook)).toThrow(TypeError);
+  });
+
+  test("of markets and protocols match nothing rather than all", () => {
+    const filters: WebhookFilters = { defi: { event_types: ["swap"] } };
+    expect(compiled("wh", { events: ["transaction.confirmed"], filters }).transactions).toBeNull();
+  });
+});

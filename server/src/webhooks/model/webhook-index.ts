@@ -1,0 +1,262 @@
+import { writableKeys } from "@sluice/encode";
+import type { Random } from "@sluice/lib";
+import { AccountMatcher, type BlockEvents, type TransactionEvent, TransactionMatcher } from "../../events/index.ts";
+import type { NewDelivery, WebhookStage } from "../../state/index.ts";
+import type {
+  BlockInterest,
+  ClosureInterest,
+  CompiledWebhook,
+  CreationInterest,
+  IndexedWebhook,
+  TransactionInterest,
+  UpdateInterest,
+} from "./compiled-webhook.ts";
+import { MatchedBlock } from "./matched-block.ts";
+import { TransactionTraits } from "./transaction-traits.ts";
+
+interface Interested<Interest> {
+  readonly webhook: IndexedWebhook;
+  readonly interest: Interest;
+}
+
+type Transactions = Omit<TransactionInterest, "filter">;
+/** Lists of accounts are in the index alone. */
+type Updates = Omit<UpdateInterest, "accounts">;
+
+export interface MatchOptions {
+  readonly stage: WebhookStage;
+  readonly genesisHash: string;
+  /** Whether a webhook is told what matches. */
+  readonly tells: (webhook: IndexedWebhook) => boolean;
+}
+
+/** A block of before a webhook is not for it; clocks of hosts and of the chain differ by less than this. */
+const clockSkewMs = 60_000;
+
+/**
+ * The webhooks of a shard by what they ask for. A block is matched by its transactions, whose keys lead to the webhooks
+ * that name them, and by the changes of its accounts; what keys do not decide is asked of the webhooks that were found.
+ */
+export class WebhookIndex {
+  readonly #members = new Map<string, Disposable[]>();
+  readonly #transactions: TransactionMatcher<Interested<Transactions>>;
+  /** Transactions that may change the data of an account that is watched for it. */
+  readonly #writes: TransactionMatcher<Interested<Updates>>;
+  readonly #written: AccountMatcher<Interested<Updates>>;
+  readonly #updates: AccountMatcher<Interested<Updates>>;
+  readonly #creations: AccountMatcher<Interested<CreationInterest>>;
+  readonly #closures: AccountMatcher<Interested<ClosureInterest>>;
+  readonly #blocks = new Set<Interested<BlockInterest>>();
+
+  /** @param random - for the hash of keys, which must not be known outside */
+  constructor(random: Random) {
+    this.#transactions = new TransactionMatcher(random);
+    this.#writes = new TransactionMatcher(random);
+    this.#written = new AccountMatcher(random);
+    this.#updates = new AccountMatcher(random);
+    this.#creations = new AccountMatcher(random);
+    this.#closures = new AccountMatcher(random);
+  }
+
+  get size(): number {
+    return this.#members.size;
+  }
+
+  has(id: string): boolean {
+    return this.#members.has(id);
+  }
+
+  /** Adds a webhook, in place of the one of the same id. */
+  add({ id, sinceMs, transactions, updates, creations, closures, blocks }: CompiledWebhook): void {
+    this.remove(id);
+    const webhook = { id, sinceMs };
+    const members: Disposable[] = [];
+    this.#members.set(id, members);
+    if (transactions !== null) {
+      const { filter, ...interest } = transactions;
+      members.push(this.#transactions.add(filter, { webhook, interest }));
+    }
+    if (updates !== null) members.push(...this.#watch(webhook, updates));
+    if (creations !== null) {
+      members.push(this.#creations.add(ownedBy(creations.owner), { webhook, interest: creations }));
+    }
+    if (closures !== null) members.push(this.#closures.add(ownedBy(closures.owner), { webhook, interest: closures }));
+    if (blocks !== null) {
+      const entry = { webhook, interest: blocks };
+      this.#blocks.add(entry);
+      members.push({ [Symbol.dispose]: () => void this.#blocks.delete(entry) });
+    }
+  }
+
+  remove(id: string): void {
+    for (const member of this.#members.get(id) ?? []) member[Symbol.dispose]();
+    this.#members.delete(id);
+  }
+
+  /** Whether a block of the stage may be for anybody; if not, it need not be read. */
+  asksFor(stage: WebhookStage): boolean {
+    return this.#members.size > 0 && (stage === "confirmed" || this.#asksAboutFinal());
+  }
+
+  /** What a block says to the webhooks, in the order of the chain. */
+  match(block: BlockEvents, { tells, ...at }: MatchOptions): NewDelivery[] {
+    const { blockTime } = block.block;
+    const untilMs = blockTime === null ? Number.POSITIVE_INFINITY : Number(blockTime) * 1_000 + clockSkewMs;
+    const matched = new MatchedBlock(block.block, {
+      ...at,
+      takes: (webhook) => webhook.sinceMs <= untilMs && tells(webhook),
+    });
+    const turns = at.stage === "confirmed" ? new AccountTurns(block, this.#asksAboutTurns()) : null;
+    for (const transaction of block.transactions) {
+      if (this.#transactions.groups > 0) this.#matchTransaction(transaction, matched);
+      if (turns !== null) this.#matchTurns(turns.of(transaction.index), matched);
+    }
+    if (at.stage === "confirmed" && this.#updates.groups > 0) this.#matchUpdates(block, matched);
+    const count = block.transactions.length;
+    for (const { webhook, interest } of this.#blocks) {
+      const event = interest.events[at.stage];
+      if (event !== null && count >= interest.transactionsMin) matched.tell(webhook, event, {});
+    }
+    return matched.deliveries;
+  }
+
+  *#watch(webhook: IndexedWebhook, { accounts, ...interest }: UpdateInterest): Generator<Disposable> {
+    const entry = { webhook, interest };
+    // Of named accounts the owner is asked when it is known, which it may not be of the block.
+    yield this.#updates.add(accounts.length > 0 ? { accounts } : ownedBy(interest.owner), entry);
+    if (!interest.dataAlone) return;
+    yield this.#writes.add({ accountInclude: accounts }, entry);
+    yield this.#written.add({ accounts }, entry);
+  }
+
+  #asksAboutFinal(): boolean {
+    return this.#transactions.groups > 0 || this.#blocks.size > 0;
+  }
+
+  #asksAboutTurns(): boolean {
+    return this.#creations.groups > 0 || this.#closures.groups > 0;
+  }
+
+  #matchTransaction(transaction: TransactionEvent, matched: MatchedBlock): void {
+    const groups = this.#transactions.match(transaction.facts);
+    if (groups.length === 0) return;
+    const traits = new TransactionTraits(transaction);
+    const at = { txIndex: transaction.index };
+    for (const group of groups) {
+      for (const { webhook, interest } of group.members()) {
+        const settled = interest.settled[matched.stage];
+        if (settled !== null && isSettled(interest, traits)) matched.tell(webhook, settled, at);
+        if (interest.failedAt === matched.stage && hasFailed(interest, traits)) {
+          matched.tell(webhook, "transaction.failed", at);
+        }
+      }
+    }
+  }
+
+  #matchTurns({ creations, closures }: Turns, matched: MatchedBlock): void {
+    for (const { account, owner, creator, lamports, index: txIndex } of creations) {
+      for (const group of this.#creations.match(account, owner)) {
+        for (const { webhook, interest } of group.members()) {
+          if (interest.creator !== null && interest.creator !== creator) continue;
+          if (lamports >= interest.least) matched.tell(webhook, "account.created", { txIndex, account });
+        }
+      }
+    }
+    for (const { account, owner, reclaimedBy, index: txIndex } of closures) {
+      for (const group of this.#closures.match(account, owner)) {
+        for (const { webhook, interest } of group.members()) {
+          if (interest.reclaimedBy !== null && interest.reclaimedBy !== reclaimedBy) continue;
+          matched.tell(webhook, "account.closed", { txIndex, account });
+        }
+      }
+    }
+  }
+
+  /** Net changes of balances, then accounts whose data alone may have changed. */
+  #matchUpdates(block: BlockEvents, matched: MatchedBlock): void {
+    const changed = new Set<string>();
+    for (const { account, before, after, owner } of block.accounts.updates) {
+      changed.add(account);
+      const delta = after > before ? after - before : before - after;
+      for (const group of this.#updates.match(account, owner)) {
+        for (const { webhook, interest } of group.members()) {
+          if (delta < interest.least || !mayOwn(interest.owner, owner)) continue;
+          matched.tell(webhook, "account.updated", { account });
+        }
+      }
+    }
+    if (this.#writes.groups === 0) return;
+    for (const transaction of block.transactions) this.#matchWrites(transaction, { changed, matched });
+  }
+
+  #matchWrites(
+    { facts, view }: TransactionEvent,
+    { changed, matched }: { readonly changed: Set<string>; readonly matched: MatchedBlock },
+  ): void {
+    // What a transaction wrote that failed is undone.
+    if (view.failed || this.#writes.match(facts).length === 0) return;
+    const { keys, message } = view;
+    for (const [index, isWritable] of writableKeys(message, keys).entries()) {
+      const account = keys[index];
+      if (!isWritable || account === undefined || changed.has(account)) continue;
+      changed.add(account);
+      for (const group of this.#written.match(account, null)) {
+        for (const { webhook } of group.members()) matched.tell(webhook, "account.updated", { account });
+      }
+    }
+  }
+}
+
+const ownedBy = (owner: string | null): { readonly owners: readonly string[] } => ({
+  owners: owner === null ? [] : [owner],
+});
+
+/** What the block does not tell is found out when the account is read. */
+const mayOwn = (asked: string | null, owner: string | null): boolean =>
+  asked === null || owner === null || asked === owner;
+
+function isSettled({ success, lamports, tokens }: Transactions, traits: TransactionTraits): boolean {
+  if (success !== null && success === traits.failed) return false;
+  if (lamports !== null) {
+    const { largestMovement } = traits;
+    if (largestMovement < lamports.least) return false;
+    if (lamports.most !== null && largestMovement > lamports.most) return false;
+  }
+  return tokens === null || traits.movesTokens(tokens);
+}
+
+function hasFailed({ errorTypes }: Transactions, traits: TransactionTraits): boolean {
+  if (!traits.failed) return false;
+  return errorTypes === null || errorTypes.has(traits.errorType ?? "");
+}
+
+type Creation = BlockEvents["accounts"]["creations"][number];
+type Closure = BlockEvents["accounts"]["closures"][number];
+
+interface Turns {
+  readonly creations: readonly Creation[];
+  readonly closures: readonly Closure[];
+}
+
+/** Creations and closures of a block by transaction, whose indexes are asked for in ascending order. */
+class AccountTurns {
+  readonly #creations: readonly Creation[];
+  readonly #closures: readonly Closure[];
+  #created = 0;
+  #closed = 0;
+
+  constructor(block: BlockEvents, isAsked: boolean) {
+    this.#creations = isAsked ? block.accounts.creations : [];
+    this.#closures = isAsked ? block.accounts.closures : [];
+  }
+
+  of(index: number): Turns {
+    const [created, closed] = [this.#created, this.#closed];
+    while (this.#creations[this.#created]?.index === index) this.#created += 1;
+    while (this.#closures[this.#closed]?.index === index) this.#closed += 1;
+    return {
+      creations: this.#creations.slice(created, this.#created),
+      closures: this.#closures.slice(closed, this.#closed),
+    };
+  }
+}

@@ -1,0 +1,106 @@
+import type { WebhookFilters } from "@sluice/contract/schemas";
+import { isVote, writableKeys } from "@sluice/encode";
+import { movementsOf, TransactionView } from "@sluice/parser";
+import type { BlockEvents, TransactionEvent } from "../../events/index.ts";
+import type { WebhookStage } from "../../state/index.ts";
+
+export interface AskedWebhook {
+  readonly events: readonly string[];
+  readonly filters: WebhookFilters;
+}
+
+/** What a webhook is told of a block, read from the rules alone: `event transaction account`. */
+export function naivelyTold({ events, filters }: AskedWebhook, block: BlockEvents, stage: WebhookStage): string[] {
+  const told: string[] = [];
+  const has = (event: string): boolean => events.includes(event);
+  for (const transaction of block.transactions) {
+    const { index } = transaction;
+    if (has(`transaction.${stage}`) && isTold(transaction, filters)) told.push(`transaction.${stage} ${index}`);
+    const failedAt = filters.commitment ?? "confirmed";
+    if (has("transaction.failed") && failedAt === stage && isToldFailed(transaction, filters)) {
+      told.push(`transaction.failed ${index}`);
+    }
+  }
+  if (has(`block.${stage}`) && block.transactions.length >= (filters.min_transaction_count ?? 0)) {
+    told.push(`block.${stage}`);
+  }
+  if (stage === "confirmed") told.push(...toldOfAccounts({ events, filters }, block));
+  return told.toSorted();
+}
+
+function isNamed({ view }: TransactionEvent, filters: WebhookFilters): boolean {
+  const { account_include: include, account_exclude: exclude, program_id: program } = filters;
+  const keys = new Set(view.keys);
+  if (include !== undefined && !include.some((key) => keys.has(key))) return false;
+  if (exclude?.some((key) => keys.has(key)) === true) return false;
+  if (program !== undefined && !view.programIds.includes(program)) return false;
+  return filters.vote_transactions === true || !isVote(view.parsed);
+}
+
+function isTold(transaction: TransactionEvent, filters: WebhookFilters): boolean {
+  if (filters.nft !== undefined || filters.defi !== undefined) return false;
+  const { view } = transaction;
+  if (!isNamed(transaction, filters)) return false;
+  if (filters.success !== undefined && filters.success === view.failed) return false;
+  const { native, tokens } = movementsOf(new TransactionView(view.transaction));
+  const most =
+    native
+      .map(({ lamports }) => lamports)
+      .toSorted((one, two) => (one < two ? -1 : 1))
+      .at(-1) ?? 0n;
+  if (filters.min_amount !== undefined && most < BigInt(filters.min_amount)) return false;
+  if (filters.max_amount !== undefined && most > BigInt(filters.max_amount)) return false;
+  const asked = filters.token_transfers;
+  if (asked === undefined || asked === false) return true;
+  if (asked === true) return tokens.length > 0;
+  return tokens.some(
+    ({ mint, amount, fromOwner, toOwner }) =>
+      (asked.mint ?? mint) === mint &&
+      amount >= BigInt(asked.min_amount ?? 0) &&
+      (asked.from ?? fromOwner) === fromOwner &&
+      (asked.to ?? toOwner) === toOwner,
+  );
+}
+
+function isToldFailed(transaction: TransactionEvent, filters: WebhookFilters): boolean {
+  const error = transaction.view.meta?.error ?? null;
+  if (error === null || !isNamed(transaction, filters)) return false;
+  const type = typeof error === "object" && !Array.isArray(error) ? (Object.keys(error)[0] ?? "") : String(error);
+  return filters.error_types?.includes(type) ?? true;
+}
+
+function toldOfAccounts({ events, filters }: AskedWebhook, block: BlockEvents): string[] {
+  const told: string[] = [];
+  const { updates, creations, closures } = block.accounts;
+  const { accounts, owner: asked } = filters;
+  if (events.includes("account.updated")) {
+    const least = BigInt(filters.min_balance_change ?? 0);
+    for (const { account, before, after, owner } of updates) {
+      const delta = after > before ? after - before : before - after;
+      const isNamedOne = accounts?.includes(account) ?? true;
+      const isOwned = asked === undefined || owner === asked || (accounts !== undefined && owner === null);
+      if (isNamedOne && isOwned && delta >= least) told.push(`account.updated ${account}`);
+    }
+    for (const account of accounts ?? []) {
+      const isWritten = block.transactions.some(({ view }) => {
+        const at = view.keys.indexOf(account);
+        return !view.failed && at >= 0 && writableKeys(view.message, view.keys)[at] === true;
+      });
+      const isUnmoved = updates.every((update) => update.account !== account);
+      if (least === 0n && isWritten && isUnmoved) told.push(`account.updated ${account}`);
+    }
+  }
+  for (const { account, index, owner, creator, lamports } of events.includes("account.created") ? creations : []) {
+    const isMeant =
+      (asked ?? owner) === owner &&
+      (filters.creator ?? creator) === creator &&
+      lamports >= BigInt(filters.min_balance ?? 0);
+    if (isMeant) told.push(`account.created ${index} ${account}`);
+  }
+  for (const { account, index, owner, reclaimedBy } of events.includes("account.closed") ? closures : []) {
+    if ((asked ?? owner) === owner && (filters.reclaimed_by ?? reclaimedBy) === reclaimedBy) {
+      told.push(`account.closed ${index} ${account}`);
+    }
+  }
+  return told;
+}
