@@ -7,7 +7,7 @@ import { answerText, type UpstreamPool } from "../../upstreams/index.ts";
 export type ReadForm = "base64" | "jsonParsed";
 
 /** An account as a node has it. */
-export interface ReadAccount {
+export interface AccountAnswer {
   /** At which it was read. */
   readonly slot: bigint;
   /** Null for an account that is not there. */
@@ -40,7 +40,7 @@ const answersMax = 2_000;
 
 interface Waiting extends AccountQuestion {
   readonly untilMs: number;
-  readonly settle: (read: ReadAccount | null) => void;
+  readonly settle: (read: AccountAnswer | null) => void;
 }
 
 interface Queue {
@@ -52,7 +52,7 @@ interface Queue {
 /** Reads accounts from the nodes, many in one call, each once for all who ask for it at a slot. */
 export class AccountReads {
   readonly #dependencies: AccountReadsDependencies;
-  readonly #answers = new BoundedMap<string, Promise<ReadAccount | null>>({ max: answersMax });
+  readonly #answers = new BoundedMap<string, Promise<AccountAnswer | null>>({ max: answersMax });
   readonly #queues = new Map<string, Queue>();
 
   constructor(dependencies: AccountReadsDependencies) {
@@ -60,12 +60,12 @@ export class AccountReads {
   }
 
   /** The account at the slot or later; null where no node told it in time. Never rejects. */
-  read(question: AccountQuestion): Promise<ReadAccount | null> {
+  read(question: AccountQuestion): Promise<AccountAnswer | null> {
     const { network, account, slot, form } = question;
     const key = `${network} ${account} ${slot} ${form}`;
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
-    const { promise, resolve } = Promise.withResolvers<ReadAccount | null>();
+    const { promise, resolve } = Promise.withResolvers<AccountAnswer | null>();
     this.#answers.set(key, promise);
     const untilMs = this.#dependencies.clock.monotonic() + accountReadMsMax;
     this.#enqueue({ ...question, untilMs, settle: resolve });
@@ -126,7 +126,7 @@ export class AccountReads {
     await Promise.all([this.#ask(questions.slice(0, half)), this.#ask(questions.slice(half))]);
   }
 
-  async #call(questions: readonly Waiting[]): Promise<readonly (ReadAccount | null)[] | "too large" | null> {
+  async #call(questions: readonly Waiting[]): Promise<readonly (AccountAnswer | null)[] | "too large" | null> {
     const [first] = questions;
     const pool = first === undefined ? null : this.#dependencies.poolOf(first.network);
     if (first === undefined || pool === null) return null;
@@ -152,7 +152,7 @@ const isObject = (value: JsonValue | undefined): value is Readonly<Record<string
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Null for an answer that is not one, or that is from before the slot. */
-function accountsOf(text: string, minimumSlot: bigint): readonly ReadAccount[] | null {
+function accountsOf(text: string, minimumSlot: bigint): readonly AccountAnswer[] | null {
   const parsed = parseJsonExact(text);
   const result = parsed.ok && isObject(parsed.value) ? parsed.value["result"] : undefined;
   const context = isObject(result) ? result["context"] : undefined;

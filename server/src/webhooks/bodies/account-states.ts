@@ -5,7 +5,7 @@ import { BoundedMap } from "@sluice/lib";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { type JsonValue, stringifyJsonExact } from "@sluice/wire/json";
 import type { ReadAccountState } from "../../events/index.ts";
-import type { AccountReads, ReadAccount, ReadForm } from "./account-reads.ts";
+import type { AccountAnswer, AccountReads, ReadForm } from "./account-reads.ts";
 
 /** Data that base58 presents at most, in bytes; longer ones are told in base64, as the encoding beside them says. */
 const base58BytesMax = 128;
@@ -86,7 +86,7 @@ export class AccountStates {
   /** Remembers what is the newest; gives what was known. */
   #note(
     { network, account, form }: { readonly network: Network; readonly account: string; readonly form: ReadForm },
-    read: ReadAccount,
+    read: AccountAnswer,
   ): Known | undefined {
     const key = `${network} ${account} ${form}`;
     const known = this.#known.get(key);
@@ -95,7 +95,7 @@ export class AccountStates {
   }
 }
 
-function hashOf({ account }: ReadAccount): string {
+function hashOf({ account }: AccountAnswer): string {
   const text = account === null ? "" : stringifyJsonExact([account["owner"] ?? null, account["data"] ?? null]);
   return createHash("sha256").update(text).digest("base64");
 }
@@ -103,7 +103,7 @@ function hashOf({ account }: ReadAccount): string {
 const integerOf = (value: JsonValue | undefined): bigint | null =>
   typeof value === "number" || typeof value === "bigint" ? BigInt(value) : null;
 
-function stateOf({ slot, account }: ReadAccount, encoding: AccountDataEncoding): ReadAccountState {
+function stateOf({ slot, account }: AccountAnswer, encoding: AccountDataEncoding): ReadAccountState {
   if (account === null) return { slot, owner: null, executable: null, rentEpoch: null, data: "null", dataSize: null };
   const { owner, executable } = account;
   const data = account["data"] ?? null;
