@@ -206,6 +206,22 @@ describe("the rows of a queue", () => {
     expect([rows.nextFresh?.deliveryId, rows.size]).toEqual(["dl-2", 1]);
   });
 
+  test("that were read before they are handed over are not given again, though they have ended by then", () => {
+    const rows = new QueueRows();
+    rows.beginRead();
+    rows.loadFresh([row(1), row(2)], 10);
+    rows.endRead();
+    const first = rows.nextFresh;
+    if (first === null) throw new Error("two were loaded");
+    rows.take(first);
+    rows.settle(first.deliveryId);
+    rows.offer([row(1), row(2), row(3)]);
+    expect([rows.size, rows.nextFresh?.deliveryId]).toEqual([2, "dl-2"]);
+    rows.age(10_000);
+    rows.offer([row(1)]);
+    expect(rows.size).toBe(2);
+  });
+
   test("are each given once, in the order of the chain, whatever is read, handed over and put back", () => {
     const steps = fc.array(
       fc.record({

@@ -3,6 +3,8 @@ import type { QueuedDelivery } from "../../state/index.ts";
 /** Never tried ones that are held in memory; the rest is read when it comes to that. */
 const freshMax = 2_000;
 const retriesMax = 1_000;
+/** How long after their commit rows may be handed over, by a process that was held up. */
+const handOverMsMax = 10_000;
 /** Fewer are left before more are read. */
 const refillBelow = 500;
 
@@ -20,6 +22,12 @@ export class QueueRows {
   readonly #known = new Set<string>();
   /** Recorded while the store is being read: what it says of them may be older than their outcome. */
   readonly #settled = new Set<string>();
+  /** Those that came from the store: whoever has committed them may hand them over only now. */
+  readonly #read = new Set<string>();
+  /** Those of them that have ended, in two generations. */
+  #ended = new Set<string>();
+  #endedBefore = new Set<string>();
+  #agedAtMs = 0;
   #reads = 0;
   #isWhole = false;
   #retriesUntil = 0;
@@ -74,7 +82,11 @@ export class QueueRows {
   /** Rows that have just been committed; they are read later where not all before them are here. */
   offer(rows: readonly QueuedDelivery[]): void {
     if (!this.#isWhole) return;
-    for (const row of rows) this.#insert(row);
+    for (const row of rows) {
+      // It has been read, delivered and written before this hand-over.
+      if (this.#ended.has(row.deliveryId) || this.#endedBefore.has(row.deliveryId)) continue;
+      this.#insert(row);
+    }
     this.#bound();
   }
 
@@ -96,7 +108,7 @@ export class QueueRows {
   }
 
   loadFresh(rows: readonly QueuedDelivery[], limit: number): void {
-    for (const row of rows) this.#insert(row);
+    for (const row of rows) if (this.#insert(row)) this.#read.add(row.deliveryId);
     this.#isWhole = rows.length < limit;
     this.#bound();
   }
@@ -155,24 +167,36 @@ export class QueueRows {
 
   /** It has ended. */
   settle(deliveryId: string): void {
+    if (this.#read.has(deliveryId)) this.#ended.add(deliveryId);
     this.#forget(deliveryId);
     if (this.#reads > 0) this.#settled.add(deliveryId);
   }
 
-  #forget(deliveryId: string): void {
-    this.#known.delete(deliveryId);
+  /** Forgets what nobody hands over any more. Monotonic milliseconds. */
+  age(nowMs: number): void {
+    if (nowMs - this.#agedAtMs < handOverMsMax) return;
+    this.#agedAtMs = nowMs;
+    this.#endedBefore = this.#ended;
+    this.#ended = new Set();
   }
 
-  #insert(row: QueuedDelivery): void {
-    if (this.#known.has(row.deliveryId) || this.#settled.has(row.deliveryId)) return;
+  #forget(deliveryId: string): void {
+    this.#known.delete(deliveryId);
+    this.#read.delete(deliveryId);
+  }
+
+  /** False for one that is here or has just ended. */
+  #insert(row: QueuedDelivery): boolean {
+    if (this.#known.has(row.deliveryId) || this.#settled.has(row.deliveryId)) return false;
     this.#known.add(row.deliveryId);
     const last = this.#fresh.at(-1);
     if (last === undefined || this.fresh === 0 || comesAfter(row, last)) {
       this.#fresh.push(row);
-      return;
+      return true;
     }
     const at = lowerBound(this.#fresh, (other) => comesAfter(row, other), this.#first);
     this.#fresh.splice(at, 0, row);
+    return true;
   }
 
   #bound(): void {

@@ -153,7 +153,9 @@ export class QueueRunner {
 
   /** The store has so many: more than are here means that another process has added some. */
   counted(waiting: number): void {
-    if (waiting > 0) this.#busyAtMs = this.#dependencies.clock.monotonic();
+    const nowMs = this.#dependencies.clock.monotonic();
+    if (waiting > 0) this.#busyAtMs = nowMs;
+    this.#rows.age(nowMs);
     if (waiting > this.#rows.size && !this.#isReading) this.#rows.doubt();
     this.pump();
   }

@@ -207,7 +207,12 @@ export class WebhookWorker implements AsyncDisposable {
   async #takeHanded(): Promise<void> {
     while (this.#handed.size > 0 && !this.#isClosing) {
       const handed = new Map([...this.#handed].slice(0, batchMax));
-      for (const id of handed.keys()) this.#handed.delete(id);
+      for (const [id, rows] of handed) {
+        this.#handed.delete(id);
+        // It was taken while these were on their way.
+        this.#runners.get(id)?.offer(rows);
+        if (this.#runners.has(id)) handed.delete(id);
+      }
       if (!this.#isHeld) continue;
       const { store } = this.#dependencies;
       const found = await this.#calls.once("queues", () => store.find([...handed.keys()]));
