@@ -4,6 +4,9 @@ export interface DeliveryRate {
   readonly burst: number;
 }
 
+/** What sums of parts of tokens may lack of a whole one. */
+const rounding = 1e-9;
+
 /** A token bucket of one queue, which one worker holds: it needs no other process to be exact. */
 export class RateBucket {
   readonly #rate: DeliveryRate;
@@ -21,7 +24,7 @@ export class RateBucket {
     const { perSecond, burst } = this.#rate;
     this.#tokens = Math.min(burst, this.#tokens + (Math.max(0, nowMs - this.#filledAtMs) * perSecond) / 1_000);
     this.#filledAtMs = Math.max(this.#filledAtMs, nowMs);
-    return this.#tokens >= 1 ? 0 : Math.ceil(((1 - this.#tokens) * 1_000) / perSecond);
+    return this.#tokens >= 1 - rounding ? 0 : Math.ceil(((1 - this.#tokens) * 1_000) / perSecond);
   }
 
   /** An attempt begins; only after `waitMs` has said 0. */
