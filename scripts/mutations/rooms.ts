@@ -49,6 +49,8 @@ export const rooms: readonly Room[] = [
   server("oracle", usual),
   server("engine", usual),
   server("ingest", usual, "log"),
+  server("events", usual, "streams"),
+  server("streams", usual, "compose"),
   server("history", usual, "ledger"),
   server("analytics", usual, "ledger"),
   server("compose", usual),
@@ -60,6 +62,7 @@ export const rooms: readonly Room[] = [
   { name: "auction", folder: "auction", neighbours: [], goal: usual },
   { name: "encode", folder: "encode", neighbours: ["devnet/chain/"], goal: usual },
   { name: "parser", folder: "parser", neighbours: ["server/src/history/"], goal: usual },
+  { name: "geyser", folder: "geyser", neighbours: ["server/src/streams/", "devnet/chain/yellowstone/"], goal: usual },
   {
     name: "svm",
     folder: "svm",
