@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { IngestRecord } from "@sluice/contract/schemas/health";
 import type { Network } from "@sluice/contract/tiers";
 import { ManualClock } from "@sluice/lib";
 import { type Config, loadConfig } from "../config/index.ts";
@@ -25,6 +26,18 @@ const healthy: UpstreamHealth = {
 const late = { ...healthy, healthy: false, slotLag: 90n, out: "lagging" } as const;
 const silent = { ...healthy, healthy: false, speaks: false, out: "silent" } as const;
 const cordoned = { ...healthy, healthy: false, mayServe: false, out: "cordoned" } as const;
+
+const ingested: IngestRecord = {
+  network: "devnet",
+  state: "live",
+  head: 9,
+  confirmed: 9,
+  finalized: 7,
+  lag_slots: 0,
+  unavailable_slots: 0,
+  fault: null,
+  sources: [],
+};
 
 /** A configuration of `serve`, with nodes of devnet and testnet and a builder. */
 function configOf(env: Readonly<Record<string, string>>): Config {
@@ -66,6 +79,8 @@ function boot(roles = "gateway") {
     prices: { priced: 9, symbols: 9, active: 8, sources: 8 },
     isAnswering: true,
     conflict: null as string | null,
+    ingest: [ingested] as readonly IngestRecord[],
+    flows: [true] as readonly boolean[],
   };
   const drain = new Drain({ delayMs: 1_000 }, { clock, events });
   const pool = (network: Network) => {
@@ -98,6 +113,14 @@ function boot(roles = "gateway") {
       ? {
           get isAnswering() {
             return state.isAnswering;
+          },
+        }
+      : null,
+    ingest: roles.includes("ingest") ? { status: () => state.ingest } : null,
+    flows: roles.includes("streams")
+      ? {
+          get isOpen() {
+            return state.flows;
           },
         }
       : null,
@@ -235,5 +258,33 @@ test("metrics on loopback are not read through another name, which any web page 
     expect(await statusOf("::1", `http://rebound.example:9464${path}`)).toBe(421);
     // Other hosts are asked by name, such as a service's in a cluster.
     expect(await statusOf("0.0.0.0", `http://sluice:9464${path}`)).toBe(200);
+  }
+});
+
+test("ingest is down while the log of any network takes nothing or tells nothing, and degraded while it is behind", () => {
+  const { state, partsOf, reasonsOf } = boot("gateway,ingest");
+  for (const [changes, expected] of [
+    [{}, "ok"],
+    [{ state: "lagging" }, "degraded"],
+    [{ state: "catching up" }, "degraded"],
+    [{ unavailable_slots: 1 }, "degraded"],
+    [{ state: "paused" }, "down"],
+    [{ state: "starting" }, "down"],
+    [{ fault: "the disk is full" }, "down"],
+  ] as const) {
+    state.ingest = [ingested, { ...ingested, network: "testnet", ...changes }];
+    expect([partsOf()["ingest"], reasonsOf("ingest").length]).toEqual([expected, expected === "down" ? 1 : 0]);
+  }
+});
+
+test("streams are down while no network's log is open, and degraded while one of several is not", () => {
+  const { state, partsOf } = boot("gateway,ingest,streams");
+  for (const [flows, expected] of [
+    [[true, true], "ok"],
+    [[true, false], "degraded"],
+    [[false, false], "down"],
+  ] as const) {
+    state.flows = flows;
+    expect(partsOf()["streams"]).toBe(expected);
   }
 });
