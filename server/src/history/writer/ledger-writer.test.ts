@@ -76,6 +76,50 @@ test("blocks of the log are in the ledger without forks that died, and another w
   expect(await count("rewards")).toBe(59);
 }, 60_000);
 
+test("a block of which a killed writer has written some tables alone is left out where the chain goes on without it", async () => {
+  await ledger.chain.discard("devnet");
+  await using stand = await openTestLog();
+  const { log } = stand;
+  const dead = headerOf(103, headerOf(102), "dead");
+  const isWritten = Promise.withResolvers<void>();
+  const { chain: store } = ledger;
+  const killed: Partial<LedgerChainStore> = {
+    held: (...of) => store.held(...of),
+    droppedFrom: (...of) => store.droppedFrom(...of),
+    blocksOf: (...of) => store.blocksOf(...of),
+    partsOf: (...of) => store.partsOf(...of),
+    hold: (...of) => store.hold(...of),
+    writeBlocks: async (network, range, tables) => {
+      if (range.until <= dead.slot) return await store.writeBlocks(network, range, tables);
+      await store.writeBlocks(network, range, tables.slice(0, 1));
+      isWritten.resolve();
+      throw new Error("killed");
+    },
+  };
+  const options = { network: "devnet", chain, votes: false, discardsOtherChain: false } as const;
+  const dependencies = {
+    store: killed as LedgerChainStore,
+    chainLog: log,
+    clock: systemClock,
+    events: testEvents().events,
+  };
+  const first = new LedgerWriter(options, dependencies);
+  for (const slot of [100, 101, 102]) await log.append(blockRecord(headerOf(slot)));
+  await eventually("the chain is written", async () => (await stored()).length === 3);
+  await log.append(blockRecord(dead));
+  await isWritten.promise;
+  await first[Symbol.asyncDispose]();
+  await log.append(blockRecord(headerOf(105, headerOf(102))));
+  const second = writerOf(log);
+  await eventually("the chain goes on", async () => (await stored()).join() === named([100, 101, 102, 105]).join());
+  expect(await ledger.chain.droppedFrom("devnet", 0n)).toContain(dead.blockhash);
+  // It comes back, whole.
+  await log.append(blockRecord(headerOf(106, dead)));
+  await eventually("the fork is the chain", async () => (await stored()).includes(`103 ${dead.blockhash}`));
+  expect(await ledger.chain.droppedFrom("devnet", 0n)).not.toContain(dead.blockhash);
+  await second.writer[Symbol.asyncDispose]();
+}, 60_000);
+
 test("another chain of the network is not written beside the first, and takes its place where that is wanted", async () => {
   await using stand = await openTestLog();
   const { log } = stand;

@@ -17,6 +17,7 @@ test("an undo that goes far back takes all that was told since out of the ledger
     held: async () => held,
     droppedFrom: async () => [],
     blocksOf: async () => [],
+    partsOf: async () => [],
     writeBlocks: async () => undefined,
     hold: async () => undefined,
     markDropped: async (_network, rows: readonly DroppedBlock[]) => {

@@ -25,11 +25,11 @@ interface OpenRange {
   saved: bigint | null;
 }
 
-/** A block that an earlier writer has left above the watermark. */
+/** A block that an earlier writer has left above the watermark; one that it has not written whole has no parent. */
 interface FoundBlock {
   readonly slot: bigint;
   readonly blockhash: string;
-  readonly parentBlockhash: string;
+  readonly parentBlockhash: string | null;
 }
 
 interface Unsettled {
@@ -109,7 +109,10 @@ export class WrittenChain {
     }
     const first = held.writing?.until ?? 0n;
     const dropped = await store.droppedFrom(network, first);
-    const all = await store.blocksOf(network, { first, until: first + unsettledSlotsMax });
+    const above = { first, until: first + unsettledSlotsMax };
+    const whole = await store.blocksOf(network, above);
+    const parts = await store.partsOf(network, above);
+    const all: FoundBlock[] = [...whole, ...parts.map((part) => ({ ...part, parentBlockhash: null }))];
     const found = all.filter(({ slot }) => !held.ranges.some((range) => slot >= range.first && slot < range.until));
     const written = new WrittenChain(network, dependencies, { held, dropped, found });
     // So that no row of a writer before this one, which may still be on its way, stands above its own.
@@ -166,7 +169,7 @@ export class WrittenChain {
 
   /** Slots are missing: what follows is a range of its own. */
   async gap({ from }: { from: bigint }, cursor: string): Promise<void> {
-    const before = this.#found?.findLast(({ slot }) => slot < from);
+    const before = this.#found?.findLast(({ slot, parentBlockhash }) => slot < from && parentBlockhash !== null);
     if (before !== undefined) await this.#reconcileAt(before.blockhash);
     this.#endRange();
     await this.save(cursor);
@@ -221,7 +224,7 @@ export class WrittenChain {
     for (let block = known.get(blockhash); block !== undefined && range !== null; ) {
       known.delete(block.blockhash);
       chain.push({ slot: block.slot, blockhash: block.blockhash, isFinal: false, range });
-      block = known.get(block.parentBlockhash);
+      block = block.parentBlockhash === null ? undefined : known.get(block.parentBlockhash);
     }
     await this.#markDropped([...known.values()], true);
     this.#unsettled = chain.toReversed();

@@ -98,14 +98,17 @@ export class ChainStore {
   }
 
   /**
-   * Writes the rows of whole blocks, one INSERT for each table. Resolves when all of them are on disk.
+   * Writes the rows of whole blocks, one INSERT for each table. Resolves when all of them are on disk. The first of
+   * `tables` has rows of each block that has rows in any but `blocks`, the last is `blocks`.
    *
    * @param range - the slots of the blocks
    * @throws {LedgerUnavailableError | LedgerQueryError} some tables may have their rows then; write the same again
    */
   async writeBlocks(network: Network, range: SlotSpan, tables: readonly EncodedRows[]): Promise<void> {
-    const last = tables.at(-1);
-    const others = tables.slice(0, -1);
+    const [first, ...others] = tables;
+    const last = others.pop();
+    // Who finds nothing of a block in the first finds nothing of it anywhere.
+    if (first !== undefined) await this.#insert(network, range, first);
     const next = others.values();
     const worker = async (): Promise<void> => {
       for (const rows of next) await this.#insert(network, range, rows);
@@ -149,6 +152,27 @@ export class ChainStore {
       ...{ network, first, until },
     });
     return rows.map(({ slot, blockhash, parent }) => ({ slot: BigInt(slot), blockhash, parentBlockhash: parent }));
+  }
+
+  /**
+   * Blocks of some slots that were begun and are not whole, those that left the chain apart: who wrote them was killed.
+   * @throws {LedgerUnavailableError | LedgerQueryError}
+   */
+  async partsOf(
+    network: Network,
+    { first, until }: SlotSpan,
+  ): Promise<readonly { readonly slot: bigint; readonly blockhash: string }[]> {
+    const of = "network = {network:String} AND slot >= {first:UInt64} AND slot < {until:UInt64}";
+    const begun = ["transactions", "rewards"].map((table) => `SELECT slot, blockhash FROM ${table} WHERE ${of}`);
+    const sql =
+      `SELECT DISTINCT slot, blockhash FROM (${begun.join(" UNION ALL ")}) ` +
+      `WHERE (slot, blockhash) GLOBAL NOT IN (SELECT slot, blockhash FROM blocks WHERE ${of}) AND (slot, blockhash) ` +
+      `GLOBAL NOT IN (SELECT slot, blockhash FROM ${droppedBlocksTable.name} FINAL WHERE ${of} AND dropped) ` +
+      "ORDER BY slot, blockhash";
+    const rows = await this.#dependencies.connection.query<{ slot: string; blockhash: string }>(sql, {
+      ...{ network, first, until },
+    });
+    return rows.map(({ slot, blockhash }) => ({ slot: BigInt(slot), blockhash }));
   }
 
   /** Orders of a network, the oldest first; at most 1,000. @throws {LedgerUnavailableError | LedgerQueryError} */
