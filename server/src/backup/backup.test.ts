@@ -66,6 +66,7 @@ for (const [from, source] of drivers) {
       const after = await before.accounts.create({ name: "made after the backup", tiers: {} });
       expect(result).toMatchObject({ key_ids: [masterKeyId(masterKey)], parts: 3 });
       expect(result.left_out.join()).toContain("ClickHouse");
+      expect(result.left_out.join()).toContain("master key");
       const [epochBefore, accountBefore, keyBefore] = await Promise.all([
         before.leases.find("devnet:engine-book"),
         before.accounts.get(accountId),
@@ -198,6 +199,21 @@ describe("a backup that is refused changes nothing", () => {
     const error = await refusal(restoreBackup(restoreOptions(place, source.backup), restoreDependencies));
     expect([error.code, error.message.includes(said)]).toEqual(["DAMAGED", true]);
     expect(readdirSync(place.directory)).toEqual([]);
+  });
+
+  test("with a list of parts of which one is none, though its sum is right", async () => {
+    await using source = await planted("a passphrase");
+    await using place = await placeOf(null);
+    // The master key is in it.
+    expect(source.result.left_out.join()).not.toContain("master key");
+    const manifest = readManifest(source.backup);
+    for (const part of [null, "state.jsonl", [], { path: "state.jsonl", bytes: 1.5, sha256: "" }]) {
+      const changed = Object.assign({ ...manifest }, { parts: [...manifest.parts, part] });
+      writeFileSync(join(source.backup, manifestName), manifestText(changed));
+      expect((await refusal(restoreBackup(restoreOptions(place, source.backup), restoreDependencies))).code).toBe(
+        "DAMAGED",
+      );
+    }
   });
 
   test("of rows that no version wrote, with a manifest that fits", async () => {
