@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { IngestRecord } from "@sluice/contract/schemas/health";
+import type { IngestRecord } from "@sluice/contract/schemas";
 import type { Network } from "@sluice/contract/tiers";
 import { ManualClock } from "@sluice/lib";
 import { type Config, loadConfig } from "../config/index.ts";
