@@ -160,6 +160,18 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
       "The ledger holds no block of this slot on this network: the chain skipped the slot, it is not confirmed yet, or the server has not read it. The message says which, where that is known.",
     remedy: "Ask for another slot; an operator fills older blocks by `sluice backfill`.",
   },
+  ENHANCED_API_DISABLED: {
+    meaning: "The key was made, or changed, so that it may not use the enhanced API.",
+    remedy: "Use another key, or have the account's administrator set `enhanced` of this one.",
+  },
+  PARSING_FAILED: {
+    meaning: "A node gave the transaction in a form that cannot be read. It costs nothing.",
+    remedy: "Try again; tell the operator when it persists, with the request id.",
+  },
+  TOKEN_NOT_FOUND: {
+    meaning: "The address is no mint of a token program on this network.",
+    remedy: "Check the address and the network.",
+  },
   NETWORK_UNAVAILABLE: {
     meaning: "No node is configured for this network, or none of them can be reached.",
     remedy: "Try again after `Retry-After`; an operator finds the state of each node in the console.",

@@ -71,6 +71,10 @@ export const errorTable = {
   // Indexed history
   TRANSACTION_NOT_FOUND: define(404, -33424, false, "The ledger holds no such transaction"),
   BLOCK_NOT_FOUND: define(404, -33434, false, "The ledger holds no block of this slot"),
+  // Enhanced API
+  ENHANCED_API_DISABLED: define(403, -33480, false, "The API key may not use the enhanced API"),
+  PARSING_FAILED: define(500, -33481, true, "The transaction could not be parsed"),
+  TOKEN_NOT_FOUND: define(404, -33482, false, "There is no token with this mint"),
   // Nodes
   NETWORK_UNAVAILABLE: define(503, -33503, true, "No node is available for this network"),
   UPSTREAM_TIMEOUT: define(504, -33504, true, "The node did not answer in time"),

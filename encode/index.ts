@@ -18,7 +18,7 @@ export { encodeBlock } from "./block.ts";
 export { type BlockHead, readBlockHead } from "./body/head.ts";
 export { orderedBody } from "./body/ordered.ts";
 export { packBlock, packTransaction } from "./body/pack.ts";
-export { readBlock } from "./body/read-block.ts";
+export { type PlacedTransaction, readBlock, readTransaction } from "./body/read-block.ts";
 export { readJson } from "./body/read-json.ts";
 export { type SplitBody, splitBody } from "./body/split.ts";
 export { transactionErrorNames } from "./body/transaction-error.ts";

@@ -6,6 +6,7 @@ import { renderApiPage } from "@sluice/contract/openapi-page";
 import { oraclePaths } from "@sluice/contract/oracle";
 import { administrationMethods } from "../server/src/admin/index.ts";
 import { analyticsRoutes } from "../server/src/analytics/index.ts";
+import { enhancedRoutes } from "../server/src/enhanced/index.ts";
 import { historyMethods } from "../server/src/history/index.ts";
 
 interface Parameter {
@@ -129,7 +130,7 @@ test("every route of administration, history, SQL, the oracle and the console is
   const ofGateway = routesOf("gateway").filter((route) => !/ \/(rpc|health|ready)/.test(route));
   const administration = ofGateway.filter((route) => !route.includes("/console/"));
   const analytics = analyticsRoutes.filter((route) => !route.includes("/console/"));
-  const rest = [...administrationMethods, ...historyMethods, ...analytics];
+  const rest = [...administrationMethods, ...historyMethods, ...enhancedRoutes, ...analytics];
   expect(administration.toSorted()).toEqual(rest.map(braced).toSorted());
   expect(routesOf("oracle").toSorted()).toEqual(oraclePaths.map((path) => `GET ${braced(path)}`).toSorted());
   const ofConsole = ofGateway.filter((route) => route.includes("/console/") && !route.includes("/console/sql"));

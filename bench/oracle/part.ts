@@ -81,6 +81,7 @@ const grantOf = (accountId: string): Grant => ({
     send: [{ bucket: "send", requestsPerSecond: 1, burst: 1 }],
     messages: [{ bucket: "messages", requestsPerSecond: 1, burst: 1 }],
   },
+  enhanced: { isAllowed: true, buckets: [{ bucket: "enhanced", requestsPerSecond: 1, burst: 1 }] },
   creditsMonthly: null,
   expiresAt: null,
 });

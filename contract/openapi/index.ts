@@ -22,6 +22,7 @@ import { networks } from "../tiers.ts";
 import { administrationPaths } from "./admin.ts";
 import { consolePaths } from "./console.ts";
 import { enginePaths } from "./engine.ts";
+import { enhancedPaths } from "./enhanced.ts";
 import { historyPaths } from "./history.ts";
 import { oraclePaths } from "./oracle.ts";
 import { withPathParameters } from "./path-parameters.ts";
@@ -201,12 +202,13 @@ const tagOf = (name: string, about: string) => ({ name, description: about });
 
 const gateway: Part = {
   title: "Sluice gateway",
-  about: "JSON-RPC, indexed history, administration and the console's REST, on port 8899.",
+  about: "JSON-RPC, indexed history, the enhanced API, administration and the console's REST, on port 8899.",
   schemes: [...keySchemes, "consoleSession"],
   tags: [
     tagOf("JSON-RPC", "Calls of Solana's methods"),
     tagOf("Server", "The server itself"),
     tagOf("History", "Transactions and blocks that the ledger holds"),
+    tagOf("Enhanced", "What transactions were, and tokens"),
     tagOf("Console", "For people who are signed in at a browser"),
     tagOf("SQL", "Queries over the ledger"),
     tagOf("Webhooks", "Events of the chains, sent to addresses of the account"),
@@ -218,6 +220,7 @@ const gateway: Part = {
     "/health": { get: health },
     "/ready": { get: ready },
     ...historyPaths(problems),
+    ...enhancedPaths(problems),
     ...consolePaths(problems),
     ...sqlPaths(problems, sqlByKey),
     ...webhookPaths(problems, webhooksByKey),

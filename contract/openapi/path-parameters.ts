@@ -25,6 +25,8 @@ const descriptions: Readonly<Record<string, { readonly description: string; read
     description: "The signature of the transaction, in base58",
     schema: { type: "string" },
   },
+  "token/{mint}": { description: "The token's mint, in base58", schema: { type: "string" } },
+  "addresses/{address}": { description: "An address in base58", schema: { type: "string" } },
   "blocks/{slot}": { description: "The slot of the block", schema: { type: "string" } },
   "position/{wallet}": { description: "The address of the wallet, in base58", schema: { type: "string" } },
   "overview/{period}": { description: "The period", schema: { type: "string", enum: Object.keys(figurePeriods) } },

@@ -8,6 +8,7 @@ export * from "./console.ts";
 export * from "./console-bundles.ts";
 export * from "./engine.ts";
 export * from "./engine-admin.ts";
+export * from "./enhanced.ts";
 export * from "./events.ts";
 export * from "./health.ts";
 export * from "./history.ts";

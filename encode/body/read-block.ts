@@ -150,6 +150,29 @@ function transactionOf(value: JsonValue): ConfirmedTransaction {
   return { signature: canonicalTransaction(bytes), bytes, meta: orNone(meta, metaOf) };
 }
 
+/** A transaction, and where it stands in the chain. */
+export interface PlacedTransaction {
+  readonly slot: bigint;
+  /** Unix seconds. */
+  readonly blockTime: bigint | null;
+  readonly transaction: ConfirmedTransaction;
+}
+
+/**
+ * Reads what getTransaction answers with encoding base64 and a maximal version. `answer` comes of `readJson`, so that
+ * u64 values are exact.
+ *
+ * @throws {MalformedBytes} when it is no such answer, or the transaction is none that a node takes
+ */
+export function readTransaction(answer: JsonValue): PlacedTransaction {
+  const { slot, blockTime } = objectOf(answer, "a transaction");
+  return {
+    slot: u64Of(slot, "slot"),
+    blockTime: orNone(blockTime, (time) => i64Of(time, "blockTime")),
+    transaction: transactionOf(answer),
+  };
+}
+
 /**
  * Reads what getBlock answers with encoding base64, details full, rewards and a maximal version, and what
  * blockSubscribe tells as `block`. `answer` comes of `readJson`, so that u64 values are exact.

@@ -21,6 +21,7 @@ import {
   opensSockets,
 } from "./compose/endpoints.ts";
 import { openBlockEngine } from "./compose/engine.ts";
+import { mountEnhanced } from "./compose/enhanced.ts";
 import { acceptedKeys, type Gateway, knownMethods, openGatewayListener, wireGateway } from "./compose/gateway.ts";
 import { Drain, Health, serverStatus } from "./compose/health.ts";
 import { openLedgerWriters } from "./compose/history.ts";
@@ -139,6 +140,7 @@ interface Parts {
   /** Null, as the one before. */
   readonly webhooks: WebhookParts | null;
   readonly historyLookups: AppMount;
+  readonly enhanced: readonly AppMount[];
   /** Null, as the next one, where this process does not run the gateway. */
   readonly console: Console | null;
   readonly gatewayListener: OpenPort | null;
@@ -278,6 +280,7 @@ export const startSteps = [
   step("historyLookups", ["stores", "gateway"], (parts, shared) =>
     mountHistory(shared.config, { ...shared, ...parts }),
   ),
+  step("enhanced", ["gateway"], (parts, shared) => mountEnhanced(shared.config, { ...shared, ...parts })),
   step(
     "console",
     ["stores", "gateway", "names", "oracle", "engine", "analytics", "webhooks"],
@@ -288,9 +291,19 @@ export const startSteps = [
   ),
   step(
     "gatewayListener",
-    ["gateway", "revocations", "flows", "administration", "analytics", "webhooks", "historyLookups", "console"],
+    [
+      "gateway",
+      "revocations",
+      "flows",
+      "administration",
+      "analytics",
+      "webhooks",
+      "historyLookups",
+      "enhanced",
+      "console",
+    ],
     async (
-      { gateway, administration, analytics, webhooks, historyLookups, console: served, ...parts },
+      { gateway, administration, analytics, webhooks, historyLookups, enhanced, console: served, ...parts },
       { config, closing, ...shared },
     ) => {
       if (!opensSockets(config)) return null;
@@ -303,6 +316,7 @@ export const startSteps = [
               ...(analytics?.apps ?? []),
               ...(webhooks?.apps ?? []),
               historyLookups,
+              ...enhanced,
               served.pages,
             ];
       const consoleStream = served?.stream ?? null;

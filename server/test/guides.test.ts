@@ -13,6 +13,7 @@ const guides = [
   "docs/guides/devnet.md",
   "docs/guides/oracle.md",
   "docs/guides/history.md",
+  "docs/guides/enhanced.md",
   "docs/guides/sql.md",
   "docs/guides/streams.md",
 ];

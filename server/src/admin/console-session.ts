@@ -53,6 +53,8 @@ const ownerKey = {
   methods: [],
   restrictions: { networks: [], domains: [], ipRanges: [] },
   requestsPerSecond: null,
+  enhanced: true,
+  enhancedRequestsPerSecond: null,
   expiresAt: null,
 } as const satisfies Omit<Parameters<typeof grantOf>[0], "accountId">;
 

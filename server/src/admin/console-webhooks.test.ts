@@ -19,6 +19,7 @@ const grant = (permissions: readonly Permission[]): Grant => ({
     send: [{ bucket: "b", requestsPerSecond: 1, burst: 2 }],
     messages: [{ bucket: "b", requestsPerSecond: 1, burst: 2 }],
   },
+  enhanced: { isAllowed: true, buckets: [{ bucket: "b", requestsPerSecond: 1, burst: 2 }] },
   creditsMonthly: null,
   expiresAt: null,
 });

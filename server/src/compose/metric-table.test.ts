@@ -6,6 +6,7 @@ import { analyticsMetrics, createAnalyticsEvents } from "../analytics/index.ts";
 import { cacheMetrics, createCacheEvents } from "../cache/index.ts";
 import { createCreditsEvents, creditMetrics } from "../credits/index.ts";
 import { createEngineEvents, engineMetrics } from "../engine/index.ts";
+import { createEnhancedEvents, enhancedMetrics } from "../enhanced/index.ts";
 import { createGatewayEvents, gatewayMetrics } from "../gateway/index.ts";
 import { archiveMetrics, createArchiveEvents, createHistoryEvents, historyMetrics } from "../history/index.ts";
 import { createIngestEvents, ingestMetrics } from "../ingest/index.ts";
@@ -70,6 +71,7 @@ const rooms: Record<string, { readonly metrics: object; readonly create: (observ
   ingest: { metrics: ingestMetrics, create: (observe) => createIngestEvents(observe, { network: "devnet" }) },
   history: { metrics: historyMetrics, create: createHistoryEvents },
   analytics: { metrics: analyticsMetrics, create: createAnalyticsEvents },
+  enhanced: { metrics: enhancedMetrics, create: createEnhancedEvents },
   "history/archive": { metrics: archiveMetrics, create: createArchiveEvents },
   streams: { metrics: streamsMetrics, create: createStreamsEvents },
   "streams/pubsub": { metrics: pubsubMetrics, create: createPubSubEvents },
@@ -109,6 +111,7 @@ function observed() {
     ...createIngestEvents(observe, { network: "devnet" }),
     ...createHistoryEvents(observe),
     ...createArchiveEvents(observe),
+    ...createEnhancedEvents(observe),
     ...createStreamsEvents(observe),
     ...createPubSubEvents(observe),
     ...createYellowstoneEvents(observe),

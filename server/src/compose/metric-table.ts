@@ -2,6 +2,7 @@ import { analyticsMetrics } from "../analytics/index.ts";
 import { cacheMetrics } from "../cache/index.ts";
 import { creditMetrics } from "../credits/index.ts";
 import { engineMetrics } from "../engine/index.ts";
+import { enhancedMetrics } from "../enhanced/index.ts";
 import { gatewayMetrics } from "../gateway/index.ts";
 import { archiveMetrics, historyMetrics } from "../history/index.ts";
 import { ingestMetrics } from "../ingest/index.ts";
@@ -52,6 +53,7 @@ export const metricGroups: readonly MetricGroup[] = [
   group("Ingest", ingestMetrics),
   group("SQL", analyticsMetrics),
   group("History", { ...historyMetrics, ...archiveMetrics }),
+  group("Enhanced API", enhancedMetrics),
   group("Streams", { ...streamsMetrics, ...pubsubMetrics }),
   group("Yellowstone gRPC", yellowstoneMetrics),
   group("Making of webhook deliveries", webhookSchedulingMetrics),

@@ -42,6 +42,8 @@ export interface Grant {
     readonly send: readonly [RateBucket];
     readonly messages: readonly [RateBucket];
   };
+  /** Whether the key may use the enhanced API, and the buckets of its requests, which are apart from all others. */
+  readonly enhanced: { readonly isAllowed: boolean; readonly buckets: readonly [RateBucket, ...RateBucket[]] };
   /** Credits a calendar month (UTC) of the whole account; null is unlimited. */
   readonly creditsMonthly: bigint | null;
   /** Unix milliseconds, or null; `Keys.authenticate` checks it on each use. */
@@ -57,7 +59,15 @@ export interface KeyRefusal {
 /** What a grant is made of besides the account. */
 type GrantedKey = Pick<
   KeyRecord,
-  "id" | "accountId" | "permissions" | "methods" | "restrictions" | "requestsPerSecond" | "expiresAt"
+  | "id"
+  | "accountId"
+  | "permissions"
+  | "methods"
+  | "restrictions"
+  | "requestsPerSecond"
+  | "enhanced"
+  | "enhancedRequestsPerSecond"
+  | "expiresAt"
 >;
 
 /**
@@ -85,9 +95,17 @@ export function grantOf(key: GrantedKey, account: AccountRecord): Grant {
       send: [rateBucket(`send:${account.id}`, tierLimits.sendTransactionsPerSecond)],
       messages: [rateBucket(`messages:${account.id}`, tierLimits.webSocketMessagesPerSecond)],
     },
+    enhanced: { isAllowed: key.enhanced, buckets: enhancedBuckets(key, tierLimits.enhancedRequestsPerSecond) },
     creditsMonthly: account.creditsMonthly ?? tierLimits.creditsMonthly,
     expiresAt: key.expiresAt,
   };
+}
+
+/** The tier's rate is of the account; a rate of the key itself can only be smaller. */
+function enhancedBuckets(key: GrantedKey, tierRate: number): Grant["enhanced"]["buckets"] {
+  const ofAccount = rateBucket(`enhanced:${key.accountId}`, tierRate);
+  const rate = Math.min(key.enhancedRequestsPerSecond ?? tierRate, tierRate);
+  return rate < tierRate ? [rateBucket(`enhanced:${key.id}`, rate), ofAccount] : [ofAccount];
 }
 
 function rateBucket(bucket: string, requestsPerSecond: number): RateBucket {

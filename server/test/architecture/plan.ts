@@ -54,7 +54,7 @@ export const layered: readonly Layered[] = [
       ["keys", "leases", "limits", "credits", "cache", "upstreams", "backup"],
       ["access", "events", "ingest"],
       ["rpc", "names", "oracle", "engine", "history", "analytics"],
-      ["streams", "pool", "webhooks"],
+      ["streams", "pool", "webhooks", "enhanced"],
       ["gateway", "admin"],
       ["compose"],
       ["command"],
@@ -264,6 +264,11 @@ export const layered: readonly Layered[] = [
     ],
   },
   {
+    folder: "server/src/enhanced",
+    rooms: false,
+    layers: [["events", "node-calls", "text-cache"], ["tokens", "transactions"], ["addresses"], ["http"], ["index"]],
+  },
+  {
     folder: "server/src/gateway",
     rooms: false,
     layers: [
@@ -416,6 +421,7 @@ export const layered: readonly Layered[] = [
         "api-key",
         "close-codes",
         "credits",
+        "enhanced",
         "errors",
         "ledger",
         "limits",

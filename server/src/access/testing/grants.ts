@@ -17,6 +17,7 @@ export const grantOfTests: Grant = {
     send: [{ bucket: "send:acc_1", requestsPerSecond: 500, burst: 1_000 }],
     messages: [{ bucket: "messages:acc_1", requestsPerSecond: 10_000, burst: 20_000 }],
   },
+  enhanced: { isAllowed: true, buckets: [{ bucket: "enhanced:acc_1", requestsPerSecond: 1_000, burst: 2_000 }] },
   creditsMonthly: null,
   expiresAt: null,
 };

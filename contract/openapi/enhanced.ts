@@ -1,0 +1,125 @@
+import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from "zod-openapi";
+import { serviceCredits } from "../credits.ts";
+import { enhancedLifetimeSeconds } from "../enhanced.ts";
+import { type ErrorCode, errorTable } from "../errors.ts";
+import * as schemas from "../schemas/index.ts";
+import { networks } from "../tiers.ts";
+
+/** The enhanced API, on the gateway's port. */
+
+type Problems = (...codes: ErrorCode[]) => Record<string, ZodOpenApiResponseObject>;
+
+const requestIdHeader = { "X-Request-Id": { description: "Names this request", schema: { type: "string" as const } } };
+const security = [{ apiKeyHeader: [] }, { bearer: [] }, { apiKeyQuery: [] }];
+const parameters: NonNullable<ZodOpenApiOperationObject["parameters"]> = [
+  { name: "X-Network", in: "header", schema: { type: "string", enum: [...networks] } },
+];
+
+const admission: readonly ErrorCode[] = [
+  "INVALID_API_KEY",
+  "KEY_INACTIVE",
+  "NETWORK_NOT_ALLOWED",
+  "DOMAIN_NOT_ALLOWED",
+  "IP_NOT_ALLOWED",
+  "PERMISSION_DENIED",
+  "ENHANCED_API_DISABLED",
+  "RATE_LIMIT_EXCEEDED",
+  "INSUFFICIENT_CREDITS",
+  "NETWORK_UNAVAILABLE",
+  "UPSTREAM_TIMEOUT",
+  "OVERLOADED",
+  "STORE_UNAVAILABLE",
+  "INTERNAL_ERROR",
+];
+const body: readonly ErrorCode[] = ["BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"];
+
+/** Failures in the envelope of this API, by their status. */
+function failures(codes: readonly ErrorCode[]): Record<string, ZodOpenApiResponseObject> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    const { status } = errorTable[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, list]) => [
+      `${status}`,
+      {
+        description: list.map((code) => `${code}: ${errorTable[code].text}`).join(". "),
+        headers: requestIdHeader,
+        content: { "application/json": { schema: schemas.enhancedFailure } },
+      },
+    ]),
+  );
+}
+
+const parsed = `${serviceCredits.parseOneTransaction} credits for one, ${serviceCredits.parseBatchTransaction} for each of several; kept for ${enhancedLifetimeSeconds.transactions} seconds.`;
+const request = { required: true, content: { "application/json": { schema: schemas.enhancedTransactionsBody } } };
+
+const records = (schema: typeof schemas.enhancedTransactionsAnswer | typeof schemas.enhancedTransactions) => ({
+  description: "One record for each signature, in their order",
+  headers: requestIdHeader,
+  content: { "application/json": { schema } },
+});
+
+const parse = (operationId: string, summary: string): ZodOpenApiOperationObject => ({
+  operationId,
+  tags: ["Enhanced"],
+  summary,
+  description: parsed,
+  security,
+  parameters,
+  requestParams: { query: schemas.enhancedTransactionsQuery },
+  requestBody: request,
+  responses: {},
+});
+
+const token: ZodOpenApiOperationObject = {
+  operationId: "readToken",
+  tags: ["Enhanced"],
+  summary: "A token, by its mint",
+  description: `${serviceCredits.tokenMetadata} credits; kept for ${enhancedLifetimeSeconds.token} seconds.`,
+  security,
+  parameters,
+  requestParams: { query: schemas.enhancedTokenQuery },
+  responses: {
+    "200": {
+      description: "What its mint and its metadata say",
+      headers: requestIdHeader,
+      content: { "application/json": { schema: schemas.tokenMetadataAnswer } },
+    },
+    ...failures(["INVALID_REQUEST", "TOKEN_NOT_FOUND", ...admission]),
+  },
+};
+
+const ofAddress = (problems: Problems): ZodOpenApiOperationObject => ({
+  operationId: "parseTransactionsOfAddress",
+  tags: ["Enhanced"],
+  summary: "What transactions of an address were, the newest first",
+  description: `${serviceCredits.walletHistory} credits.`,
+  security,
+  parameters,
+  requestParams: { query: schemas.enhancedAddressQuery },
+  responses: { "200": records(schemas.enhancedTransactions), ...problems("INVALID_INPUT", ...admission) },
+});
+
+/** The paths in the envelope, and the two that helius-sdk calls, which answer without it. */
+export function enhancedPaths(problems: Problems): ZodOpenApiPathsObject {
+  const root = "/api/v1/v0";
+  const codes = [...body, "PARSING_FAILED", ...admission] as const;
+  return {
+    [`${root}/transactions`]: {
+      post: {
+        ...parse("parseTransactions", "What transactions were, by their signatures"),
+        responses: { "200": records(schemas.enhancedTransactionsAnswer), ...failures(["INVALID_REQUEST", ...codes]) },
+      },
+    },
+    [`${root}/token/{mint}`]: { get: token },
+    "/v0/transactions": {
+      post: {
+        ...parse("parseTransactionsBare", "The same without the envelope, where helius-sdk calls it"),
+        responses: { "200": records(schemas.enhancedTransactions), ...problems("INVALID_INPUT", ...codes) },
+      },
+    },
+    "/v0/addresses/{address}/transactions": { get: ofAddress(problems) },
+  };
+}

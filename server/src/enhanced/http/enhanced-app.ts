@@ -1,0 +1,196 @@
+import { serviceCredits } from "@sluice/contract/credits";
+import { type ErrorCode, SluiceError } from "@sluice/contract/errors";
+import { limits } from "@sluice/contract/limits";
+import * as schemas from "@sluice/contract/schemas";
+import type { Log } from "@sluice/lib";
+import { isAddress, isSignature } from "@sluice/wire/identifiers";
+import type { Context, Hono } from "hono";
+import { routePath } from "hono/route";
+import type { ExchangeDependencies } from "../../history/index.ts";
+import { createRestApp, parseInput, type RestEnvironment, readInput } from "../../http/index.ts";
+import type { RequestFact } from "../../ledger/index.ts";
+import type { AddressTransactions } from "../addresses/address-transactions.ts";
+import type { Asking } from "../node-calls.ts";
+import type { Tokens } from "../tokens/tokens.ts";
+import type { ParsedItem, ParsedTransactions } from "../transactions/parsed-transactions.ts";
+import { admit, charged, type EnhancedExchange } from "./admit.ts";
+import { envelopeText, failureResponse } from "./envelope.ts";
+
+export interface EnhancedAppDependencies extends ExchangeDependencies {
+  readonly transactions: Pick<ParsedTransactions, "read">;
+  readonly addresses: Pick<AddressTransactions, "read">;
+  readonly tokens: Pick<Tokens, "read">;
+  readonly requestId: () => string;
+  readonly log: Pick<Log, "error">;
+  /** Receives the fact of every request whose key was accepted; must not block or throw. */
+  readonly served: (fact: RequestFact) => void;
+  /** A request that was refused before its account was known. */
+  readonly refused: (code: ErrorCode) => void;
+}
+
+/** Where the enhanced API is mounted: in its envelope, and bare, where helius-sdk calls it. */
+export const enhancedPath = "/api/v1/v0";
+export const barePath = "/v0";
+
+/** Every route, as metrics name it. */
+export const enhancedRoutes = [
+  `POST ${enhancedPath}/transactions`,
+  `GET ${enhancedPath}/token/:mint`,
+  `POST ${barePath}/transactions`,
+  `GET ${barePath}/addresses/:address/transactions`,
+] as const;
+
+const bodyBounds = { limitBytes: limits.restBodyBytes, timeoutMs: 10_000 };
+
+type RestContext = Context<RestEnvironment>;
+
+/** What is answered with: JSON text, and whether all of it was kept. */
+interface Answer {
+  readonly text: string;
+  readonly kept: boolean;
+}
+
+/** The enhanced API over HTTP. */
+export class EnhancedApp {
+  readonly #app: Hono<RestEnvironment>;
+  readonly #dependencies: EnhancedAppDependencies;
+  readonly #exchanges = new WeakMap<Request, EnhancedExchange>();
+
+  constructor(dependencies: EnhancedAppDependencies) {
+    this.#dependencies = dependencies;
+    const failure = (error: SluiceError, { req, get }: RestContext): Response | null =>
+      req.path.startsWith(`${enhancedPath}/`) ? failureResponse(error, get("requestId")) : null;
+    this.#app = createRestApp({ cors: "open", failure: (error, context) => failure(error, context) }, dependencies);
+    this.#app.use("*", async (context, next) => {
+      const { clock } = dependencies;
+      const times = { atMs: clock.now(), startedMs: clock.monotonic() };
+      const exchange: EnhancedExchange = { ...times, grant: null, network: null, credits: 0, kept: false };
+      this.#exchanges.set(context.req.raw, exchange);
+      await next();
+      // Whose answer it is stands in a header that caches do not look at.
+      context.res.headers.set("Cache-Control", "no-store");
+      await this.#record(context, exchange);
+    });
+    this.#addRoutes();
+  }
+
+  fetch(request: Request, bindings: RestEnvironment["Bindings"] = {}): Response | Promise<Response> {
+    return this.#app.fetch(request, bindings);
+  }
+
+  #addRoutes(): void {
+    const { tokens, addresses } = this.#dependencies;
+    this.#app.post(`${enhancedPath}/transactions`, (context) => this.#serve(context, true, this.#parse(context)));
+    this.#app.post(`${barePath}/transactions`, (context) => this.#serve(context, false, this.#parse(context)));
+    this.#app.get(`${enhancedPath}/token/:mint`, (context) =>
+      this.#serve(context, true, async (asking) => {
+        const mint = context.req.param("mint");
+        if (!isAddress(mint)) throw invalid("mint", "must be an address: 32 bytes in base58");
+        const work = async (): Promise<Answer> => {
+          const token = await tokens.read(asking, mint);
+          if (!token.ok) throw new SluiceError(token.code);
+          return token;
+        };
+        return { price: serviceCredits.tokenMetadata, work };
+      }),
+    );
+    this.#app.get(`${barePath}/addresses/:address/transactions`, (context) =>
+      this.#serve(context, false, async (asking) => {
+        const address = context.req.param("address");
+        if (!isAddress(address)) throw invalid("address", "must be an address: 32 bytes in base58");
+        const query = parseInput(schemas.enhancedAddressQuery, context.req.query());
+        const work = async (): Promise<Answer> => {
+          const page = await addresses.read({ ...asking, address, query });
+          if (!page.ok) throw new SluiceError(page.code);
+          return { text: `[${page.texts.join()}]`, kept: false };
+        };
+        return { price: serviceCredits.walletHistory, work };
+      }),
+    );
+  }
+
+  /** The records of the signatures that a body names. */
+  #parse(context: RestContext): Read {
+    return async (asking) => {
+      const { commitment } = parseInput(schemas.enhancedTransactionsQuery, context.req.query());
+      const { transactions: signatures } = await readInput(
+        context.req.raw,
+        schemas.enhancedTransactionsBody,
+        bodyBounds,
+      );
+      const wrong = signatures.findIndex((signature) => !isSignature(signature));
+      if (wrong >= 0) throw invalid(`transactions.${wrong}`, "must be a signature: 64 bytes in base58");
+      const { parseOneTransaction, parseBatchTransaction } = serviceCredits;
+      const price = signatures.length === 1 ? parseOneTransaction : parseBatchTransaction * signatures.length;
+      const work = async (): Promise<Answer> => {
+        const items = await this.#dependencies.transactions.read({ ...asking, signatures, commitment });
+        return answerOf(signatures, items);
+      };
+      return { price, work };
+    };
+  }
+
+  /** Admits, reads the input, charges, and answers; what is refused before the charge costs nothing. */
+  async #serve(context: RestContext, enveloped: boolean, read: Read): Promise<Response> {
+    const { access, clock } = this.#dependencies;
+    const exchange = this.#exchanges.get(context.req.raw);
+    if (exchange === undefined) throw new TypeError("a route is reached through the application alone");
+    const { grant, network } = await admit(context, exchange, this.#dependencies);
+    const { price, work } = await read({ network, keyId: grant.keyId, nowMs: clock.monotonic() });
+    const { text, kept } = await charged(exchange, { access, grant, price }, work);
+    exchange.kept = kept;
+    const body = enveloped ? envelopeText(text, clock.monotonic() - exchange.startedMs, kept) : text;
+    return context.body(body, 200, {
+      "Content-Type": "application/json",
+      "X-Cache-Status": kept ? "HIT" : "MISS",
+    });
+  }
+
+  async #record(context: RestContext, exchange: EnhancedExchange): Promise<void> {
+    const { clock, served, refused } = this.#dependencies;
+    const { error, res, req } = context;
+    const { grant, network, credits, atMs, startedMs, kept } = exchange;
+    const code = error instanceof SluiceError ? error.code : error === undefined ? "" : "INTERNAL_ERROR";
+    if (grant === null) {
+      if (code !== "") refused(code);
+      return;
+    }
+    served({
+      at: atMs,
+      requestId: context.get("requestId"),
+      accountId: grant.accountId,
+      keyId: grant.keyId,
+      network: network ?? "",
+      door: "rest",
+      method: `${req.method === "HEAD" ? "GET" : req.method} ${routePath(context, -1)}`,
+      status: res.status,
+      rpcCode: null,
+      latencyMs: clock.monotonic() - startedMs,
+      bytesIn: Number(req.header("content-length") ?? 0),
+      bytesOut: (await res.clone().arrayBuffer()).byteLength,
+      credits,
+      code,
+      cache: res.ok ? (kept ? "HIT" : "MISS") : "",
+      upstream: "",
+    });
+  }
+}
+
+type Read = (asking: Asking) => Promise<{ readonly price: number; readonly work: () => Promise<Answer> }>;
+
+/**
+ * One record or failure for each signature, in their order. Where nothing at all could be read for a fault of nodes, or
+ * the only transaction cannot be parsed, the request fails as a whole.
+ */
+function answerOf(signatures: readonly string[], items: readonly ParsedItem[]): Answer {
+  const faults = items.flatMap((item) => (item.ok || item.code === "NOT_FOUND" ? [] : [item.code]));
+  const [fault] = faults;
+  if (fault !== undefined && faults.length === items.length) throw new SluiceError(fault);
+  const texts = items.map((item, at) =>
+    item.ok ? item.text : JSON.stringify({ signature: signatures[at], error: item.code }),
+  );
+  return { text: `[${texts.join()}]`, kept: items.every((item) => item.ok && item.kept) };
+}
+
+const invalid = (path: string, message: string): SluiceError =>
+  new SluiceError("INVALID_INPUT", { message: `${path} ${message}`, details: { errors: [{ path, message }] } });

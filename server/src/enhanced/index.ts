@@ -1,0 +1,43 @@
+/**
+ * enhanced: what transactions were, and tokens, over HTTP: in an envelope, and bare where helius-sdk calls it. Fed by
+ * rpc, which has nodes and the ledger's past behind it, and by parser; feeds clients. Records are kept in memory for
+ * the time that the specification states.
+ */
+import { enhancedLifetimeSeconds } from "@sluice/contract/enhanced";
+import { AddressTransactions } from "./addresses/address-transactions.ts";
+import type { EnhancedEvents } from "./events.ts";
+import { EnhancedApp, type EnhancedAppDependencies } from "./http/enhanced-app.ts";
+import type { NodeCallDependencies } from "./node-calls.ts";
+import { TextCache } from "./text-cache.ts";
+import { Tokens, type TokensDependencies } from "./tokens/tokens.ts";
+import { ParsedTransactions } from "./transactions/parsed-transactions.ts";
+
+export { createEnhancedEvents, enhancedMetrics } from "./events.ts";
+export { barePath, enhancedPath, enhancedRoutes } from "./http/enhanced-app.ts";
+
+export interface EnhancedOptions {
+  /** Characters of records that are kept; tokens may take an eighth as many beside them. */
+  readonly keptCharactersMax?: number;
+}
+
+export type EnhancedDependencies = Omit<EnhancedAppDependencies, "transactions" | "addresses" | "tokens"> &
+  NodeCallDependencies &
+  Pick<TokensDependencies, "chainOf"> & { readonly events: EnhancedEvents };
+
+const keptCharacters = 32 * 1024 * 1024;
+const keptEntriesMax = 50_000;
+
+/** The enhanced API over the calls of a gateway. */
+export function createEnhanced(
+  { keptCharactersMax = keptCharacters }: EnhancedOptions,
+  dependencies: EnhancedDependencies,
+): EnhancedApp {
+  const { clock } = dependencies;
+  const cacheOf = (seconds: number, charactersMax: number): TextCache =>
+    new TextCache({ lifetimeMs: seconds * 1_000, charactersMax, entriesMax: keptEntriesMax }, { clock });
+  const { transactions: ofTransactions, token: ofTokens } = enhancedLifetimeSeconds;
+  const transactions = new ParsedTransactions({ ...dependencies, cache: cacheOf(ofTransactions, keptCharactersMax) });
+  const tokens = new Tokens({ ...dependencies, cache: cacheOf(ofTokens, keptCharactersMax / 8) });
+  const addresses = new AddressTransactions({ ...dependencies, transactions });
+  return new EnhancedApp({ ...dependencies, transactions, tokens, addresses });
+}

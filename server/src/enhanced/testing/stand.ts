@@ -1,0 +1,98 @@
+import { SluiceError } from "@sluice/contract/errors";
+import { type ManualClock, systemClock } from "@sluice/lib";
+import type { Access } from "../../access/index.ts";
+import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
+import type { DevnetRun } from "../../history/testing/devnet-blocks.ts";
+import type { Grant, RestrictionCode } from "../../keys/index.ts";
+import type { RequestFact } from "../../ledger/index.ts";
+import { createMetrics } from "../../observe/index.ts";
+import { answerOf, RpcStand } from "../../rpc/testing/rpc-stand.ts";
+import { createEnhanced, createEnhancedEvents } from "../index.ts";
+
+/** The enhanced API over a development chain, with a key that a test changes. */
+export class EnhancedStand {
+  readonly rpc = new RpcStand();
+  readonly facts: RequestFact[] = [];
+  readonly refused: string[] = [];
+  /** Buckets that were asked for a token, with what was taken. */
+  readonly metered: string[] = [];
+  readonly metrics = createMetrics({}, { clock: systemClock });
+  grant: Grant = grantOfTests;
+  restriction: RestrictionCode | null = null;
+  isLimited = false;
+  creditsLeft = 1_000_000;
+  chain: string | null = "chain 1";
+  readonly #app: ReturnType<typeof createEnhanced>;
+
+  constructor(run: Pick<DevnetRun, "ask">) {
+    this.rpc.respond = async ({ method, params }) => {
+      const text = await run.ask(method, JSON.parse(params ?? "[]"));
+      const result = /"result":(.*),"id":7\}\n$/s.exec(text)?.[1];
+      if (result === undefined) throw new SluiceError("UPSTREAM_INVALID", { message: text });
+      return answerOf(result);
+    };
+    this.#app = createEnhanced(
+      {},
+      {
+        clock: this.clock,
+        rpc: this.rpc.rpc,
+        access: this.#access(),
+        networkDefault: "devnet",
+        requestId: () => "req_1",
+        log: {
+          error: (fields) => {
+            throw new Error("an internal error", { cause: fields });
+          },
+        },
+        served: (fact) => this.facts.push(fact),
+        refused: (code) => this.refused.push(code),
+        chainOf: () => this.chain,
+        events: createEnhancedEvents({ metrics: this.metrics }),
+      },
+    );
+  }
+
+  get clock(): ManualClock {
+    return this.rpc.clock;
+  }
+
+  async ask(path: string, init: RequestInit = {}) {
+    const headers = { "x-api-key": "good", ...init.headers };
+    const response = await this.#app.fetch(new Request(`http://gateway${path}`, { ...init, headers }));
+    const text = await response.text();
+    // Answers differ by route; a test reads the members that it names.
+    return { status: response.status, headers: response.headers, text, body: text === "" ? {} : JSON.parse(text) };
+  }
+
+  parse(transactions: unknown, path = "/api/v1/v0/transactions") {
+    const headers = { "content-type": "application/json" };
+    return this.ask(path, { method: "POST", body: JSON.stringify({ transactions }), headers });
+  }
+
+  #access(): Access {
+    return accessOfTests({
+      keys: {
+        authenticate: (presented) => (presented === "good" ? this.grant : { ok: false, code: "INVALID_API_KEY" }),
+        checkRestrictions: () => this.restriction,
+      },
+      limits: {
+        take: (bucket, rate, burst, cost) => {
+          this.metered.push(`${bucket} ${cost}`);
+          const state = { limit: rate, burst, remaining: burst - 1, resetAt: 1, retryAfterSeconds: 2 };
+          return { allowed: !this.isLimited, ...state };
+        },
+      },
+      credits: {
+        take: (_account, _monthly, cost) => {
+          if (this.creditsLeft < cost) return false;
+          this.creditsLeft -= cost;
+          return true;
+        },
+        refund: (_account, cost) => {
+          this.creditsLeft += cost;
+        },
+        balance: () => ({ remaining: this.creditsLeft, resetsAtMs: 0 }),
+      },
+    });
+  }
+}

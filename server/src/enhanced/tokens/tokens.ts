@@ -1,0 +1,186 @@
+import { createHash } from "node:crypto";
+import type { ErrorCode } from "@sluice/contract/errors";
+import type { TokenMetadataRecord } from "@sluice/contract/schemas";
+import type { JsonValue } from "@sluice/encode";
+import {
+  decodeMetaplexMetadata,
+  type MetaplexMetadata,
+  metaplexMetadataAddress,
+  tokenMetadataProgram,
+} from "@sluice/wire/accounts/metaplex";
+import { decodeMint, type Mint } from "@sluice/wire/accounts/token";
+import {
+  decodeMetadataPointer,
+  decodeTokenExtensions,
+  decodeTokenMetadata,
+  type TokenExtension,
+  type TokenMetadata,
+} from "@sluice/wire/accounts/token-extensions";
+import { programs } from "@sluice/wire/programs";
+import type { EnhancedEvents } from "../events.ts";
+import { type Asking, callNode, type NodeCallDependencies } from "../node-calls.ts";
+import type { TextCache } from "../text-cache.ts";
+
+export interface TokensDependencies extends NodeCallDependencies {
+  readonly cache: TextCache;
+  /** Names the chain that a network is now; null while it is not known. */
+  readonly chainOf: (network: Asking["network"]) => string | null;
+  readonly events: EnhancedEvents;
+}
+
+export type TokenAnswer =
+  | { readonly ok: true; readonly text: string; readonly kept: boolean }
+  | { readonly ok: false; readonly code: ErrorCode };
+
+interface Account {
+  readonly owner: string;
+  readonly data: Uint8Array;
+}
+
+const sha256 = (bytes: Uint8Array): Uint8Array => createHash("sha256").update(bytes).digest();
+
+/** Tokens as their mints and the metadata on the chain say. */
+export class Tokens {
+  readonly #dependencies: TokensDependencies;
+
+  constructor(dependencies: TokensDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async read(asking: Asking, mint: string): Promise<TokenAnswer> {
+    const { cache, chainOf, events } = this.#dependencies;
+    const chain = chainOf(asking.network);
+    const key = `${asking.network} ${chain} ${mint}`;
+    const kept = chain === null ? null : cache.get(key);
+    if (kept !== null) {
+      events.answered("token", "kept");
+      return { ok: true, text: kept, kept: true };
+    }
+    const read = await this.#readAccounts(asking, mint);
+    if (!read.ok) {
+      events.readFailed(read.code);
+      return read;
+    }
+    events.answered("token", "chain");
+    const text = JSON.stringify(read.record);
+    if (chain !== null) cache.keep(key, text);
+    return { ok: true, text, kept: false };
+  }
+
+  async #readAccounts(
+    asking: Asking,
+    mint: string,
+  ): Promise<{ ok: true; record: TokenMetadataRecord } | { ok: false; code: ErrorCode }> {
+    const metadataAddress = metaplexMetadataAddress(mint, sha256);
+    const addresses = metadataAddress === null ? [mint] : [mint, metadataAddress];
+    const call = {
+      method: "getMultipleAccounts",
+      params: [addresses, { commitment: "confirmed", encoding: "base64" }],
+    };
+    const answer = await callNode(this.#dependencies, asking, call);
+    if (!answer.ok) return answer;
+    const [account = null, metadata = null] = accountsOf(answer.result);
+    const isToken = account?.owner === programs.token || account?.owner === programs.token2022;
+    const decoded = account === null || !isToken ? null : decodeMint(account.data);
+    if (account === null || decoded === null || !decoded.isInitialized) return { ok: false, code: "TOKEN_NOT_FOUND" };
+    const described = metadata?.owner === tokenMetadataProgram ? decodeMetaplexMetadata(metadata.data) : null;
+    return { ok: true, record: recordOf(mint, { account, decoded, described }) };
+  }
+}
+
+function accountsOf(result: JsonValue): (Account | null)[] {
+  const value = member(result, "value");
+  if (!Array.isArray(value)) return [];
+  return value.map((each: JsonValue) => {
+    const data = member(each, "data");
+    const [text] = Array.isArray(data) ? data : [];
+    const owner = member(each, "owner");
+    if (typeof text !== "string" || typeof owner !== "string") return null;
+    return { owner, data: Buffer.from(text, "base64") };
+  });
+}
+
+function member(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  return (value as { readonly [member: string]: JsonValue })[name];
+}
+
+interface TokenAccounts {
+  readonly account: Account;
+  readonly decoded: Mint;
+  readonly described: MetaplexMetadata | null;
+}
+
+type Told = Omit<
+  TokenMetadataRecord,
+  "mint" | "token_program" | "decimals" | "supply" | "mint_authority" | "freeze_authority" | "extensions"
+>;
+
+const untold: Told = {
+  metadata_source: null,
+  name: null,
+  symbol: null,
+  uri: null,
+  update_authority: null,
+  is_mutable: null,
+  seller_fee_basis_points: null,
+  creators: [],
+  collection: null,
+  token_standard: null,
+  additional_metadata: {},
+};
+
+function recordOf(mint: string, { account, decoded, described }: TokenAccounts): TokenMetadataRecord {
+  const extensions = account.owner === programs.token2022 ? (decodeTokenExtensions(account.data) ?? []) : [];
+  const own = ownMetadata(mint, extensions);
+  const told = own === null ? (described === null ? untold : toldByMetaplex(described)) : toldByMint(own);
+  return {
+    mint,
+    token_program: account.owner,
+    decimals: decoded.decimals,
+    supply: decoded.supply.toString(),
+    mint_authority: decoded.mintAuthority,
+    freeze_authority: decoded.freezeAuthority,
+    extensions: extensions.map(({ name }) => name),
+    ...told,
+  };
+}
+
+/** Metadata that a mint carries count only when its pointer names the mint. */
+function ownMetadata(mint: string, extensions: readonly TokenExtension[]): TokenMetadata | null {
+  const pointer = extensions.find(({ name }) => name === "metadataPointer");
+  if (pointer === undefined || decodeMetadataPointer(pointer.value)?.address !== mint) return null;
+  const metadata = extensions.find(({ name }) => name === "tokenMetadata");
+  return metadata === undefined ? null : decodeTokenMetadata(metadata.value);
+}
+
+function toldByMint({ name, symbol, uri, updateAuthority, additional }: TokenMetadata): Told {
+  return {
+    ...untold,
+    metadata_source: "token_2022",
+    name,
+    symbol,
+    uri,
+    update_authority: updateAuthority,
+    is_mutable: updateAuthority !== null,
+    additional_metadata: Object.fromEntries(additional),
+  };
+}
+
+function toldByMetaplex(described: MetaplexMetadata): Told {
+  const { name, symbol, uri, updateAuthority, isMutable, sellerFeeBasisPoints, tokenStandard } = described;
+  const { collection, creators } = described;
+  return {
+    ...untold,
+    metadata_source: "metaplex",
+    name,
+    symbol,
+    uri,
+    update_authority: updateAuthority,
+    is_mutable: isMutable,
+    seller_fee_basis_points: sellerFeeBasisPoints,
+    creators: creators.map(({ address, isVerified, share }) => ({ address, verified: isVerified, share })),
+    collection: collection === null ? null : { address: collection.key, verified: collection.isVerified },
+    token_standard: tokenStandard,
+  };
+}
