@@ -16,6 +16,7 @@ const guides = [
   "docs/guides/enhanced.md",
   "docs/guides/sql.md",
   "docs/guides/streams.md",
+  "docs/guides/webhooks.md",
 ];
 const read = (guide: string): Block[] => blocksOf(readFileSync(join(root, guide), "utf8"));
 
@@ -30,7 +31,8 @@ const notFollowed = [
 test("every block of a guide names its language, and what cannot be executed says why", () => {
   const blocks = guides.flatMap((guide) => read(guide).map((block) => ({ guide, ...block })));
   expect(blocks.filter(({ language }) => language === "sh").length).toBeGreaterThan(15);
-  const unnamed = blocks.filter(({ language }) => !["sh", "ts", "js", "json", "toml", "text"].includes(language));
+  const languages = ["sh", "ts", "js", "json", "toml", "text", "python", "go"];
+  const unnamed = blocks.filter(({ language }) => !languages.includes(language));
   expect(unnamed.map(({ guide, line }) => `${guide}:${line}`)).toEqual([]);
   const skipped = blocks.flatMap(({ guide, notRun }) => (notRun === null ? [] : [`${guide}: ${notRun}`]));
   for (const reason of skipped) console.warn(`NOT RUN: ${reason}`);

@@ -47,10 +47,14 @@ export const opensIngest = (config: Config): boolean =>
 export const opensStreams = (config: Config): boolean =>
   config.roles.includes("streams") && networks.some((network) => config.upstreams[network].length > 0);
 
+/** Whether this process makes and sends the deliveries of webhooks of some network. */
+export const opensWebhooks = (config: Config): boolean =>
+  config.roles.includes("webhooks") && networks.some((network) => config.upstreams[network].length > 0);
+
 /** Whether this process takes the WebSockets of the gateway's ports. */
 export const opensSockets = (config: Config): boolean => opensGateway(config) || opensStreams(config);
 
-/** The roles that this process runs: of which it opens an endpoint, or reads blocks. */
+/** The roles that this process runs: of which it opens an endpoint, or reads or tells blocks. */
 export const openedRoles = (config: Config): readonly Role[] => {
   const opened = {
     gateway: opensGateway,
@@ -59,6 +63,7 @@ export const openedRoles = (config: Config): readonly Role[] => {
     engine: opensEngine,
     ingest: opensIngest,
     streams: opensStreams,
+    webhooks: opensWebhooks,
   };
   return config.roles.filter((role) => opened[role](config));
 };

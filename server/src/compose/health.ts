@@ -85,10 +85,14 @@ interface ObservedParts {
   readonly names?: Pick<Names, "isAnswering"> | null;
   readonly ingest?: Pick<IngestReport, "status"> | null;
   readonly flows?: Pick<Flows, "isOpen"> | null;
+  readonly webhookDelivery?: { readonly isOpen: boolean } | null;
 }
 
 type PartState = HealthRecord["parts"][string];
 type Reason = ReadyRecord["reasons"][number];
+
+/** Roles that serve nothing without credits. */
+const charging: ReadonlySet<Role> = new Set(["gateway", "streams", "webhooks"]);
 
 const observeMs = 2_000;
 /** When the log sums up how the parts do after the start. */
@@ -159,7 +163,8 @@ export class Health implements ProbeSource, Disposable {
   }
 
   #parts(): HealthRecord["parts"] {
-    const { gateway, registration, storeWatch, engine, oracle, names, ingest, flows } = this.#observed;
+    const { gateway, registration, storeWatch, engine, oracle, names, ingest } = this.#observed;
+    const { flows, webhookDelivery } = this.#observed;
     const stores = (storeWatch?.conditions ?? []).map(({ store, isUp }): [string, PartState] => [
       store,
       isUp ? "ok" : "down",
@@ -177,6 +182,7 @@ export class Health implements ProbeSource, Disposable {
       ...(names ? { resolver: names.isAnswering ? "ok" : "down" } : {}),
       ...(ingest ? { ingest: ingestStatus(ingest.status()) } : {}),
       ...(flows ? { streams: flowsStatus(flows.isOpen) } : {}),
+      ...(webhookDelivery ? { webhooks: flowsStatus(webhookDelivery.isOpen) } : {}),
     };
   }
 
@@ -199,11 +205,11 @@ export class Health implements ProbeSource, Disposable {
       ...(role === "gateway"
         ? [["nodes", `no node of ${networkDefault} may be called or can be reached`] as const]
         : []),
-      ...(role === "gateway" || role === "streams" ? [["credits", "the state store leases no credits"] as const] : []),
+      ...(charging.has(role) ? [["credits", "the state store leases no credits"] as const] : []),
       ...(role === "oracle" ? [["oracle", "no symbol has a price"] as const] : []),
       ...(role === "resolver" ? [["resolver", "the node that names are read from does not answer"] as const] : []),
       ...(role === "ingest" ? [["ingest", "no block of some network reaches the log of its chain"] as const] : []),
-      ...(role === "streams" ? [["streams", "the log of no network is open"] as const] : []),
+      ...(role === "streams" || role === "webhooks" ? [[role, "the log of no network is open"] as const] : []),
       ...(role === "engine" ? [["engine", engineTexts[parts["engine"] ?? "down"] ?? ""] as const] : []),
     ];
     return texts.flatMap(([part, message]) => {

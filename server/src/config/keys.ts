@@ -33,7 +33,7 @@ import { upstreamList } from "./upstreams.ts";
 import { webhookKeys } from "./webhook-keys.ts";
 import { workerKeys } from "./worker-keys.ts";
 
-export const roles = ["gateway", "resolver", "oracle", "engine", "ingest", "streams"] as const;
+export const roles = ["gateway", "resolver", "oracle", "engine", "ingest", "streams", "webhooks"] as const;
 /** A part of the server that can run alone, on a separate host. */
 export type Role = (typeof roles)[number];
 
@@ -56,7 +56,7 @@ export const keys = {
     "server.roles",
     { dev: "all", serve: "gateway,oracle,engine" },
     someOf(roles),
-    "The parts that this process runs; `all` is every one of them. `gateway` is JSON-RPC, PubSub, administration and the console; `ingest` reads the blocks of every network that has nodes into the log of the chain; `streams` tells clients what happens on the chains as it happens, and needs `ingest` beside it or `LOG_URL`. A part that is not named opens no port.",
+    "The parts that this process runs; `all` is every one of them. `gateway` is JSON-RPC, PubSub, administration and the console; `ingest` reads the blocks of every network that has nodes into the log of the chain; `streams` tells clients what happens on the chains as it happens, and needs `ingest` beside it or `LOG_URL`; `webhooks` sends the same to addresses of owners, and needs the same. A part that is not named opens no port.",
   ),
   BIND: always(
     "Server",

@@ -157,7 +157,7 @@ describe("rules", () => {
     expect(serveFaults({ ...secret, ROLES: "ingest", UPSTREAMS_TESTNET: "a=http://a" })).toEqual([]);
   });
 
-  test("streams need the log of the chain: ingest in the same process, or one that processes share", () => {
+  test("streams and webhooks need the log of the chain: ingest in the same process, or one that processes share", () => {
     const nodes = { ...secret, UPSTREAMS_MAINNET: "a=http://a" };
     const shared = { LOG_URL: "nats://127.0.0.1:4222" };
     expect(serveFaults({ ...nodes, ROLES: "streams" })).toEqual(["LOG_URL"]);
@@ -165,6 +165,10 @@ describe("rules", () => {
     expect(serveFaults({ ...nodes, ROLES: "streams", ...shared })).toEqual([]);
     expect(serveFaults({ ...nodes, ROLES: "ingest,streams" })).toEqual([]);
     expect(serveFaults({ ...secret, ROLES: "streams", ...shared })).toEqual(["UPSTREAMS_MAINNET"]);
+    expect(serveFaults({ ...nodes, ROLES: "gateway,webhooks" })).toEqual(["LOG_URL"]);
+    expect(serveFaults({ ...nodes, ROLES: "webhooks", ...shared })).toEqual([]);
+    expect(serveFaults({ ...nodes, ROLES: "ingest,webhooks" })).toEqual([]);
+    expect(serveFaults({ ...secret, ROLES: "webhooks", ...shared })).toEqual(["UPSTREAMS_MAINNET"]);
     expect(faultsOf({ mode: "dev", env: { ROLES: "gateway,streams" } }).map(({ key }) => key)).toEqual(["LOG_URL"]);
     const stores = { DATABASE_URL: "postgres://a@b/c", CLICKHOUSE_URL: "http://c", REDIS_URL: "redis://d" };
     expect(serveFaults({ ...nodes, ...stores, ...shared, ROLES: "gateway,streams", WORKERS: "2" })).toEqual([

@@ -12,7 +12,7 @@ export function checkRules(mode: Mode, values: Partial<KeyValues>): ConfigFault[
     ...checkOracle(mode, values),
     ...checkTls(values),
     ...checkWorkers(mode, values),
-    ...checkStreams(values),
+    ...checkFollowers(values),
     ...checkLease(values),
     ...checkProxyProtocol(values),
     ...checkPorts(values),
@@ -56,8 +56,9 @@ function checkRoles(values: Partial<KeyValues>): ConfigFault[] {
   if (chosen.includes("ingest") && Object.values(nodes).every((list) => list === null)) {
     return [missing("UPSTREAMS_MAINNET", "ingest reads blocks from nodes, and no network has any")];
   }
-  if (chosen.includes("streams") && Object.values(nodes).every((list) => list === null)) {
-    return [missing("UPSTREAMS_MAINNET", "streams are of the networks that have nodes, and none has any")];
+  const follower = followers.find((role) => chosen.includes(role));
+  if (follower !== undefined && Object.values(nodes).every((list) => list === null)) {
+    return [missing("UPSTREAMS_MAINNET", `${follower} are of the networks that have nodes, and none has any`)];
   }
   if (chosen.some((role) => role !== "engine" && role !== "oracle")) return [];
   if (chosen.includes("engine") && ENGINE_BUILDER !== null) return [];
@@ -128,10 +129,15 @@ function checkWorkers(mode: Mode, values: Partial<KeyValues>): ConfigFault[] {
     .map((key) => missing(key, `WORKERS is ${workers}, and each of them would count calls apart from the others`));
 }
 
-/** Streams tell what is in the log, which is in the files of the process that ingests unless processes share it. */
-function checkStreams({ ROLES: chosen, LOG_URL: log }: Partial<KeyValues>): ConfigFault[] {
-  if (chosen?.includes("streams") !== true || chosen.includes("ingest") || log !== null) return [];
-  return [missing("LOG_URL", "streams tell the blocks of a log, and this process has none without the role ingest")];
+/** Roles that tell what is in the log. */
+const followers = ["streams", "webhooks"] as const;
+
+/** The log is in the files of the process that ingests unless processes share it. */
+function checkFollowers({ ROLES: chosen, LOG_URL: log }: Partial<KeyValues>): ConfigFault[] {
+  const follower = followers.find((role) => chosen?.includes(role));
+  if (follower === undefined || chosen?.includes("ingest") === true || log !== null) return [];
+  const expected = `${follower} tell the blocks of a log, and this process has none without the role ingest`;
+  return [missing("LOG_URL", expected)];
 }
 
 /** Without proxies to believe nobody would send a header, and every client would count by the proxy's address. */
