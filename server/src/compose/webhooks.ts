@@ -1,5 +1,5 @@
 import type { Config } from "../config/index.ts";
-import type { AppMount } from "../net/index.ts";
+import { type AppMount, createAddressRules } from "../net/index.ts";
 import {
   createWebhookHttp,
   type DeliveryManagement,
@@ -33,8 +33,9 @@ export function openWebhookManagement(
   }: Dependencies & { readonly stores: Stores; readonly gateway: Gateway },
 ): WebhookParts {
   const { networkDefault } = config;
+  const { allowHttp, allowPrivateCidrs } = config.webhooks;
   const webhooks = new WebhookManagement(
-    { target: { allowHttp: config.webhooks.allowHttp, hostFault: () => null } },
+    { target: { allowHttp, addresses: createAddressRules(allowPrivateCidrs) } },
     {
       clock,
       store: stores.state.webhooks,

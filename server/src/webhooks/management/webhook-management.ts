@@ -41,6 +41,10 @@ export interface WebhookManagementDependencies {
   readonly clock: Pick<Clock, "now">;
   readonly store: WebhookStore;
   readonly secrets: WebhookSecrets;
+  /** A webhook was deleted: what waited for it is to be cleaned away. */
+  readonly deleted: () => void;
+  /** A webhook was created or changed by this process. */
+  readonly changed: () => void;
   /** Whether a source of the network tells of accounts. */
   readonly hasAccountSource: (network: Network) => boolean;
 }
@@ -74,6 +78,7 @@ export class WebhookManagement {
       const message = `The account has ${most} webhooks, and the tier ${owner.tier} includes no more than that`;
       throw new SluiceError("CONFLICT", { message });
     }
+    this.#dependencies.changed();
     return { ...(await this.#body(record)), secret };
   }
 
@@ -124,6 +129,8 @@ export class WebhookManagement {
   async delete(owner: WebhookOwner, id: string): Promise<void> {
     await this.own(owner, id);
     await this.#dependencies.store.delete(owner.accountId, id);
+    this.#dependencies.changed();
+    this.#dependencies.deleted();
   }
 
   async pause(owner: WebhookOwner, id: string): Promise<Webhook> {
@@ -146,6 +153,7 @@ export class WebhookManagement {
     const overlapEndsAt = at + webhookLimits.overlapMs;
     const rotation = { nextSecret: secrets.seal(id, secret), overlapEndsAt, at };
     if ((await store.rotateSecret(owner.accountId, id, rotation)) === null) throw noWebhook();
+    this.#dependencies.changed();
     return { webhook_id: id, secret, overlap_ends_at: new Date(overlapEndsAt).toISOString() };
   }
 
@@ -177,6 +185,7 @@ export class WebhookManagement {
   async #changed(change: Promise<WebhookRecord | null>): Promise<Webhook> {
     const record = await change;
     if (record === null) throw noWebhook();
+    this.#dependencies.changed();
     return await this.#body(record);
   }
 

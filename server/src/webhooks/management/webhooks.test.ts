@@ -8,6 +8,7 @@ import { ManualClock, SecretVault, seededRandom, systemClock } from "@sluice/lib
 import { addressOfBytes } from "@sluice/wire/identifiers";
 import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
 import type { RequestFact } from "../../ledger/index.ts";
+import { createAddressRules } from "../../net/index.ts";
 import { openState, type State } from "../../state/index.ts";
 import { WebhookSecrets } from "../model/webhook-secrets.ts";
 import { createWebhookHttp, webhooksPath } from "./http.ts";
@@ -33,6 +34,7 @@ let directory = "";
 let app: ReturnType<typeof createWebhookHttp>;
 let facts: RequestFact[];
 let refused: string[];
+let told: string[];
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "sluice-webhooks-"));
@@ -50,6 +52,7 @@ beforeEach(async () => {
   Object.assign(caller, { isLimited: false, hasAccountSource: false });
   facts = [];
   refused = [];
+  told = [];
   const access = accessOfTests({
     keys: {
       authenticate: (presented) =>
@@ -71,8 +74,15 @@ beforeEach(async () => {
     networkDefault: "devnet",
     access,
     webhooks: new WebhookManagement(
-      { target: { allowHttp: false, hostFault: (host) => (host === "10.0.0.1" ? "must be a public address" : null) } },
-      { clock, store: state.webhooks, secrets, hasAccountSource: () => caller.hasAccountSource },
+      { target: { allowHttp: false, addresses: createAddressRules(["10.1.0.0/16"]) } },
+      {
+        clock,
+        store: state.webhooks,
+        secrets,
+        deleted: () => told.push("deleted"),
+        changed: () => told.push("changed"),
+        hasAccountSource: () => caller.hasAccountSource,
+      },
     ),
     deliveries: null,
     clock: systemClock,
@@ -179,6 +189,7 @@ describe("a webhook", () => {
     expect(await ask(`/${id}`, { method: "DELETE" })).toMatchObject({ status: 204, body: null });
     expect(said(await ask(`/${id}`))).toEqual([404, "NOT_FOUND"]);
     expect(said(await ask(`/${id}`, { method: "DELETE" }))).toEqual([404, "NOT_FOUND"]);
+    expect(told).toEqual(["changed", "changed", "changed", "changed", "deleted"]);
   });
 
   test("is paused and resumed, and resumed when this server has disabled it", async () => {
@@ -334,6 +345,11 @@ describe("what is wrong with a webhook is told by its path:", () => {
     ["a fragment in the address", { url: "https://example.com/#x" }, ["url"]],
     ["white space in the address", { url: "https://example.com/ x" }, ["url"]],
     ["an address that is not public", { url: "https://10.0.0.1/" }, ["url"]],
+    ["a number that is an address", { url: "https://2130706433/" }, ["url"]],
+    ["a mapped address", { url: "https://[::ffff:10.0.0.1]/" }, ["url"]],
+    ["a link-local address", { url: "https://169.254.169.254/" }, ["url"]],
+    ["this machine by name", { url: "https://localhost/" }, ["url"]],
+    ["port 0", { url: "https://example.com:0/" }, ["url"]],
     ["a long address", { url: `https://example.com/${"x".repeat(2_048)}` }, ["url"]],
     ["no events", { events: [] }, ["events"]],
     ["an unknown event", { events: ["transaction.confirmed", "transaction.seen"] }, ["events.1"]],
@@ -442,6 +458,13 @@ describe("what is wrong with a webhook is told by its path:", () => {
         expect([name, event, made.status, made.body.filters]).toEqual([name, event, 201, filters]);
       }
     }
+  });
+
+  test("a private address, unless the operator allows its range", async () => {
+    expect((await create({ url: "https://10.1.2.3/" })).status).toBe(201);
+    expect((await create({ url: "https://10.2.2.3/" })).body.errors).toEqual([
+      { path: "url", message: "must be a public address" },
+    ]);
   });
 
   test("an error that no transaction has", async () => {
