@@ -41,7 +41,7 @@ import { StoreWatch } from "./compose/store-watch.ts";
 import { managementSocketPath, openStores, type Stores } from "./compose/stores.ts";
 import { openFlows } from "./compose/streams.ts";
 import { Certificates, type OpenPort, trustedHeadersOf } from "./compose/tls.ts";
-import { openWebhookScheduling, type WebhookScheduling } from "./compose/webhook-scheduling.ts";
+import { type DeliveryParts, openWebhookDelivery } from "./compose/webhook-delivery.ts";
 import { openWebhookManagement, type WebhookParts } from "./compose/webhooks.ts";
 import { openYellowstone } from "./compose/yellowstone.ts";
 import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
@@ -129,8 +129,8 @@ interface Parts {
   readonly yellowstone: YellowstoneEndpoint | null;
   /** Null where this process does not ingest. */
   readonly history: Backfills | null;
-  /** Null, as the one before. */
-  readonly webhookScheduling: WebhookScheduling | null;
+  /** Null where this process neither delivers events to webhooks nor serves their owners. */
+  readonly webhookDelivery: DeliveryParts | null;
   readonly names: Names | null;
   readonly oracle: Oracle | null;
   readonly engine: EngineService | null;
@@ -239,8 +239,8 @@ export const startSteps = [
   step("history", ["stores", "gateway", "chainLogs"], ({ gateway: { upstreams }, ...parts }, shared) =>
     openLedgerWriters(shared.config, { ...shared, ...parts, upstreams }),
   ),
-  step("webhookScheduling", ["stores", "gateway", "chainLogs"], ({ gateway: { upstreams }, ...parts }, shared) =>
-    openWebhookScheduling(shared.config, { ...shared, ...parts, upstreams }),
+  step("webhookDelivery", ["stores", "gateway", "chainLogs"], (parts, shared) =>
+    openWebhookDelivery(shared.config, { ...shared, ...parts }),
   ),
   step("names", ["gateway"], ({ gateway: { upstreams } }, shared) =>
     openResolver(shared.config, { ...shared, upstreams }),
@@ -274,8 +274,10 @@ export const startSteps = [
   step("analytics", ["stores", "gateway"], (parts, shared) =>
     opensGateway(shared.config) ? openAnalytics(shared.config, { ...shared, ...parts }) : null,
   ),
-  step("webhooks", ["stores", "gateway"], (parts, shared) =>
-    opensGateway(shared.config) ? openWebhookManagement(shared.config, { ...shared, ...parts }) : null,
+  step("webhooks", ["stores", "gateway", "webhookDelivery"], ({ webhookDelivery: delivery, ...parts }, shared) =>
+    opensGateway(shared.config) && delivery !== null
+      ? openWebhookManagement(shared.config, { ...shared, ...parts, delivery })
+      : null,
   ),
   step("historyLookups", ["stores", "gateway"], (parts, shared) =>
     mountHistory(shared.config, { ...shared, ...parts }),

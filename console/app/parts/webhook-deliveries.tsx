@@ -17,21 +17,29 @@ interface Props {
 const pageSize = 50;
 const refreshMs = 3_000;
 
+const views = ["ended", "waiting", "given up"] as const;
+type View = (typeof views)[number];
+const viewTexts: Readonly<Record<View, string>> = {
+  ended: "show those that have ended",
+  waiting: "show those that wait",
+  "given up": "show those that were given up",
+};
+
 /** What was delivered and what waits, each with its attempts. */
 export function WebhookDeliveries({ id, revision, onAct }: Props) {
   const [deliveries, setDeliveries] = useState<readonly WebhookDelivery[] | null>(null);
   const [next, setNext] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
-  const [failedOnly, setFailedOnly] = useState(false);
+  const [view, setView] = useState<View>("ended");
   const read = useCallback(
     (cursor: string | null) =>
       webhooks.deliveries(id, {
         limit: pageSize,
-        pending: !failedOnly,
-        ...(failedOnly ? { status: "failed" as const } : {}),
+        pending: view === "waiting",
+        ...(view === "given up" ? { status: "failed" as const } : {}),
         ...(cursor === null ? {} : { cursor }),
       }),
-    [id, failedOnly],
+    [id, view],
   );
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision is what it is read again for
   useEffect(() => {
@@ -58,9 +66,15 @@ export function WebhookDeliveries({ id, revision, onAct }: Props) {
     <Section
       title="Deliveries"
       aside={
-        <QuietButton onClick={() => setFailedOnly(!failedOnly)}>
-          {failedOnly ? "show all" : "show those that were given up"}
-        </QuietButton>
+        <span className="flex gap-3">
+          {views
+            .filter((each) => each !== view)
+            .map((each) => (
+              <QuietButton key={each} onClick={() => setView(each)}>
+                {viewTexts[each]}
+              </QuietButton>
+            ))}
+        </span>
       }
     >
       {fault !== null && <p className="mt-1 text-bad">{fault}</p>}

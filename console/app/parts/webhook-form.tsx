@@ -220,11 +220,11 @@ function FilterHelp({ events }: { events: readonly WebhookEventName[] }) {
         {open ? "hide the filters of these events" : "show the filters of these events"}
       </QuietButton>
       {open && (
-        <dl className="mt-1 grid grid-cols-1 gap-x-4 gap-y-1 sm:grid-cols-[minmax(0,1fr)_minmax(0,3fr)]">
+        <dl className="mt-1 grid grid-cols-1 gap-x-4 gap-y-1 sm:grid-cols-[200px_minmax(0,1fr)]">
           {names.map((name) => (
             <div key={name} className="contents">
               <dt className="font-mono text-[13px]">{name}</dt>
-              <dd className="text-quiet">{webhookFilterTexts[name]}</dd>
+              <dd className="text-quiet">{webhookFilterTexts[name].replaceAll("`", "")}</dd>
             </div>
           ))}
         </dl>

@@ -85,7 +85,7 @@ interface ObservedParts {
   readonly names?: Pick<Names, "isAnswering"> | null;
   readonly ingest?: Pick<IngestReport, "status"> | null;
   readonly flows?: Pick<Flows, "isOpen"> | null;
-  readonly webhookDelivery?: { readonly isOpen: boolean } | null;
+  readonly webhookDelivery?: { readonly isOpen: readonly boolean[] | null } | null;
 }
 
 type PartState = HealthRecord["parts"][string];
@@ -182,7 +182,7 @@ export class Health implements ProbeSource, Disposable {
       ...(names ? { resolver: names.isAnswering ? "ok" : "down" } : {}),
       ...(ingest ? { ingest: ingestStatus(ingest.status()) } : {}),
       ...(flows ? { streams: flowsStatus(flows.isOpen) } : {}),
-      ...(webhookDelivery ? { webhooks: flowsStatus(webhookDelivery.isOpen) } : {}),
+      ...(webhookDelivery?.isOpen ? { webhooks: flowsStatus(webhookDelivery.isOpen) } : {}),
     };
   }
 

@@ -2,48 +2,51 @@ import type { Config } from "../config/index.ts";
 import { type AppMount, createAddressRules } from "../net/index.ts";
 import {
   createWebhookHttp,
-  type DeliveryManagement,
+  DeliveryManagement,
+  WebhookCleaning,
   WebhookManagement,
-  WebhookSecrets,
   webhooksPath,
 } from "../webhooks/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Gateway } from "./gateway.ts";
-import { vaultOf } from "./secrets.ts";
 import type { Stores } from "./stores.ts";
+import type { DeliveryParts } from "./webhook-delivery.ts";
 
 /** Webhooks as the gateway's port and the console serve them. */
 export interface WebhookParts {
   readonly webhooks: WebhookManagement;
-  /** Null where this server delivers nothing. */
-  readonly deliveries: DeliveryManagement | null;
+  readonly deliveries: DeliveryManagement;
   readonly apps: readonly AppMount[];
+}
+
+interface ManagementDependencies extends Dependencies {
+  readonly stores: Stores;
+  readonly gateway: Gateway;
+  readonly delivery: DeliveryParts;
 }
 
 /** The management of webhooks, whose records every process of the installation shares. */
 export function openWebhookManagement(
   config: Config,
-  {
-    stores,
-    gateway,
-    clock,
-    random,
-    log,
-    events,
-  }: Dependencies & { readonly stores: Stores; readonly gateway: Gateway },
+  { stores, gateway, delivery, clock, log, events, resources }: ManagementDependencies,
 ): WebhookParts {
   const { networkDefault } = config;
   const { allowHttp, allowPrivateCidrs } = config.webhooks;
+  const store = stores.state.webhooks;
+  const onError = (error: unknown): void => events.internalError("webhooks", error);
+  const cleaning = resources.use(new WebhookCleaning({ clock, store, onError }));
   const webhooks = new WebhookManagement(
     { target: { allowHttp, addresses: createAddressRules(allowPrivateCidrs) } },
     {
       clock,
-      store: stores.state.webhooks,
-      secrets: new WebhookSecrets({ random, vault: vaultOf(config, random) }),
+      store,
+      secrets: delivery.secrets,
+      deleted: () => cleaning.deleted(),
+      changed: () => delivery.changed(),
       hasAccountSource: (network) => config.upstreams[network].some(({ yellowstone }) => yellowstone !== undefined),
     },
   );
-  const deliveries = null;
+  const deliveries = new DeliveryManagement({ clock, webhooks, deliveries: delivery.control });
   const { access, requestId, served } = gateway;
   const app = createWebhookHttp({
     networkDefault,

@@ -5,9 +5,9 @@
  * knows a method, a key or a store.
  */
 export { type CertificateSource, fixedCertificate } from "./certificate-source.ts";
-export { createAddressRules } from "./egress/address-rules.ts";
+export { type AddressRules, createAddressRules } from "./egress/address-rules.ts";
 export { EgressEndpoint, type EgressOutcome } from "./egress/egress-endpoint.ts";
-export { readEgressUrl } from "./egress/egress-url.ts";
+export { type EgressUrlFault, readEgressUrl } from "./egress/egress-url.ts";
 export { type NameResolver, systemResolver } from "./egress/name-resolver.ts";
 export {
   createCertificateEvents,

@@ -16,10 +16,12 @@ export { createDeliveryEvents, webhookDeliveryMetrics } from "./delivery/events.
 export type { DeliveryDependencies } from "./delivery/interfaces.ts";
 export { openReceivers } from "./delivery/receivers.ts";
 export { WebhookWorker } from "./delivery/worker.ts";
-export type { DeliveryManagement } from "./management/delivery-management.ts";
+export { WebhookCleaning } from "./management/cleaning.ts";
+export { DeliveryManagement } from "./management/delivery-management.ts";
 export { createWebhookHttp, webhookRoutes, webhooksPath } from "./management/http.ts";
 export { addWebhookRoutes } from "./management/routes.ts";
 export { WebhookManagement } from "./management/webhook-management.ts";
+export type { DeliveryControl } from "./model/delivery-control.ts";
 export { WebhookSecrets } from "./model/webhook-secrets.ts";
 export { createSchedulingEvents, webhookSchedulingMetrics } from "./scheduling/events.ts";
 export { WebhookSchedulers } from "./scheduling/webhook-schedulers.ts";

@@ -1,0 +1,151 @@
+import { networks } from "@sluice/contract/tiers";
+import type { Config } from "../config/index.ts";
+import { BlockReader } from "../events/index.ts";
+import { LedgerBlocks } from "../history/index.ts";
+import type { ChainLogs } from "../log/index.ts";
+import {
+  AccountReads,
+  AccountStates,
+  BlockMemory,
+  createDeliveryEvents,
+  createSchedulingEvents,
+  type DeliveryControl,
+  DeliveryService,
+  EventBlocks,
+  EventBodies,
+  WebhookBodies,
+  WebhookSchedulers,
+  WebhookSecrets,
+} from "../webhooks/index.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { opensGateway, opensWebhooks } from "./endpoints.ts";
+import type { Gateway } from "./gateway.ts";
+import { vaultOf } from "./secrets.ts";
+import type { Stores } from "./stores.ts";
+import { WebhookCharges } from "./webhook-charges.ts";
+
+interface WebhookDependencies extends Dependencies {
+  readonly stores: Stores;
+  readonly gateway: Gateway;
+  readonly chainLogs: ChainLogs;
+}
+
+/** The deliveries of webhooks: made and sent where this process has the role, and always within reach of owners. */
+export interface DeliveryParts {
+  readonly control: DeliveryControl;
+  readonly secrets: WebhookSecrets;
+  /** Whether the log of each network is open; null where this process delivers nothing. */
+  readonly isOpen: readonly boolean[] | null;
+  /** Webhooks were created or changed by this process. */
+  changed(): void;
+}
+
+/** Null where this process neither delivers nor serves owners. */
+export async function openWebhookDelivery(
+  config: Config,
+  dependencies: WebhookDependencies,
+): Promise<DeliveryParts | null> {
+  const delivers = opensWebhooks(config);
+  if (!delivers && !opensGateway(config)) return null;
+  const { clock, random, log, stores, gateway, chainLogs, resources, processId } = dependencies;
+  const { state, ledger } = stores;
+  const chain = chainParts(dependencies);
+  const secrets = new WebhookSecrets({ random, vault: vaultOf(config, random) });
+  const served = networks.filter((network) => config.upstreams[network].length > 0);
+  const service = resources.use(
+    new DeliveryService(
+      {
+        worker: delivers ? { worker: processId, networks: served, leaseMs: config.stores.leaseMs } : null,
+        receivers: { allowHttp: config.webhooks.allowHttp, allowedRanges: config.webhooks.allowPrivateCidrs },
+      },
+      {
+        clock,
+        random,
+        log,
+        store: state.webhookDeliveries,
+        webhooks: state.webhooks,
+        bodies: chain.bodies,
+        charges: new WebhookCharges({ clock, accounts: state.accounts, credits: gateway.credits }),
+        secrets,
+        ledger,
+        events: createDeliveryEvents(dependencies),
+      },
+    ),
+  );
+  if (delivers) {
+    await openSchedulers(config, { ...dependencies, chain, service });
+    await service.start();
+  }
+  return {
+    control: service.control,
+    secrets,
+    get isOpen() {
+      return delivers ? served.map((network) => chainLogs.current(network) !== null) : null;
+    },
+    changed: () => service.changed(),
+  };
+}
+
+/** What reads the blocks that events are of. */
+function chainParts({ clock, stores, gateway: { upstreams }, chainLogs }: WebhookDependencies) {
+  const past = new LedgerBlocks({ chain: stores.ledger.chainReads });
+  const [reader, memory] = [new BlockReader(), new BlockMemory()];
+  const poolOf: ConstructorParameters<typeof AccountReads>[0]["poolOf"] = (network) => upstreams.pool(network);
+  const states = new AccountStates(new AccountReads({ clock, poolOf }));
+  const blocks = new EventBlocks({ logOf: (network) => chainLogs.current(network), past, reader, memory });
+  return { past, reader, memory, states, bodies: new WebhookBodies(new EventBodies({ blocks, states })) };
+}
+
+/**
+ * Has one process of several make the deliveries of each network's webhooks: the one with the lease, of those that have
+ * the log open.
+ */
+async function openSchedulers(
+  config: Config,
+  {
+    stores: { state },
+    gateway: { upstreams },
+    chain: { past, reader, memory, states },
+    service,
+    ...dependencies
+  }: WebhookDependencies & { readonly chain: ReturnType<typeof chainParts>; readonly service: DeliveryService },
+): Promise<void> {
+  const { clock, events, resources } = dependencies;
+  const schedulers = resources.use(
+    new WebhookSchedulers(
+      { shards: config.webhooks.shards, leaseMs: config.stores.leaseMs },
+      {
+        ...dependencies,
+        events: createSchedulingEvents(dependencies),
+        internalError: events.internalError,
+        past,
+        reader,
+        memory,
+        leases: state.leases,
+        schedule: state.webhookSchedule,
+        webhooks: state.webhooks,
+        listener: {
+          committed: ({ deliveries }) => {
+            const createdAt = clock.now();
+            service.appended(deliveries.map((delivery) => ({ ...delivery, ...neverTried, createdAt })));
+          },
+        },
+        observe: (network, accounts, encoding) => {
+          const slot = upstreams.pool(network)?.slotOf("confirmed") ?? 0n;
+          void states.observe(accounts, { network, slot, encoding });
+        },
+      },
+    ),
+  );
+  await schedulers.begin();
+}
+
+/** What a delivery is like that was just made. */
+const neverTried = {
+  attempts: 0,
+  dueAt: 0,
+  lastAttemptAt: null,
+  lastStatusCode: null,
+  lastError: null,
+  detail: null,
+} as const;
