@@ -22,6 +22,8 @@ export { createWebhookHttp, webhookRoutes, webhooksPath } from "./management/htt
 export { addWebhookRoutes } from "./management/routes.ts";
 export { WebhookManagement } from "./management/webhook-management.ts";
 export type { DeliveryControl } from "./model/delivery-control.ts";
+export { compileWebhook } from "./model/compiled-webhook.ts";
+export { WebhookIndex } from "./model/webhook-index.ts";
 export { WebhookSecrets } from "./model/webhook-secrets.ts";
 export { createSchedulingEvents, webhookSchedulingMetrics } from "./scheduling/events.ts";
 export { WebhookSchedulers } from "./scheduling/webhook-schedulers.ts";
