@@ -1,9 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { webhookLimits } from "@sluice/contract/webhooks";
 import { ManualClock } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
+import type { PastBlocks } from "../../history/index.ts";
+import { blockOfHeader } from "../../history/testing/blocks.ts";
 import { blockOf, headerOf, slotOf, stageOf } from "../../log/testing/chain-model.ts";
 import { ScheduledChain, type ScheduledChainOptions } from "../testing/scheduled-chain.ts";
+import { shardOf } from "./shards.ts";
+
+// A busy machine takes some seconds for a database of a test's own.
+setDefaultTimeout(60_000);
 
 const databaseUrl = Bun.env["DATABASE_URL"] ?? "";
 if (databaseUrl === "") console.warn("NOT RUN: scheduling of webhooks on PostgreSQL (DATABASE_URL is not set)");
@@ -146,6 +152,71 @@ for (const [driver, url] of drivers) {
         expect(await world.state.webhooks.notices(webhook)).toMatchObject([
           { code: "gap", detail: { stage, from: "101", to: "109", reason: "unavailable" } },
         ]);
+      }
+    });
+
+    test("are told of what happened while no scheduler ran, from the past where the log was trimmed", async () => {
+      await world[Symbol.asyncDispose]();
+      const headers = Array.from({ length: 30 }, (_, at) => headerOf(100 + at));
+      const past: PastBlocks = {
+        first: async (_network, from) => {
+          const header = headers.find(({ slot }) => slot >= from);
+          return header === undefined || header.slot > 118n ? null : { header, block: blockOfHeader(header) };
+        },
+        last: async () => null,
+        firstSlot: async () => slotOf(100),
+      };
+      await open({ past });
+      await world.append(blocks(100, 104));
+      await world.start();
+      const id = await world.create(["block.confirmed"]);
+      await world.append(blocks(105, 106));
+      await told(id, [105, 106]);
+      await world.stop();
+      await world.append(blocks(107, 129));
+      world.memory.trimBelow(slotOf(115));
+      await world.start();
+      await told(
+        id,
+        Array.from({ length: 25 }, (_, at) => 105 + at),
+      );
+    });
+
+    test("are told of a gap where neither the log nor the past has what follows, and go on behind it", async () => {
+      await world.append(blocks(100, 104));
+      await world.start();
+      const id = await world.create(["block.confirmed"]);
+      await world.append(blocks(105, 106));
+      await told(id, [105, 106]);
+      await world.stop();
+      await world.append(blocks(107, 129));
+      world.memory.trimBelow(slotOf(115));
+      await world.start();
+      await told(id, [105, 106, ...Array.from({ length: 15 }, (_, at) => 115 + at)]);
+      expect(await world.state.webhooks.notices(id)).toMatchObject([
+        { code: "gap", detail: { from: "107", to: "114" } },
+      ]);
+    });
+
+    test("of all shards are told everything once, also after a change of the number of shards", async () => {
+      await world.append(blocks(100, 100));
+      await world.start();
+      const ids = await Promise.all(Array.from({ length: 12 }, () => world.create(["block.confirmed"])));
+      await world.append(blocks(101, 103));
+      for (const id of ids) await told(id, [101, 102, 103]);
+      await world.stop();
+      await world.append(blocks(104, 106));
+      await world.start(4);
+      expect(new Set(ids.map((id) => shardOf(id, 4))).size).toBeGreaterThan(1);
+      for (const id of ids) {
+        await eventually(`webhook ${id} is told of all`, async () => (await world.stored(id)).length === 6);
+        expect(await world.waiting(id)).toBe(6);
+      }
+      await world.stop();
+      await world.start(1);
+      await world.append(blocks(107, 107));
+      for (const id of ids) {
+        await eventually(`webhook ${id} is told of all`, async () => (await world.stored(id)).length === 7);
       }
     });
   });

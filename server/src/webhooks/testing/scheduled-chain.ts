@@ -143,9 +143,8 @@ export class ScheduledChain implements AsyncDisposable {
   }
 
   /** Starts the scheduler of every shard, each under a new lease, and waits until all have cursors. */
-  async start(): Promise<void> {
-    await this.begin();
-    const { shards = 1 } = this.#options;
+  async start(shards = this.#options.shards ?? 1): Promise<void> {
+    await this.begin(shards);
     await eventually("all shards have cursors", async () => {
       const rows = await this.#db.selectFrom("webhook_cursors").select("shard").execute();
       return rows.length === 2 * shards;
@@ -153,8 +152,7 @@ export class ScheduledChain implements AsyncDisposable {
   }
 
   /** The same without waiting, of schedulers that may be killed at once. */
-  async begin(): Promise<void> {
-    const { shards = 1 } = this.#options;
+  async begin(shards = this.#options.shards ?? 1): Promise<void> {
     const running: ShardScheduler[] = [];
     for (let shard = 0; shard < shards; shard += 1) running.push(await this.#open(shard, shards));
     this.#running = running;
