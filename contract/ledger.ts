@@ -28,6 +28,8 @@ export const ledgerTables = {
     leastReason: "the use of this month and the last is computed from it",
   },
   bundle_outcomes: { holds: "the outcome of each bundle", kept: "forever", ...oneDay },
+  pool_samples: { holds: "a stake pool every ten minutes and as each epoch is counted", kept: "forever", ...oneDay },
+  pool_validator_samples: { holds: "what each epoch brought to a stake pool's validators", kept: "forever", ...oneDay },
   oracle_ticks: { holds: "prices of single exchanges", kept: 30 * dayMs, ...oneDay },
   oracle_rounds_by_second: {
     holds: "aggregated prices by second",

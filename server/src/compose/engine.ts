@@ -85,7 +85,7 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
     ),
   );
   revocations.subscribe(() => void engine.recheck());
-  const pool = openPool(config, { ...dependencies, chain, answered: events.answered });
+  const pool = await openPool(config, { ...dependencies, chain, answered: events.answered });
   await openEndpoints(config, engine, { ...dependencies, grpcPeers, pool });
   return engine;
 }

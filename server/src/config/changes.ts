@@ -83,6 +83,8 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   LEDGER_RETENTION_TRANSACTIONS_BY_SIGNATURE: ({ stores }) => stores.ledgerRetentions.transactions_by_signature,
   LEDGER_RETENTION_TRANSACTIONS_BY_ADDRESS: ({ stores }) => stores.ledgerRetentions.transactions_by_address,
   LEDGER_RETENTION_WEBHOOK_ATTEMPTS: ({ stores }) => stores.ledgerRetentions.webhook_attempts,
+  LEDGER_RETENTION_POOL_SAMPLES: ({ stores }) => stores.ledgerRetentions.pool_samples,
+  LEDGER_RETENTION_POOL_VALIDATOR_SAMPLES: ({ stores }) => stores.ledgerRetentions.pool_validator_samples,
   // Without a value these two follow BIND and PORT_OFFSET, whose changes are reported under their own names.
   API_BIND: ({ resolver, bind, portOffset }) => [
     resolver.host === bind ? null : resolver.host,

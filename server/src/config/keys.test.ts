@@ -318,6 +318,20 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
     ],
     bad: ["23h", "7301d", "never", "0"],
   },
+  LEDGER_RETENTION_POOL_SAMPLES: {
+    good: [
+      ["36h", (c) => c.stores.ledgerRetentions.pool_samples, 1.5 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.pool_samples, "forever"],
+    ],
+    bad: ["23h", "7301d", "never", "0"],
+  },
+  LEDGER_RETENTION_POOL_VALIDATOR_SAMPLES: {
+    good: [
+      ["36h", (c) => c.stores.ledgerRetentions.pool_validator_samples, 1.5 * dayMs],
+      ["Forever", (c) => c.stores.ledgerRetentions.pool_validator_samples, "forever"],
+    ],
+    bad: ["23h", "7301d", "never", "0"],
+  },
   API_BIND: {
     good: [["[::1]:9000", (c) => [c.resolver.host, c.resolver.port, c.ports.resolver], ["::1", 9000, 9000]]],
     bad: ["9000", "::1:9000", "host:0", "host:65536"],

@@ -36,6 +36,8 @@ export const retentionKeys = {
   LEDGER_RETENTION_TRANSACTIONS_BY_SIGNATURE: keptFor("transactions_by_signature"),
   LEDGER_RETENTION_TRANSACTIONS_BY_ADDRESS: keptFor("transactions_by_address"),
   LEDGER_RETENTION_WEBHOOK_ATTEMPTS: keptFor("webhook_attempts"),
+  LEDGER_RETENTION_POOL_SAMPLES: keptFor("pool_samples"),
+  LEDGER_RETENTION_POOL_VALIDATOR_SAMPLES: keptFor("pool_validator_samples"),
 } as const satisfies Readonly<Record<RetentionKey, Always<number | "forever">>>;
 
 type RetentionKey = `LEDGER_RETENTION_${Uppercase<LedgerTableName>}`;
@@ -64,5 +66,7 @@ export function retentionOf(
     transactions_by_signature: values.LEDGER_RETENTION_TRANSACTIONS_BY_SIGNATURE,
     transactions_by_address: values.LEDGER_RETENTION_TRANSACTIONS_BY_ADDRESS,
     webhook_attempts: values.LEDGER_RETENTION_WEBHOOK_ATTEMPTS,
+    pool_samples: values.LEDGER_RETENTION_POOL_SAMPLES,
+    pool_validator_samples: values.LEDGER_RETENTION_POOL_VALIDATOR_SAMPLES,
   };
 }

@@ -25,6 +25,7 @@ export type { TransactionBodyRow, TransactionRow } from "./chain/transaction-rea
 export { LedgerAbortedError, LedgerOpenError, LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 export { createLedgerEvents, ledgerMetrics } from "./events.ts";
 export { type Ledger, openLedger } from "./ledger.ts";
+export type { EpochRates, PoolSample, PoolSampleReads, SampledDay, SampledPool } from "./pool-samples.ts";
 export { type RequestFact, statusStillOpen } from "./request-fact.ts";
 export type { HourUsage } from "./request-queries.ts";
 export type { FoundRequests, RequestPlace, RequestSearch } from "./request-search.ts";

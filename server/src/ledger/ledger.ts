@@ -23,6 +23,7 @@ import { LedgerOpenError } from "./errors.ts";
 import type { LedgerEvents } from "./events.ts";
 import { FactFiles, type FactFilesDependencies, type FactFilesOptions } from "./fact-files.ts";
 import { ledgerId, migrate, readMigrations, readSchema } from "./migrations.ts";
+import { type PoolSampleReads, PoolSamples } from "./pool-samples.ts";
 import { LedgerReadiness } from "./readiness.ts";
 import type { RequestFact } from "./request-fact.ts";
 import { requestPaces } from "./request-limits.ts";
@@ -152,6 +153,7 @@ export interface Ledger extends AsyncDisposable {
   readonly chainReads: ChainReads;
   /** What became of deliveries of webhooks. */
   readonly webhookAttempts: WebhookAttemptReads;
+  readonly poolSamples: PoolSampleReads;
   /** The outcomes of bundles; each counts once, however often it was written. */
   readonly bundles: {
     figures(question: BundleQuestion): Promise<BundleFigures>;
@@ -308,16 +310,14 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
       usage: (question) => readUsage(connection, question),
       recorded: (range) => recordedByMonth(connection, range),
     },
-    chain: new ChainStore(
-      { database, cluster: options.cluster },
-      { connection, clock, random, ...(events === undefined ? {} : { events }) },
-    ),
+    chain: new ChainStore(form, { connection, clock, random, ...(events === undefined ? {} : { events }) }),
     customers: new LedgerCustomerStatements(
       { driver: endpoint.driver, form, password: opened.password },
       { connection: customers, own: connection, random, log },
     ),
     chainReads: createChainReads(connection, clock),
     webhookAttempts: new WebhookAttempts(connection),
+    poolSamples: new PoolSamples(connection),
     bundles: new BundleQueries(connection),
     async [Symbol.asyncDispose]() {
       await readiness[Symbol.asyncDispose]();

@@ -9,6 +9,7 @@ import { bookkeepingStatements, type Change, type Form, statementsOf } from "./d
 import type { LedgerLog } from "./endpoint.ts";
 import { LedgerOpenError } from "./errors.ts";
 import { oracleCopies, oracleKeyedTables, oracleTables } from "./oracle-tables.ts";
+import { poolTables } from "./pool-tables.ts";
 import { firstRequestsTable, publicCodeColumn, requestIdIndex, requestsTable } from "./tables.ts";
 import { webhookAttemptsTable } from "./webhook-tables.ts";
 
@@ -57,6 +58,11 @@ export const migrations: readonly LedgerMigration[] = [
     changes: [...chainTables, ...chainRecordTables].map((table) => ({ kind: "create-table", table })),
   },
   { number: 9, name: "attempts of webhooks", changes: [{ kind: "create-table", table: webhookAttemptsTable }] },
+  {
+    number: 10,
+    name: "samples of stake pools",
+    changes: poolTables.map((table) => ({ kind: "create-table", table })),
+  },
 ];
 
 /** A version refuses a ledger whose `migrations` has a number that it does not know. */

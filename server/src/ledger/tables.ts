@@ -1,6 +1,7 @@
 import { bundleOutcomesTable } from "./bundle-tables.ts";
 import { chainTables } from "./chain-tables.ts";
 import { oracleKeyedTables, oracleTables } from "./oracle-tables.ts";
+import { poolTables } from "./pool-tables.ts";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "./table-definition.ts";
 import { webhookAttemptsTable } from "./webhook-tables.ts";
 
@@ -54,7 +55,13 @@ export const requestIdIndex: IndexDefinition = {
 
 /** Tables that `insert` knows, by name. */
 export const tables: Readonly<Record<string, TableDefinition>> = Object.fromEntries(
-  [requestsTable, ...oracleTables, ...oracleKeyedTables, bundleOutcomesTable, ...chainTables, webhookAttemptsTable].map(
-    (table) => [table.name, table],
-  ),
+  [
+    requestsTable,
+    ...oracleTables,
+    ...oracleKeyedTables,
+    bundleOutcomesTable,
+    ...chainTables,
+    webhookAttemptsTable,
+    ...poolTables,
+  ].map((table) => [table.name, table]),
 );

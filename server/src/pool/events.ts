@@ -6,6 +6,9 @@ export const poolMetrics = {
     "outcome",
   ]),
   duration: latency("sluice_pool_reading_duration_seconds", "Time that a reading of the pool took", ["what"]),
+  samples: counter("sluice_pool_samples_total", "Samples of the pool that were written into the ledger, by kind", [
+    "kind",
+  ]),
   slot: gauge("sluice_pool_slot", "The slot that the pool's figures are of; 0 before the first reading"),
   validators: gauge("sluice_pool_validators", "Validators of the pool"),
 } as const;
@@ -18,6 +21,8 @@ export interface StakePoolEvents extends Pick<ErrorEvents, "internalError"> {
   read(what: StakePoolReading, durationMs: number): void;
   /** Nodes or the ledger did not answer, or the accounts are not those of a pool; older figures are served. */
   readingFailed(what: string, error: unknown): void;
+  /** A sample is in the ledger: one of an epoch, or a regular one. */
+  sampled(kind: "epoch" | "regular"): void;
   poolRead(facts: { readonly slot: bigint; readonly validators: number }): void;
 }
 
@@ -34,6 +39,7 @@ export function createPoolEvents(observe: Observe): StakePoolEvents {
       families.readings.with(what, "failed").add(1);
       observe.log.warn({ what, error }, "the stake pool's figures were not read; older ones are served");
     },
+    sampled: (kind) => families.samples.with(kind).add(1),
     poolRead: ({ slot, validators }) => {
       families.slot.with().set(Number(slot));
       families.validators.with().set(validators);

@@ -1,19 +1,24 @@
 import type { MevType } from "@sluice/contract/engine";
-import { type ChartPeriod, type FigurePeriod, figurePeriods, type PnlStrategy } from "@sluice/contract/pool";
+import {
+  type ChartPeriod,
+  chartPeriods,
+  type FigurePeriod,
+  figurePeriods,
+  type PnlStrategy,
+} from "@sluice/contract/pool";
 import type { Network } from "@sluice/contract/tiers";
 import { BoundedMap, type Clock } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
-import type { Ledger } from "../ledger/index.ts";
+import type { EngineChain } from "../engine/index.ts";
+import type { Ledger, SampledPool } from "../ledger/index.ts";
 import type { StakePoolChain } from "./account-reads.ts";
-import { native, type PoolRecord, recordsText, recordText } from "./decimal.ts";
+import { recordsText, recordText } from "./decimal.ts";
 import type { StakePoolEvents } from "./events.ts";
 import {
   apyRecordOf,
   breakdownRecordsOf,
   dashboardRecordOf,
   exchangeRateRecordOf,
-  noAverages,
-  noChanges,
   overviewRecordOf,
   pnlRecordOf,
   poolRecordOf,
@@ -22,6 +27,7 @@ import {
 } from "./figures.ts";
 import { FiguresSource, type ReadFigures } from "./figures-source.ts";
 import { Fresh, type Freshness } from "./fresh.ts";
+import { PoolHistory, type PoolPast } from "./history.ts";
 import type { PoolIdentity } from "./pool-reader.ts";
 import { walletTokens } from "./wallet-tokens.ts";
 
@@ -32,7 +38,8 @@ export interface PoolServiceOptions {
 }
 
 export interface PoolServiceDependencies {
-  readonly chain: StakePoolChain;
+  readonly chain: StakePoolChain & Pick<EngineChain, "genesis">;
+  readonly samples: Ledger["poolSamples"];
   readonly bundles: Pick<Ledger["bundles"], "figures" | "byMevType" | "firstAtMs" | "balances">;
   readonly clock: Clock;
   readonly events: StakePoolEvents;
@@ -50,6 +57,7 @@ export interface PoolAnswer {
 /** Figures of the chain, of the ledger, and of what is asked by many different callers. */
 const chainFreshness: Freshness = { freshMs: 10_000, staleMs: 300_000 };
 const ledgerFreshness: Freshness = { freshMs: 5_000, staleMs: 60_000 };
+const pastFreshness: Freshness = { freshMs: 30_000, staleMs: 600_000 };
 const walletFreshness: Freshness = { freshMs: 5_000, staleMs: 5_000 };
 const walletsMax = 10_000;
 const accountsMax = 10_000;
@@ -59,8 +67,6 @@ interface ChainTexts {
   readonly read: ReadFigures;
   readonly pool: string;
   readonly validators: string;
-  readonly apy: string;
-  readonly exchangeRate: string;
 }
 
 /** Answers with the figures of the stake pool and of bundles, each from what was read not long ago. */
@@ -68,6 +74,9 @@ export class PoolService {
   readonly #options: PoolServiceOptions;
   readonly #dependencies: PoolServiceDependencies;
   readonly #chain: Fresh<ChainTexts>;
+  readonly #history: PoolHistory;
+  readonly #past: Fresh<PoolPast>;
+  readonly #charts: ReadonlyMap<string, Fresh<PoolAnswer>>;
   readonly #overviews: ReadonlyMap<FigurePeriod, Fresh<PoolAnswer>>;
   readonly #breakdown: Fresh<PoolAnswer>;
   readonly #dashboard: Fresh<PoolAnswer>;
@@ -79,6 +88,20 @@ export class PoolService {
     this.#dependencies = dependencies;
     const source = new FiguresSource(options.identity, dependencies);
     this.#chain = this.#fresh(chainFreshness, "pool", async () => textsOf(await source.read()));
+    this.#history = new PoolHistory(dependencies);
+    this.#past = this.#fresh(pastFreshness, "samples", async () => {
+      const { figures } = await this.read();
+      return await this.#history.past(this.sampled(), figures);
+    });
+    const charts = (["tvl", "apy"] as const).flatMap((chart) =>
+      (Object.keys(chartPeriods) as readonly ChartPeriod[]).map((period) => ({ chart, period })),
+    );
+    this.#charts = new Map(
+      charts.map(({ chart, period }) => [
+        `${chart} ${period}`,
+        this.#fresh(pastFreshness, "samples", () => this.#readChart(chart, period)),
+      ]),
+    );
     const periods = Object.keys(figurePeriods) as readonly FigurePeriod[];
     this.#overviews = new Map(
       periods.map((period) => [period, this.#fresh(ledgerFreshness, "bundles", () => this.#readOverview(period))]),
@@ -90,6 +113,13 @@ export class PoolService {
   /** Reads the chain, so that the first caller need not wait for it. Never rejects. */
   async begin(): Promise<void> {
     await this.#chain.read().catch((error: unknown) => this.#dependencies.events.readingFailed("pool", error));
+  }
+
+  /** Which pool the ledger's samples are of; null without one. */
+  sampled(): SampledPool | null {
+    const { identity, network } = this.#options;
+    if (identity === null) return null;
+    return { network, chain: this.#dependencies.chain.genesis() ?? "", pool: identity.address };
   }
 
   /** The figures and what they were computed from. */
@@ -106,11 +136,15 @@ export class PoolService {
   }
 
   async apy(): Promise<PoolAnswer> {
-    return present((await this.#chain.get()).apy);
+    const { figures } = await this.read();
+    const { averages, sinceMs } = await this.#past.get();
+    return { text: recordText(apyRecordOf(figures, averages)), sinceMs, fromMs: this.#monthAgo() };
   }
 
   async exchangeRate(): Promise<PoolAnswer> {
-    return present((await this.#chain.get()).exchangeRate);
+    const { figures } = await this.read();
+    const { changes, sinceMs } = await this.#past.get();
+    return { text: recordText(exchangeRateRecordOf(figures, changes)), sinceMs, fromMs: this.#monthAgo() };
   }
 
   async position(wallet: Address): Promise<PoolAnswer> {
@@ -134,13 +168,10 @@ export class PoolService {
     return await this.#dashboard.get();
   }
 
-  async chart(of: "tvl" | "apy", _period: ChartPeriod): Promise<PoolAnswer> {
-    const { figures, snapshot } = (await this.#chain.get()).read;
-    const nowMs = this.#dependencies.clock.now();
-    const timestamp = new Date(nowMs).toISOString().slice(0, "2026-11-20".length);
-    const value = of === "tvl" ? native(figures.holdings.lamports) : figures.apy.total;
-    const points: readonly PoolRecord[] = snapshot === null ? [] : [{ timestamp, value }];
-    return { text: recordsText(points), sinceMs: nowMs, fromMs: 0 };
+  async chart(chart: "tvl" | "apy", period: ChartPeriod): Promise<PoolAnswer> {
+    const fresh = this.#charts.get(`${chart} ${period}`);
+    if (fresh === undefined) throw new RangeError(`no chart is of ${period}`);
+    return await fresh.get();
   }
 
   /** Of an account, or of all of them. */
@@ -158,6 +189,17 @@ export class PoolService {
   #fresh<T>(freshness: Freshness, what: string, read: () => Promise<T>): Fresh<T> {
     const { clock, events } = this.#dependencies;
     return new Fresh(freshness, { clock, read, failed: (error) => events.readingFailed(what, error) });
+  }
+
+  #monthAgo(): number {
+    return this.#dependencies.clock.now() - figurePeriods["30d"];
+  }
+
+  async #readChart(chart: "tvl" | "apy", period: ChartPeriod): Promise<PoolAnswer> {
+    const { figures, snapshot } = await this.read();
+    const shown = { chart, periodMs: chartPeriods[period], figures: snapshot === null ? null : figures };
+    const { points, sinceMs, fromMs } = await this.#history.chart(this.sampled(), shown);
+    return { text: recordsText(points), sinceMs, fromMs };
   }
 
   async #readPosition(wallet: Address): Promise<string> {
@@ -197,7 +239,8 @@ export class PoolService {
     const sinceMs = await this.#bundlesSince();
     const day = await bundles.figures(this.#question(clock.now() - figurePeriods["24h"]));
     const all = await bundles.figures(this.#question(0));
-    return { text: recordText(dashboardRecordOf(figures, noChanges, { day, all })), sinceMs, fromMs: 0 };
+    const { changes } = await this.#past.get();
+    return { text: recordText(dashboardRecordOf(figures, changes, { day, all })), sinceMs, fromMs: 0 };
   }
 
   async #readProfits(
@@ -223,7 +266,5 @@ function textsOf(read: ReadFigures): ChainTexts {
     read,
     pool: recordText(poolRecordOf(figures)),
     validators: recordsText(figures.validators.map(validatorRecordOf)),
-    apy: recordText(apyRecordOf(figures, noAverages)),
-    exchangeRate: recordText(exchangeRateRecordOf(figures, noChanges)),
   };
 }

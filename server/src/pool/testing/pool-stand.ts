@@ -57,7 +57,13 @@ export class PoolStand {
     const service = new PoolService(
       { network: "devnet", identity: pool === null ? null : { address: pool, programs: [] } },
       {
-        chain: { read: (method, params) => this.chain(method, params) },
+        chain: { read: (method, params) => this.chain(method, params), genesis: () => "genesis" },
+        samples: {
+          firstAtMs: async () => null,
+          lastUpTo: async () => null,
+          rates: async () => [],
+          days: async () => [],
+        },
         bundles: {
           figures: (question) => this.#ask(question, this.figures),
           byMevType: (question) => this.#ask(question, this.byType),

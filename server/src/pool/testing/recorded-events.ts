@@ -4,6 +4,7 @@ import type { StakePoolEvents } from "../events.ts";
 export class RecordedEvents implements StakePoolEvents {
   readonly failures: [string, unknown][] = [];
   readonly readings: string[] = [];
+  readonly samples: string[] = [];
   readonly slots: bigint[] = [];
 
   readonly internalError = (where: string, error: unknown): void => {
@@ -16,6 +17,10 @@ export class RecordedEvents implements StakePoolEvents {
 
   readingFailed(what: string, error: unknown): void {
     this.failures.push([what, error]);
+  }
+
+  sampled(kind: string): void {
+    this.samples.push(kind);
   }
 
   poolRead({ slot }: { readonly slot: bigint }): void {

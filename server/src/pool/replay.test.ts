@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ManualClock, seededRandom } from "@sluice/lib";
+import { decodeStakePool } from "@sluice/wire/accounts/stake-pool";
+import type { PoolValidator } from "@sluice/wire/accounts/validator-list";
+import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
+import { openTestLedger } from "../history/testing/stand.ts";
+import type { Ledger } from "../ledger/index.ts";
+import { decimalText } from "./decimal.ts";
+import { poolFigures } from "./figures.ts";
+import type { ReadFigures } from "./figures-source.ts";
+import { PoolHistory } from "./history.ts";
+import { PoolSampler } from "./sampler.ts";
+import type { EpochFacts, PoolSnapshot, ValidatorEpoch } from "./snapshot.ts";
+import { RecordedEvents } from "./testing/recorded-events.ts";
+
+/**
+ * A hundred epochs of known rewards, commissions and tips, sampled by two processes, beside a computation of its own in
+ * plain arithmetic: products of fractions of whole numbers, no logarithm, no code of the room.
+ */
+const epochs = 100;
+const epochSeconds = 7_200;
+const yearSeconds = 365.25 * 86_400;
+const startMs = Date.UTC(2026, 9, 1);
+const address = (index: number): Address => addressOfBytes(new Uint8Array(32).fill(index));
+const blank = decodeStakePool(new Uint8Array(611).with(0, 1));
+const of = { network: "devnet", chain: "genesis", pool: address(1) } as const;
+const validatorCount = 7;
+
+interface PlayedEpoch {
+  readonly read: ReadFigures;
+  readonly startMs: number;
+  readonly lamports: bigint;
+  readonly tokens: bigint;
+  /** In percent, by the computation beside. */
+  readonly apy: number;
+  readonly mevApy: number;
+}
+
+function play(seed: number): readonly PlayedEpoch[] {
+  if (blank === null) throw new Error("a pool of zeros is a pool");
+  const random = seededRandom(seed);
+  const draw = (max: number): bigint => BigInt(Math.floor(random.next() * max));
+  let lamports = 1_000_000_000_000_000n;
+  let tokens = 950_000_000_000_000n;
+  const played: PlayedEpoch[] = [];
+  for (let epoch = 1; epoch <= epochs; epoch += 1) {
+    const before = { lamports, tokens };
+    const each = lamports / BigInt(validatorCount);
+    const facts = new Map<Address, ValidatorEpoch>();
+    const validators: PoolValidator[] = [];
+    let poolTips = 0n;
+    for (let index = 0; index < validatorCount; index += 1) {
+      const vote = address(10 + index);
+      const tips = draw(90_000_000_000);
+      const commission = Number(draw(10_001));
+      const totalStake = each * (2n + draw(5));
+      // What the validator leaves, in whole lamports, and of that the pool's part.
+      const kept = (tips * BigInt(commission)) / 10_000n;
+      poolTips += ((tips - kept) * each) / totalStake;
+      facts.set(vote, {
+        vote,
+        identity: null,
+        commissionBasisPoints: 500,
+        totalStake,
+        tipAccount: address(100),
+        tips,
+        tipCommissionBasisPoints: commission,
+        stakeAccount: address(101),
+        inflation: { paid: 1_000_000n, before: each },
+      });
+      validators.push({
+        activeStakeLamports: each,
+        transientStakeLamports: 0n,
+        lastUpdateEpoch: BigInt(epoch),
+        transientSeedSuffix: 0n,
+        validatorSeedSuffix: 0,
+        status: "active",
+        voteAccount: vote,
+      });
+    }
+    const reward = lamports / 60_000n + poolTips + draw(1_000_000);
+    lamports += reward;
+    // The manager's twentieth of the reward, in tokens.
+    const fee = reward / 20n;
+    tokens += (tokens * fee) / (lamports - fee);
+    const pool = {
+      ...blank,
+      totalLamports: lamports,
+      poolTokenSupply: tokens,
+      lastUpdateEpoch: BigInt(epoch),
+      epochFee: { numerator: 1n, denominator: 20n },
+      lastEpochTotalLamports: before.lamports,
+      lastEpochPoolTokenSupply: before.tokens,
+    };
+    const epochStartMs = startMs + epoch * epochSeconds * 1_000;
+    const seconds = BigInt(epochStartMs / 1_000);
+    const snapshot: PoolSnapshot = {
+      address: address(1),
+      program: address(2),
+      slot: BigInt(epoch * 1_000 + 5),
+      epoch: BigInt(epoch),
+      unixTimestamp: seconds + 2n,
+      epochStartTimestamp: seconds,
+      schedule: { slotsPerEpoch: 1_000n, firstNormalEpoch: 0n, firstNormalSlot: 0n },
+      pool,
+      decimals: 9,
+      validators,
+    };
+    const epochFacts: EpochFacts = {
+      epoch: BigInt(epoch - 1),
+      length: { seconds: epochSeconds, from: "blocks" },
+      validators: facts,
+    };
+    const periods = yearSeconds / epochSeconds;
+    const yearly = (numerator: bigint, denominator: bigint): number => {
+      const scaled = Number(((numerator - denominator) * 10n ** 30n) / denominator) / 1e30;
+      // By the binomial series, which needs no function of the runtime.
+      let term = 1;
+      let sum = 0;
+      for (let power = 1; power <= 60; power += 1) {
+        term *= ((periods - power + 1) / power) * scaled;
+        sum += term;
+      }
+      return sum * 100;
+    };
+    const afterFee = poolTips - (poolTips + 19n) / 20n;
+    played.push({
+      read: {
+        snapshot,
+        facts: epochFacts,
+        figures: poolFigures(snapshot, epochFacts, new Map()),
+      },
+      startMs: epochStartMs,
+      lamports,
+      tokens,
+      apy: yearly(lamports * before.tokens, before.lamports * tokens),
+      mevApy: yearly(before.lamports + afterFee, before.lamports),
+    });
+  }
+  return played;
+}
+
+const played = play(20_261_127);
+let ledger: Ledger;
+const samples: string[] = [];
+
+beforeAll(async () => {
+  ledger = await openTestLedger();
+  let present = played[0]?.read;
+  const read = async (): Promise<ReadFigures> => {
+    if (present === undefined) throw new Error("nothing was played");
+    return present;
+  };
+  // Rows are kept until the end: a hundred epochs are a few inserts then.
+  const rows = new Map<string, object[]>();
+  const collecting = {
+    insert: async (table: string, added: readonly object[]): Promise<void> => {
+      rows.set(table, [...(rows.get(table) ?? []), ...added]);
+    },
+  };
+  const events = new RecordedEvents();
+  const timed = new ManualClock(startMs);
+  const processes = [0, 1].map(
+    () =>
+      new PoolSampler(
+        { everyMs: 3_600_000_000 },
+        { read, sampled: () => of, ledger: collecting, clock: timed, events },
+      ),
+  );
+  for (const epoch of played) {
+    present = epoch.read;
+    timed.advance(epoch.startMs + 2_000 - timed.now());
+    for (const process of processes) await process.look();
+  }
+  samples.push(...events.samples);
+  expect(events.failures).toEqual([]);
+  for (const [table, added] of rows) await ledger.insert(table, added);
+  for (const process of processes) await process[Symbol.asyncDispose]();
+}, 60_000);
+afterAll(async () => {
+  await ledger[Symbol.asyncDispose]();
+});
+
+const percent = (value: number): string => value.toFixed(6);
+
+test("each epoch's yearly rates are those of the computation beside, to the last digit shown", () => {
+  for (const { read, apy, mevApy } of played) {
+    const { total, base, mev } = read.figures.apy;
+    expect(Number(decimalText(total)).toFixed(6)).toBe(percent(apy));
+    expect(Number(decimalText(mev)).toFixed(6)).toBe(percent(mevApy));
+    expect(base.units).toBe(total.units - mev.units);
+  }
+});
+
+test("two processes that sampled everything left each sample once", async () => {
+  expect(samples.filter((kind) => kind === "epoch")).toHaveLength(2 * epochs);
+  const [row] = await ledger.query<{ n: string; validators: string }>(
+    "SELECT count() AS n, (SELECT count() FROM pool_validator_samples FINAL) AS validators FROM " +
+      "(SELECT DISTINCT last_update_epoch FROM pool_samples FINAL)",
+  );
+  expect(row).toEqual({ n: String(epochs), validators: String(epochs * validatorCount) });
+  const moments = await ledger.query<{ at: string }>("SELECT toString(at) AS at FROM pool_samples FINAL ORDER BY at");
+  expect(new Set(moments.map(({ at }) => at)).size).toBe(moments.length);
+  const rates = await ledger.poolSamples.rates(of, 0);
+  expect(rates.map(({ epoch }) => Number(epoch))).toEqual(played.map((_, index) => epochs - 1 - index));
+  expect(rates[0]).toMatchObject({ apy: played.at(-1)?.read.figures.apy.total.units });
+});
+
+test("averages, changes and charts are those of the samples, computed beside", async () => {
+  const last = played.at(-1);
+  if (last === undefined) throw new Error("nothing was played");
+  const nowMs = last.startMs + 60_000;
+  const history = new PoolHistory({ samples: ledger.poolSamples, clock: new ManualClock(nowMs) });
+  const { changes, averages, sinceMs } = await history.past(of, last.read.figures);
+  expect(sinceMs).toBeLessThanOrEqual(played[0]?.startMs ?? 0);
+  const within = (days: number) => played.filter((each) => each.startMs >= nowMs - days * 86_400_000);
+  for (const [days, average] of [
+    [7, averages.days7],
+    [30, averages.days30],
+  ] as const) {
+    const known = within(days).map(({ read }) => read.figures.apy.total.units);
+    const sum = known.reduce((all, each) => all + each, 0n);
+    expect(average.units).toBe((sum * 2n + BigInt(known.length)) / (2n * BigInt(known.length)));
+  }
+  for (const [days, change] of [
+    [1, changes.rate24h],
+    [7, changes.rate7d],
+  ] as const) {
+    const before = played.findLast((each) => each.startMs <= nowMs - days * 86_400_000);
+    if (before === undefined) throw new Error("the replay is too short");
+    const grown =
+      Number(
+        ((last.lamports * before.tokens - before.lamports * last.tokens) * 10n ** 20n) /
+          (before.lamports * last.tokens),
+      ) / 1e18;
+    expect(Number(decimalText(change)).toFixed(6)).toBe(percent(grown));
+  }
+  // A hundred epochs of two hours are eight days and a third.
+  expect(changes.rate30d.units).toBe(0n);
+  const { points } = await history.chart(of, { chart: "tvl", periodMs: null, figures: last.read.figures });
+  const days = [...new Set(played.map((each) => new Date(each.startMs).toISOString().slice(0, 10)))];
+  expect(points.map(({ timestamp }) => String(timestamp))).toEqual(days);
+  for (const [index, day] of days.entries()) {
+    const ofDay = played.findLast((each) => new Date(each.startMs).toISOString().startsWith(day));
+    expect(points[index]).toMatchObject({ value: { units: ofDay?.lamports, places: 9 } });
+  }
+  const week = await history.chart(of, { chart: "apy", periodMs: 7 * 86_400_000, figures: last.read.figures });
+  expect(week.points.length).toBeLessThanOrEqual(8);
+  expect(week.points.at(-1)).toMatchObject({ value: last.read.figures.apy.total });
+});
+
+test("another pool, another chain and another network have no past", async () => {
+  for (const other of [
+    { ...of, pool: address(3) },
+    { ...of, chain: "other" },
+    { ...of, network: "testnet" as const },
+  ]) {
+    expect(await ledger.poolSamples.firstAtMs(other)).toBeNull();
+    expect(await ledger.poolSamples.rates(other, 0)).toEqual([]);
+    expect(await ledger.poolSamples.days(other, 0)).toEqual([]);
+  }
+});
