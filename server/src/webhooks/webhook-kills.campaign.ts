@@ -129,6 +129,7 @@ class Child {
   readonly committed: (slot: number) => void;
   #process: ReturnType<typeof Child.prototype.spawn> | null = null;
   #waiting: number | null = null;
+  #isReady = false;
 
   constructor(subject: Subject, port: number, committed: (slot: number) => void) {
     this.#command = [process.execPath, import.meta.path, "--child", subject.place, String(port)];
@@ -147,6 +148,7 @@ class Child {
 
   start(): void {
     this.#waiting = null;
+    this.#isReady = false;
     const child = this.spawn();
     this.#process = child;
     void this.#read(child.stdout);
@@ -160,10 +162,16 @@ class Child {
       rest = lines.pop() ?? "";
       for (const line of lines) {
         const [kind, number] = line.split(" ");
-        if (kind === "committed") this.committed(Number(number));
+        if (kind === "ready") this.#isReady = true;
+        else if (kind === "committed") this.committed(Number(number));
         else if (kind === "waiting") this.#waiting = Number(number);
       }
     }
+  }
+
+  /** Resolves when it schedules and delivers. */
+  async ready(): Promise<void> {
+    await eventually("a process that delivers", () => this.#isReady, 60_000);
   }
 
   /** From now on nothing is scheduled any more. */
@@ -194,9 +202,11 @@ async function kills(subject: Subject, { n, random }: { n: number; random: Rando
   return await underLoad(subject, random, async ({ children }) => {
     const killedAt: number[] = [];
     for (let kill = 0; kill < n; kill += 1) {
-      await Bun.sleep(100 + random.next() * 500);
       const child = children[Math.floor(random.next() * children.length)];
       if (child === undefined) continue;
+      // One in five may be killed before it has the store open.
+      if (random.next() < 0.8) await child.ready();
+      await Bun.sleep(random.next() * 600);
       killedAt.push(performance.now());
       await child.kill();
       child.start();
@@ -337,6 +347,7 @@ async function live(place: string, port: string): Promise<void> {
   const name = Buffer.from(systemRandom.bytes(8)).toString("hex");
   const [service, holder] = [serviceOf(opened, name), holderOf(opened, name)];
   await service.start();
+  writeSync(1, "ready\n");
   const input = { isFinishing: false, isOver: false };
   void (async () => {
     for await (const bytes of Bun.stdin.stream()) input.isFinishing = input.isFinishing || bytes.length > 0;
