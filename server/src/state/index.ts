@@ -63,6 +63,7 @@ export type {
   TakenWebhookQueue,
   WebhookDeliveryStore,
 } from "./webhook-delivery-records.ts";
+export { shortDetailMax } from "./webhook-delivery-records.ts";
 export {
   type WebhookContent,
   type WebhookNotice,

@@ -25,7 +25,12 @@ export interface QueuedDelivery {
   readonly lastError: string | null;
   /** What cannot be made again from the chain: data of an account that was read; the whole data of a test. */
   readonly detail: string | null;
+  /** Set where there is a detail that is too long to be read along with others; `get` gives it. */
+  readonly hasLongDetail?: true;
 }
+
+/** A longer detail is not read along: a queue in memory holds thousands of deliveries. */
+export const shortDetailMax = 4_096;
 
 /** A queue that a worker holds. What it writes of its deliveries is refused once another worker has taken it. */
 export interface HeldWebhookQueue {
@@ -75,7 +80,7 @@ export interface SingleDelivery {
 /** A delivery that has ended, as it was made. */
 export type RevivedDelivery = Omit<
   QueuedDelivery,
-  "dueAt" | "lastAttemptAt" | "lastStatusCode" | "lastError" | "detail"
+  "dueAt" | "lastAttemptAt" | "lastStatusCode" | "lastError" | "detail" | "hasLongDetail"
 >;
 
 /** Where a delivery stands among those that wait. */
@@ -104,8 +109,8 @@ export interface WebhookDeliveryStore {
   beat(worker: string): Promise<void>;
   /** All that are known, with the count of their beats. At most 10,000. */
   workers(): Promise<readonly WebhookWorkerRow[]>;
-  /** Forgets a worker that has ended or is presumed dead, and gives its queues up. */
-  forget(worker: string): Promise<void>;
+  /** Forgets a worker that has ended or is presumed dead, and gives its queues up; says how many. */
+  forget(worker: string): Promise<number>;
   /** Queues of active webhooks of these networks in which something waits and that nobody holds. */
   free(networks: readonly Network[], limit: number): Promise<readonly FreeWebhookQueue[]>;
   /** Takes those that are as they were seen, each in a new epoch. At most 500. */

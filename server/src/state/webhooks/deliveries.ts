@@ -4,20 +4,21 @@ import type { StoreConnection } from "../connection.ts";
 import { numberOf, numberOrNull, oneOf } from "../rows.ts";
 import type { Db, Tx } from "../tables.ts";
 import { checkCount, checkIdentifier, checkText, checkWhole, checkWholeOrNull, isIdentifier } from "../values.ts";
-import type {
-  DeliveryOutcome,
-  HeldWebhookQueue,
-  QueuedDelivery,
-  QueuePlace,
-  RevivedDelivery,
-  SingleDelivery,
-  WebhookDeliveryStore,
-  WebhookDisabling,
-  WebhookTold,
+import {
+  type DeliveryOutcome,
+  type HeldWebhookQueue,
+  type QueuedDelivery,
+  type QueuePlace,
+  type RevivedDelivery,
+  type SingleDelivery,
+  shortDetailMax,
+  type WebhookDeliveryStore,
+  type WebhookDisabling,
+  type WebhookTold,
 } from "../webhook-delivery-records.ts";
 import type { WebhookDeliveryRow } from "../webhook-tables.ts";
 import { recordWebhookChange } from "./changes.ts";
-import { toDelivery } from "./delivery-rows.ts";
+import { toDelivery, toListed } from "./delivery-rows.ts";
 import { addWebhookNotice } from "./notices.ts";
 import { Outcomes } from "./outcomes.ts";
 import { WebhookQueues } from "./queues.ts";
@@ -51,7 +52,7 @@ export class WebhookDeliveries extends WebhookQueues implements WebhookDeliveryS
     const rows = await this.#connection.run((db) =>
       ofQueue(db, webhookId).where("due_at", "=", 0n).orderBy("slot").orderBy("ordinal").limit(limit).execute(),
     );
-    return rows.map(toDelivery);
+    return rows.map(toListed);
   }
 
   async retries(webhookId: string, until: number, limit: number): Promise<readonly QueuedDelivery[]> {
@@ -66,7 +67,7 @@ export class WebhookDeliveries extends WebhookQueues implements WebhookDeliveryS
         .limit(limit)
         .execute(),
     );
-    return rows.map(toDelivery);
+    return rows.map(toListed);
   }
 
   async nextRetry(webhookId: string): Promise<number | null> {
@@ -212,7 +213,7 @@ export class WebhookDeliveries extends WebhookQueues implements WebhookDeliveryS
       const set = { status: "pending", due_at: row.due_at === 0n ? 0n : due };
       if (row.status === "exhausted") await raise(tx, webhookId, 1n);
       await tx.updateTable("webhook_deliveries").set(set).where("delivery_id", "=", deliveryId).execute();
-      return toDelivery({ ...row, ...set });
+      return toListed({ ...row, ...set });
     });
   }
 
@@ -286,7 +287,7 @@ export class WebhookDeliveries extends WebhookQueues implements WebhookDeliveryS
       const ordered = query.orderBy("due_at").orderBy("slot").orderBy("ordinal").orderBy("delivery_id");
       return ordered.limit(limit).execute();
     });
-    return rows.map(toDelivery);
+    return rows.map(toListed);
   }
 
   async get(deliveryIds: readonly string[]): Promise<readonly QueuedDelivery[]> {
@@ -340,8 +341,32 @@ async function listeners(tx: Tx, webhookId: string, event: string): Promise<read
   return rows.map(({ id }) => id);
 }
 
+const listedColumns = [
+  "delivery_id",
+  "webhook_id",
+  "event_id",
+  "event",
+  "slot",
+  "blockhash",
+  "ordinal",
+  "tx_index",
+  "account",
+  "status",
+  "attempts",
+  "created_at",
+  "due_at",
+  "last_attempt_at",
+  "last_status_code",
+  "last_error",
+] as const;
+const shortDetail = sql<string | null>`case when length(detail) <= ${sql.lit(shortDetailMax)} then detail end`;
+const isLong = sql<bigint>`cast(case when length(detail) > ${sql.lit(shortDetailMax)} then 1 else 0 end as bigint)`;
+
 const ofQueue = (db: Rows, webhookId: string) =>
-  db.selectFrom("webhook_deliveries").selectAll().where("webhook_id", "=", webhookId);
+  db
+    .selectFrom("webhook_deliveries")
+    .select([...listedColumns, shortDetail.as("detail"), isLong.as("is_long")])
+    .where("webhook_id", "=", webhookId);
 
 /** Locks the row of the queue too. */
 const raise = (tx: Tx, webhookId: string, by: bigint) =>

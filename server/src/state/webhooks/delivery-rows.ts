@@ -2,6 +2,12 @@ import { numberOf, numberOrNull } from "../rows.ts";
 import type { QueuedDelivery } from "../webhook-delivery-records.ts";
 import type { WebhookDeliveryRow } from "../webhook-tables.ts";
 
+/** A row of a queue, without a detail that is long. */
+export type ListedRow = WebhookDeliveryRow & { readonly is_long: bigint };
+
+export const toListed = (row: ListedRow): QueuedDelivery =>
+  row.is_long === 0n ? toDelivery(row) : { ...toDelivery(row), hasLongDetail: true };
+
 export const toDelivery = (row: WebhookDeliveryRow): QueuedDelivery => ({
   deliveryId: row.delivery_id,
   webhookId: row.webhook_id,

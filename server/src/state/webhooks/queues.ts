@@ -51,14 +51,15 @@ export class WebhookQueues
     );
   }
 
-  async forget(worker: string): Promise<void> {
+  async forget(worker: string): Promise<number> {
     const id = checkIdentifier("worker", worker);
-    await this.#connection.transaction(async (tx) => {
+    return await this.#connection.transaction(async (tx) => {
       await tx.deleteFrom("webhook_workers").where("worker", "=", id).execute();
       const held = tx.selectFrom("webhook_queues").select("webhook_id").where("holder", "=", id).orderBy("webhook_id");
       const rows = await (this.isShared ? held.forUpdate() : held).execute();
-      if (rows.length === 0) return;
+      if (rows.length === 0) return 0;
       await tx.updateTable("webhook_queues").set({ holder: "" }).where("holder", "=", id).execute();
+      return rows.length;
     });
   }
 

@@ -166,8 +166,11 @@ describe("a delivery", () => {
       await stand.pass(2_000);
       expect([stand.received.length, stand.spent, await waiting(stand, webhook.id)]).toEqual([1, 1, 0]);
       stand.hasData = false;
-      await stand.opened.add(webhook.id, [{ createdAt: stand.clock.now() - 600_000 }]);
-      await stand.pass(3_000);
+      // However long it has waited for its turn before.
+      await stand.opened.add(webhook.id, [{ createdAt: stand.clock.now() - 86_400_000 }]);
+      await stand.pass(590_000, 2_000);
+      expect(await stand.store.exhausted(webhook.id)).toBe(0);
+      await stand.pass(20_000, 2_000);
       expect([stand.received.length, await stand.store.exhausted(webhook.id)]).toEqual([1, 1]);
       expect(stand.facts.at(-1)).toMatchObject({ outcome: "exhausted", error: "DATA_UNAVAILABLE", attempt: 0 });
     });
@@ -176,15 +179,21 @@ describe("a delivery", () => {
   test("keeps the data that was read for it, so that every attempt says the same", async () => {
     await withStand({ receive: ({ attempt }) => answered(attempt < 3 ? 500 : 200) }, async (stand) => {
       const webhook = await stand.opened.createWebhook();
-      stand.detail = '{"data":"first"}';
-      await stand.opened.add(webhook.id, [{}]);
-      await using _ = await stand.worker();
-      await stand.settle();
-      expect((await stand.store.pending(webhook.id, null, 10))[0]?.detail).toBe('{"data":"first"}');
-      stand.detail = '{"data":"second"}';
-      await stand.pass(20_000, 500);
-      expect(stand.received.length).toBe(3);
-      expect(new Set(stand.received.map(({ body }) => body)).size).toBe(1);
+      await stand.worker();
+      for (const length of [1, 10_000]) {
+        stand.received.length = 0;
+        const first = `{"data":"${"a".repeat(length)}"}`;
+        stand.detail = first;
+        await stand.opened.add(webhook.id, [{}]);
+        await stand.pass(2_000);
+        const [row] = await stand.store.pending(webhook.id, null, 10);
+        expect([row?.detail, row?.hasLongDetail]).toEqual(length === 1 ? [first, undefined] : [null, true]);
+        expect((await stand.store.get([row?.deliveryId ?? ""]))[0]?.detail).toBe(first);
+        stand.detail = '{"data":"second"}';
+        await stand.pass(20_000, 500);
+        expect(stand.received.map(({ body }) => body.includes(first))).toEqual([true, true, true]);
+        expect(new Set(stand.received.map(({ body }) => body)).size).toBe(1);
+      }
     });
   });
 });

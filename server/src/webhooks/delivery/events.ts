@@ -20,9 +20,11 @@ export const webhookDeliveryMetrics = {
   underWay: gauge("sluice_webhook_attempts_under_way", "Attempts of this process that are under way"),
   open: gauge("sluice_webhook_circuits_open", "Queues of this process whose receivers are left alone as they fail"),
   parked: gauge("sluice_webhook_parked", "Queues of this process that wait for credits"),
-  taken: counter("sluice_webhook_queues_taken_total", "Queues that this process has taken, by whom it took them from", [
-    "from",
-  ]),
+  taken: counter("sluice_webhook_queues_taken_total", "Queues that this process has taken"),
+  freed: counter(
+    "sluice_webhook_queues_freed_total",
+    "Queues of workers that were seen to have died, freed by this one",
+  ),
   lost: counter("sluice_webhook_queues_lost_total", "Queues that another process has taken from this one"),
   disabled: counter("sluice_webhook_disabled_total", "Webhooks that were disabled, by the reason", ["reason"]),
   postponed: counter("sluice_webhook_postponed_total", "Attempts that could not begin, by what was not to be had", [
@@ -58,7 +60,9 @@ export interface DeliveryEvents {
   begun(event: string, delayMs: number): void;
   postponed(reason: Postponed): void;
   held(figures: WorkerFigures): void;
-  queuesTaken(from: "free" | "dead", count: number): void;
+  queuesTaken(count: number): void;
+  /** Another worker was not seen to beat for the time of a lease; so many queues of it are free. */
+  workerDied(worker: string, queues: number): void;
   queueLost(webhookId: string): void;
   webhookDisabled(of: { readonly webhookId: string; readonly reason: string }): void;
   /** The secret of a webhook cannot be opened, so nothing is delivered to it. */
@@ -87,7 +91,11 @@ export function createDeliveryEvents({ log, metrics }: Observe): DeliveryEvents 
       families.open.with().set(open);
       families.parked.with().set(parked);
     },
-    queuesTaken: (from, count) => families.taken.with(from).add(count),
+    queuesTaken: (count) => families.taken.with().add(count),
+    workerDied: (worker, queues) => {
+      families.freed.with().add(queues);
+      log.info({ worker, queues }, "a worker of webhooks has died, and its queues are free");
+    },
     queueLost: (webhookId) => {
       families.lost.with().add();
       log.warn({ webhookId }, "another process has taken the queue of a webhook from this one");

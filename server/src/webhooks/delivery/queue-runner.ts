@@ -3,6 +3,7 @@ import type { HeldWebhookQueue, QueuedDelivery, TakenWebhookQueue, WebhookRecord
 import type { SigningSecrets } from "../model/webhook-secrets.ts";
 import type { AttemptPlaces } from "./attempt-places.ts";
 import { EndpointPace } from "./endpoint-pace.ts";
+import { EventData } from "./event-data.ts";
 import { type Exchanged, exchange } from "./exchange.ts";
 import type { DeliveryDependencies, DeliveryEndpoint } from "./interfaces.ts";
 import { factOf, outcomeOf } from "./outcome.ts";
@@ -28,8 +29,6 @@ const connectionsMax = 128;
 const horizonMs = 60_000;
 const readAgainMs = 1_000;
 const postponedMs = 1_000;
-/** How long the data of an event is waited for. */
-const dataMsMax = 600_000;
 /** How often it is looked whether an account has credits again. */
 const parkedMs = 30_000;
 /** Longer than an exchange may last. */
@@ -42,8 +41,8 @@ type Prepared =
       readonly exchanged: Exchanged;
       readonly at: number;
       readonly takenAt: number;
-      /** What is kept with the delivery by now. */
-      readonly detail: string | null;
+      /** With what is kept with it by now. */
+      readonly row: QueuedDelivery;
     }
   | { readonly kind: "hopeless"; readonly at: number; readonly takenAt: number }
   | { readonly kind: "void"; readonly takenAt: number }
@@ -61,6 +60,7 @@ export class QueueRunner {
   readonly #dependencies: RunnerDependencies;
   readonly #rows = new QueueRows();
   readonly #buckets = new Map<string, RateBucket>();
+  readonly #data: EventData;
   readonly #wake = (): void => this.pump();
   #health: WebhookHealth | null = null;
   #pace = new EndpointPace();
@@ -81,6 +81,7 @@ export class QueueRunner {
   constructor(taken: TakenWebhookQueue, dependencies: RunnerDependencies) {
     this.queue = { webhookId: taken.webhookId, epoch: taken.epoch };
     this.#dependencies = dependencies;
+    this.#data = new EventData(this.queue, dependencies);
     this.#parkedAt = taken.parkedAt;
     this.#busyAtMs = dependencies.clock.monotonic();
     this.changed(taken.webhook);
@@ -246,33 +247,23 @@ export class QueueRunner {
     const webhook = this.#webhook;
     const secrets = this.#signing();
     if (webhook === null || secrets === null) return { kind: "postponed" };
-    const { clock, bodies, charges, calls, events, store } = this.#dependencies;
+    const { clock, charges, events } = this.#dependencies;
     const takenAt = clock.now();
     const taken = await settled(charges.take(webhook.accountId));
     if (taken !== true) events.postponed(taken === false ? "credits" : "credits_unknown");
     if (taken !== true) return { kind: taken === false ? "parked" : "postponed" };
-    const body = await calls.once("the data of an event", () => bodies.read(row, webhook));
-    if (body === null) {
-      if (clock.now() - row.createdAt >= dataMsMax) return { kind: "hopeless", at: clock.now(), takenAt };
+    const found = await this.#data.of(row, webhook);
+    if (found.kind === "hopeless") return { kind: "hopeless", at: clock.now(), takenAt };
+    if (found.kind === "void") return { kind: "void", takenAt };
+    if (found.kind !== "found") {
       charges.refund(webhook.accountId, takenAt);
-      events.postponed("data");
-      return { kind: "postponed" };
-    }
-    if (body === "void") return { kind: "void", takenAt };
-    const { detail } = body;
-    if (detail !== null && row.detail === null) {
-      const isKept = await calls.once("the data of an account", () =>
-        store.keepDetail(this.queue, row.deliveryId, detail),
-      );
-      if (isKept !== true) charges.refund(webhook.accountId, takenAt);
-      if (isKept !== true) return { kind: isKept === false ? "lost" : "postponed" };
+      return { kind: found.kind === "lost" ? "lost" : "postponed" };
     }
     const at = clock.now();
     if (row.attempts === 0) events.begun(row.event, at - row.createdAt);
-    const of = { webhook, delivery: row, body, secrets, endpoint: this.#endpoint };
+    const of = { webhook, delivery: row, body: found.body, secrets, endpoint: this.#endpoint };
     const exchanged = await exchange(of, { clock });
-    const kept = row.detail ?? detail;
-    if (exchanged !== "overloaded") return { kind: "exchanged", exchanged, at, takenAt, detail: kept };
+    if (exchanged !== "overloaded") return { kind: "exchanged", exchanged, at, takenAt, row: found.row };
     charges.refund(webhook.accountId, takenAt);
     return { kind: "postponed" };
   }
@@ -304,9 +295,12 @@ export class QueueRunner {
     if (isRecorded !== true) return this.#lose();
     if (outcome.kind === "failed") {
       charges.refund(webhook.accountId, takenAt);
-      const detail = prepared.kind === "exchanged" ? prepared.detail : row.detail;
-      this.#rows.later({ ...row, detail, attempts: outcome.attempts, dueAt: outcome.dueAt });
-    } else this.#rows.settle(row.deliveryId);
+      const kept = prepared.kind === "exchanged" ? prepared.row : row;
+      this.#rows.later({ ...kept, attempts: outcome.attempts, dueAt: outcome.dueAt });
+    } else {
+      this.#rows.settle(row.deliveryId);
+      this.#data.forget(row.deliveryId);
+    }
     const latencyMs = exchanged?.latencyMs ?? 0;
     events.attempted({ event: row.event, outcome: outcome.kind, latencyMs });
     attempts.append(factOf({ row, webhook, outcome, exchanged, at }));

@@ -24,6 +24,8 @@ const attemptsMaxDefault = 2_048;
 const queuesMaxDefault = 100_000;
 /** Queues that one transaction takes or gives up. */
 const batchMax = 250;
+/** Transactions that take queues in one look: a restart with 100,000 of them takes seconds. */
+const takesMax = 20;
 const beatMsMax = 500;
 const lookMs = 200;
 /** Where no other process can add anything, what this one was told is looked at again only now and then. */
@@ -142,9 +144,8 @@ export class WebhookWorker implements AsyncDisposable {
     const workers = await this.#calls.once("the workers", () => store.workers());
     if (workers === null) return;
     for (const dead of this.#others.seen(workers, store.isShared)) {
-      if ((await this.#calls.once("a dead worker", () => store.forget(dead).then(() => true))) === true) {
-        events.queuesTaken("dead", 1);
-      }
+      const queues = await this.#calls.once("a dead worker", () => store.forget(dead));
+      if (queues !== null) events.workerDied(dead, queues);
     }
   }
 
@@ -192,14 +193,14 @@ export class WebhookWorker implements AsyncDisposable {
 
   async #takeFree(): Promise<void> {
     const { store } = this.#dependencies;
-    for (;;) {
+    for (let turn = 0; turn < takesMax; turn += 1) {
       const room = Math.min(batchMax, this.#options.queuesMax - this.#runners.size);
       if (room <= 0 || this.#isClosing) return;
       const free = await this.#calls.once("free queues", () => store.free(this.#options.networks, room));
       if (free === null || free.length === 0) return;
       const share = Math.max(1, Math.ceil(free.length / this.#others.count));
       const taken = await this.#take(free.slice(0, share), new Map());
-      if (taken === 0 || free.length < room || share < free.length) return;
+      if (taken === 0 || free.length < room) return;
     }
   }
 
@@ -234,7 +235,7 @@ export class WebhookWorker implements AsyncDisposable {
       if (queue.waiting === rows.length) runner.begin(rows);
       else runner.pump();
     }
-    events.queuesTaken("free", taken?.length ?? 0);
+    events.queuesTaken(taken?.length ?? 0);
     return taken?.length ?? 0;
   }
 

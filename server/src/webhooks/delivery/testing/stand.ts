@@ -53,6 +53,7 @@ export const silentEvents: DeliveryEvents = {
   postponed: () => undefined,
   held: () => undefined,
   queuesTaken: () => undefined,
+  workerDied: () => undefined,
   queueLost: () => undefined,
   webhookDisabled: () => undefined,
   secretClosed: () => undefined,
