@@ -88,13 +88,21 @@ export class AccountReads {
 
   #next(queue: Queue): void {
     while (queue.calls < callsMax && queue.waiting.length > 0) {
-      const questions = queue.waiting.splice(0, accountsMax);
+      const questions = this.#inTime(queue.waiting.splice(0, accountsMax));
+      if (questions.length === 0) continue;
       queue.calls += 1;
       void this.#ask(questions).finally(() => {
         queue.calls -= 1;
         this.#next(queue);
       });
     }
+  }
+
+  /** Those whose time is not over; the others have waited in vain. */
+  #inTime(questions: readonly Waiting[]): readonly Waiting[] {
+    const nowMs = this.#dependencies.clock.monotonic();
+    for (const { untilMs, settle } of questions) if (untilMs <= nowMs) settle(null);
+    return questions.filter(({ untilMs }) => untilMs > nowMs);
   }
 
   /** Never rejects. */

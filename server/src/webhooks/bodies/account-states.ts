@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Network } from "@sluice/contract/tiers";
 import type { AccountDataEncoding } from "@sluice/contract/webhooks";
-import { BoundedMap } from "@sluice/lib";
+import { BoundedMap, Serial } from "@sluice/lib";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { type JsonValue, stringifyJsonExact } from "@sluice/wire/json";
 import type { ReadAccountState } from "../../events/index.ts";
@@ -13,6 +13,10 @@ const base58BytesMax = 128;
 const dataBytesMax = 1024 * 1024;
 /** Accounts of which the last data are known. */
 const knownMax = 200_000;
+/** Accounts that may wait to be observed; of those beyond it the first write is told. */
+const observedMax = 20_000;
+/** Accounts that are observed at a time, so that what deliveries wait for is read beside them. */
+const observedAtOnce = 100;
 /** Blocks and accounts of which it was found whether the data changed. */
 const verdictsMax = 20_000;
 
@@ -35,6 +39,8 @@ const formOf = (encoding: AccountDataEncoding): ReadForm => (encoding === "jsonP
 export class AccountStates {
   readonly #reads: Pick<AccountReads, "read">;
   readonly #known = new BoundedMap<string, Known>({ max: knownMax });
+  readonly #observing = new Serial();
+  #toObserve = 0;
   readonly #verdicts = new BoundedMap<string, Promise<boolean>>({ max: verdictsMax });
 
   constructor(reads: Pick<AccountReads, "read">) {
@@ -63,11 +69,21 @@ export class AccountStates {
   }
 
   /** Reads what accounts hold now, so that the first block that writes one of them is compared with it. */
-  async observe(accounts: readonly string[], { network, slot, encoding }: Omit<AccountStateQuestion, "account">) {
+  async observe(accounts: readonly string[], of: Omit<AccountStateQuestion, "account">): Promise<void> {
+    const taken = accounts.slice(0, Math.max(0, observedMax - this.#toObserve));
+    this.#toObserve += taken.length;
+    for (let first = 0; first < taken.length; first += observedAtOnce) {
+      const together = taken.slice(first, first + observedAtOnce);
+      await this.#observing.run(() => this.#observe(together, of));
+      this.#toObserve -= together.length;
+    }
+  }
+
+  async #observe(accounts: readonly string[], { network, slot, encoding }: Omit<AccountStateQuestion, "account">) {
     const form = formOf(encoding);
     await Promise.all(
       accounts.map(async (account) => {
-        if (this.#known.get(`${network} ${account} ${form}`) !== undefined) return;
+        if (this.#known.has(`${network} ${account} ${form}`)) return;
         const read = await this.#reads.read({ network, account, slot, form });
         if (read !== null) this.#note({ network, account, form }, read);
       }),

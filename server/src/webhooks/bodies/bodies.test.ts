@@ -360,6 +360,20 @@ describe("the data of an account", () => {
     expect(sizes.toSorted((one, two) => two - one)).toEqual([100, 50, 50, 50, 25, 25, 25, 25, 25, 25]);
   });
 
+  test("of many watched accounts are observed a hundred at a time, so that deliveries wait for one call at most", async () => {
+    const { nodes, states, reads } = stand();
+    for (let at = 0; at < 250; at += 1) nodes.held.set(key(at), "AA==");
+    const observing = states.observe(
+      Array.from({ length: 250 }, (_, at) => key(at)),
+      { network, slot: 1n, encoding: "base64" },
+    );
+    await reads.read({ network, account: key(251), slot, form: "base64" });
+    const before = nodes.asked.flatMap(({ addresses }) => addresses).length;
+    expect(before).toBeLessThanOrEqual(101);
+    await observing;
+    expect(nodes.asked.flatMap(({ addresses }) => addresses).length).toBe(251);
+  });
+
   test("are told in base58 up to 128 bytes, and in base64 beyond", async () => {
     const { nodes, states } = stand();
     const read = async (bytes: number) => {
