@@ -145,10 +145,13 @@ export class ScheduledChain implements AsyncDisposable {
   /** Starts the scheduler of every shard, each under a new lease, and waits until all have cursors. */
   async start(shards = this.#options.shards ?? 1): Promise<void> {
     await this.begin(shards);
-    await eventually("all shards have cursors", async () => {
-      const rows = await this.#db.selectFrom("webhook_cursors").select("shard").execute();
-      return rows.length === 2 * shards;
-    });
+    await eventually("all shards have cursors", () => this.hasCursors(shards));
+  }
+
+  /** Whether the cursors of so many shards are laid out. */
+  async hasCursors(shards = 1): Promise<boolean> {
+    const rows = await this.#db.selectFrom("webhook_cursors").select("shard").execute();
+    return rows.length === 2 * shards;
   }
 
   /** The same without waiting, of schedulers that may be killed at once. */
