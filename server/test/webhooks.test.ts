@@ -215,10 +215,15 @@ test("a test is delivered, retried with the same event, and told with its attemp
   const [ended] = (await webhooks.deliveries(id)).deliveries;
   expect(ended).toMatchObject({ id: delivery_id, event_id, status: "success", status_code: 204, attempts: 2 });
   expect(detail.attempt_log[0]?.request_headers["webhook-id"]).toBe(event_id);
+  // One that has succeeded is sent once more, byte for byte, though no chain has it.
+  await webhooks.retry(delivery_id);
+  await eventually("one more attempt", () => receiver.got.length === 3, slowMs);
+  expect(receiver.got[2]?.text).toBe(receiver.got[0]?.text ?? "");
+  expect(receiver.got[2]?.headers.get("x-service-attempt")).toBe("3");
   const { secret: next } = await webhooks.rotateSecret(id);
   await webhooks.test(id);
-  await eventually("a test by both secrets", () => receiver.got.length === 3, slowMs);
-  const [, , third] = receiver.got;
+  await eventually("a test by both secrets", () => receiver.got.length === 4, slowMs);
+  const third = receiver.got.at(-1);
   if (third === undefined) throw new Error("it came");
   for (const held of [secret, next]) await verifyWebhook({ secret: held, headers: third.headers, body: third.text });
   await webhooks.delete(id);

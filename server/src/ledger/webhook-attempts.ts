@@ -25,6 +25,8 @@ export interface WebhookAttemptRecord {
   readonly ordinal: number;
   readonly txIndex: number | null;
   readonly account: string | null;
+  /** What cannot be made again from the chain, of a delivery that succeeded; null where all can. */
+  readonly detail: string | null;
 }
 
 /** A place in a list of finished deliveries. */
@@ -65,7 +67,8 @@ type TextColumn =
   | "request_headers"
   | "answer"
   | "blockhash"
-  | "account";
+  | "account"
+  | "detail";
 type AttemptRow = Readonly<Record<TextColumn | "at_ms" | "created_ms" | "slot", string>> &
   Readonly<Record<"attempt" | "latency_ms" | "ordinal", number>> & {
     readonly outcome: WebhookAttemptRecord["outcome"];
@@ -135,4 +138,5 @@ const toRecord = (row: AttemptRow): WebhookAttemptRecord => ({
   ordinal: row.ordinal,
   txIndex: row.tx_index,
   account: row.account === "" ? null : row.account,
+  detail: row.detail === "" ? null : row.detail,
 });

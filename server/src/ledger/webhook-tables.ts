@@ -32,6 +32,8 @@ export const webhookAttemptsTable: TableDefinition = {
     { name: "tx_index", type: "Nullable(UInt32)" },
     /** Empty for events that are of no account. */
     { name: "account", type: "String" },
+    /** What cannot be made again from the chain, of a delivery that succeeded; empty for all others. */
+    { name: "detail", type: "String", codec: "ZSTD" },
   ],
   orderBy: ["webhook_id", "at", "delivery_id", "attempt"],
   shardBy: "cityHash64(delivery_id)",

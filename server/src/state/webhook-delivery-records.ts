@@ -80,7 +80,7 @@ export interface SingleDelivery {
 /** A delivery that has ended, as it was made. */
 export type RevivedDelivery = Omit<
   QueuedDelivery,
-  "dueAt" | "lastAttemptAt" | "lastStatusCode" | "lastError" | "detail" | "hasLongDetail"
+  "dueAt" | "lastAttemptAt" | "lastStatusCode" | "lastError" | "hasLongDetail"
 >;
 
 /** Where a delivery stands among those that wait. */

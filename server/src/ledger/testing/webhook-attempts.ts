@@ -24,6 +24,7 @@ const attempt = (deliveryId: string, number: number, more: object = {}) => ({
   ordinal: 3,
   tx_index: null,
   account: "",
+  detail: "",
   ...more,
 });
 
@@ -31,7 +32,7 @@ const attempt = (deliveryId: string, number: number, more: object = {}) => ({
 export function webhookAttempts(ledger: () => Ledger): void {
   describe("attempts of webhooks", () => {
     test("are told of a delivery in their order, each once", async () => {
-      const delivered = { outcome: "delivered", status_code: 204, error: "", tx_index: 9, account: "a" };
+      const delivered = { outcome: "delivered", status_code: 204, error: "", tx_index: 9, account: "a", detail: "{}" };
       const rows = [attempt("dl_1", 1), attempt("dl_1", 2, { status_code: null }), attempt("dl_1", 3, delivered)];
       for (const written of [rows, rows.slice(1), [attempt("dl_2", 1)]]) {
         await ledger().insert("webhook_attempts", written);
@@ -63,8 +64,9 @@ export function webhookAttempts(ledger: () => Ledger): void {
         ordinal: 3,
         txIndex: null,
         account: null,
+        detail: null,
       });
-      expect(found[2]).toMatchObject({ txIndex: 9, account: "a" });
+      expect(found[2]).toMatchObject({ txIndex: 9, account: "a", detail: "{}" });
       expect(await ledger().webhookAttempts.attempts("' OR 1=1 --")).toEqual([]);
     });
 

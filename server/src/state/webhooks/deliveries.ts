@@ -236,7 +236,7 @@ export class WebhookDeliveries extends WebhookQueues implements WebhookDeliveryS
       last_attempt_at: null,
       last_status_code: null,
       last_error: null,
-      detail: null,
+      detail: delivery.detail,
     };
     return await this.#connection.transaction(async (tx) => {
       if ((await this.#lockWebhook(tx, webhookId)) === undefined) return false;

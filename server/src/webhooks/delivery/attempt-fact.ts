@@ -30,4 +30,6 @@ export interface AttemptFact {
   readonly ordinal: number;
   readonly txIndex: number | null;
   readonly account: string | null;
+  /** What cannot be made again from there, of a delivery that succeeded; null for all others. */
+  readonly detail: string | null;
 }

@@ -71,7 +71,8 @@ export class LedgerAttempts implements AttemptLog, AsyncDisposable {
   }
 }
 
-const bytesOf = ({ requestHeaders, answer }: AttemptFact): number => 300 + requestHeaders.length + answer.length;
+const bytesOf = ({ requestHeaders, answer, detail }: AttemptFact): number =>
+  300 + requestHeaders.length + answer.length + (detail?.length ?? 0);
 
 const toRow = (fact: AttemptFact) => ({
   at: fact.at,
@@ -94,4 +95,5 @@ const toRow = (fact: AttemptFact) => ({
   ordinal: fact.ordinal,
   tx_index: fact.txIndex,
   account: fact.account ?? "",
+  detail: fact.detail ?? "",
 });

@@ -64,12 +64,13 @@ export class WebhookDeliveryControl implements DeliveryControl {
     return { deliveryId, eventId };
   }
 
-  /** Makes a delivery that has ended anew from its place on the chain; null where there is none, as for a test. */
+  /** Makes a delivery that has ended anew: from its place on the chain, or of what the ledger has kept of a test. */
   async #revive(webhookId: string, deliveryId: string): Promise<string | null> {
     const last = (await this.#attempts(webhookId, deliveryId)).at(-1);
-    if (last === undefined || last.blockhash === "") return null;
-    const { eventId, event, slot, blockhash, ordinal, txIndex, account, createdAt, attempt: attempts } = last;
-    const place = { event, slot, blockhash, ordinal, txIndex, account };
+    if (last === undefined || (last.blockhash === "" && last.detail === null)) return null;
+    const { eventId, event, slot, blockhash, ordinal, txIndex, account, detail } = last;
+    const { createdAt, attempt: attempts } = last;
+    const place = { event, slot, blockhash, ordinal, txIndex, account, detail };
     const { store } = this.#dependencies;
     await store.revive({ deliveryId, webhookId, eventId, ...place, attempts, createdAt });
     return eventId;

@@ -35,10 +35,15 @@ interface Recorded {
   readonly exchanged: Exchanged | null;
   /** Unix milliseconds when it began. */
   readonly at: number;
+  /** What of its data cannot be made again; null where all can. */
+  readonly detail: string | null;
 }
 
+/** Larger data of an account is read anew where a delivery that succeeded is sent once more. */
+const detailCharactersMax = 128 * 1024;
+
 /** What the ledger keeps of an attempt. */
-export function factOf({ row, webhook, outcome, exchanged, at }: Recorded): AttemptFact {
+export function factOf({ row, webhook, outcome, exchanged, at, detail }: Recorded): AttemptFact {
   return {
     at,
     accountId: webhook.accountId,
@@ -60,5 +65,7 @@ export function factOf({ row, webhook, outcome, exchanged, at }: Recorded): Atte
     ordinal: row.ordinal,
     txIndex: row.txIndex,
     account: row.account,
+    // What failed keeps its own in the store as long as it can be sent again.
+    detail: outcome.kind === "delivered" && (detail?.length ?? 0) <= detailCharactersMax ? detail : null,
   };
 }

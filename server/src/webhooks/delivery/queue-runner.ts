@@ -43,6 +43,8 @@ type Prepared =
       readonly takenAt: number;
       /** With what is kept with it by now. */
       readonly row: QueuedDelivery;
+      /** What of its data cannot be made again; null where all can. */
+      readonly detail: string | null;
     }
   | { readonly kind: "hopeless"; readonly at: number; readonly takenAt: number }
   | { readonly kind: "void"; readonly takenAt: number }
@@ -263,7 +265,10 @@ export class QueueRunner {
     if (row.attempts === 0) events.begun(row.event, at - row.createdAt);
     const of = { webhook, delivery: row, body: found.body, secrets, endpoint: this.#endpoint };
     const exchanged = await exchange(of, { clock });
-    if (exchanged !== "overloaded") return { kind: "exchanged", exchanged, at, takenAt, row: found.row };
+    if (exchanged !== "overloaded") {
+      const { row: kept, body } = found;
+      return { kind: "exchanged", exchanged, at, takenAt, row: kept, detail: body.detail };
+    }
     charges.refund(webhook.accountId, takenAt);
     return { kind: "postponed" };
   }
@@ -303,7 +308,8 @@ export class QueueRunner {
     }
     const latencyMs = exchanged?.latencyMs ?? 0;
     events.attempted({ event: row.event, outcome: outcome.kind, latencyMs });
-    attempts.append(factOf({ row, webhook, outcome, exchanged, at }));
+    const detail = prepared.kind === "exchanged" ? prepared.detail : null;
+    attempts.append(factOf({ row, webhook, outcome, exchanged, at, detail }));
     if (exchanged === null) return;
     if (exchanged.verdict === "gone") this.#health?.disable("gone", at);
     else if (exchanged.verdict === "failed") this.#health?.failed(at);

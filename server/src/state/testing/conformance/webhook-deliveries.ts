@@ -224,9 +224,12 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
       if (made === undefined) throw new Error("one was added");
       expect(await store().revive(made)).toBe(false);
       await store().record(await take(webhook.id), { kind: "delivered", deliveryId: one });
-      expect([await store().revive({ ...made, attempts: 4 }), await store().revive(made)]).toEqual([true, false]);
+      expect([await store().revive({ ...made, attempts: 4, detail: "kept" }), await store().revive(made)]).toEqual([
+        true,
+        false,
+      ]);
       expect(await store().retries(webhook.id, clock.now(), 10)).toEqual([
-        { ...made, attempts: 4, dueAt: clock.now() },
+        { ...made, attempts: 4, detail: "kept", dueAt: clock.now() },
       ]);
       expect(await waiting(webhook.id)).toBe(1);
       expect(await store().revive({ ...made, deliveryId: "dl_other", webhookId: "wh_unknown" })).toBe(false);
