@@ -32,7 +32,8 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
   let origin: string;
 
   beforeAll(async () => {
-    network = await startNetwork();
+    const env = { WEBHOOK_ALLOW_HTTP: "1", WEBHOOK_ALLOW_PRIVATE_CIDRS: "127.0.0.0/8" };
+    network = await startNetwork({ env });
     origin = new URL(`${network.dev.doors["rpc"]}`).origin;
     browser = await chromium.launch({ executablePath: executable ?? "", args: quietFlags });
   }, 90_000);
@@ -229,9 +230,67 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
     await page.getByLabel("The event as JSON").waitFor();
   }
 
+  async function lookAtForm(page: Page): Promise<void> {
+    await page.getByRole("button", { name: "create a webhook" }).click();
+    await page.getByRole("button", { name: "show the filters of these events" }).click();
+    await page.getByText("account_include", { exact: true }).waitFor();
+  }
+
+  test("Webhooks: one is created by the form, which tells what is wrong, tested, looked at, paused, rotated and deleted", async () => {
+    const got: string[] = [];
+    const receiver = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: async (request) => {
+        got.push(request.headers.get("x-service-event") ?? "");
+        return new Response("thanks", { status: (await request.text()) === "" ? 400 : 200 });
+      },
+    });
+    const look = async (page: Page): Promise<void> => {
+      await page.getByRole("button", { name: "create a webhook" }).click();
+      await page.getByLabel("Address of the receiver (https)").fill(`http://127.0.0.1:${receiver.port}/events`);
+      await page.getByLabel("Description").fill("Shop");
+      await page.getByLabel("Filters, as JSON").fill('{ "program_id": "x" }');
+      await page.getByRole("button", { name: "Create", exact: true }).click();
+      await page.getByText("filters.program_id", { exact: true }).waitFor();
+      await page.getByLabel("Filters, as JSON").fill('{ "success": true }');
+      await page.getByRole("button", { name: "Create", exact: true }).click();
+      await page
+        .getByRole("status")
+        .getByText(/^whsec_/)
+        .waitFor();
+      await picture(page, "webhooks");
+      await page.getByRole("button", { name: "send it a test" }).click();
+      await page.getByRole("button", { name: "send a test" }).click();
+      await eventually("the test", () => got.includes("test.webhook"));
+      const delivery = page.getByRole("button", { name: /test\.webhook/ });
+      await delivery.click();
+      await page.getByText(/answered 200 in/).waitFor();
+      await picture(page, "webhook");
+      await page.getByRole("button", { name: "pause", exact: true }).click();
+      await page.getByRole("heading", { name: /^Paused/ }).waitFor();
+      await page.getByRole("button", { name: "resume", exact: true }).click();
+      await page.getByRole("heading", { name: /^Active/ }).waitFor();
+      await page.getByRole("button", { name: "rotate the secret" }).click();
+      await page
+        .getByRole("status")
+        .getByText(/^whsec_/)
+        .waitFor();
+      await page.getByRole("button", { name: "delete", exact: true }).click();
+      await page.getByRole("button", { name: "delete it and its deliveries now" }).click();
+      await page.getByRole("heading", { name: "There are no webhooks yet" }).waitFor();
+    };
+    try {
+      await open({ viewport: { width: 1440, height: 900 } }, look, "/webhooks", ["400"]);
+    } finally {
+      await receiver.stop(true);
+    }
+  }, 90_000);
+
   for (const [shown, ready] of [
     ["sql", (page: Page) => page.getByRole("heading", { name: "Views" }).waitFor()],
     ["live", lookAtEvent],
+    ["webhooks", lookAtForm],
   ] as const) {
     test(`the page ${shown} fits a phone, and breaks no rule of WCAG 2.2 AA that a program can check`, async () => {
       for (const colorScheme of ["light", "dark"] as const) {

@@ -368,6 +368,29 @@ const chainAlerts: readonly Alert[] = [
       },
     },
   ),
+  alert("SluiceWebhooksLag", "page")("max by (network, stage) (sluice_webhook_scheduler_lag_slots) > 150", {
+    for: "5m",
+    summary: "Webhooks of {{ $labels.network }} are told blocks {{ $value }} slots late ({{ $labels.stage }})",
+    firesOn: { 'sluice_webhook_scheduler_lag_slots{network="mainnet",stage="confirmed",instance="a"}': "400x40" },
+  }),
+  alert("SluiceWebhooksFail", "page")(grown("sluice_webhook_scheduler_failures_total", "15m"), {
+    for: "10m",
+    summary: "{{ $labels.instance }} cannot make deliveries of {{ $labels.network }} ({{ $labels.stage }})",
+    firesOn: { 'sluice_webhook_scheduler_failures_total{network="mainnet",stage="confirmed"}': "0+1x60" },
+  }),
+  alert("SluiceWebhooksStore", "page")(grown("sluice_webhook_store_failures_total", "15m"), {
+    for: "10m",
+    summary: "{{ $labels.instance }} cannot write what became of deliveries",
+    firesOn: { 'sluice_webhook_store_failures_total{instance="a"}': "0+1x60" },
+  }),
+  alert("SluiceWebhooksWithoutData", "ticket")(
+    'sum by (instance) (increase(sluice_webhook_postponed_total{reason="data"}[30m])) > 100',
+    {
+      for: "10m",
+      summary: "{{ $labels.instance }} could not read the data of {{ $value }} events within half an hour",
+      firesOn: { 'sluice_webhook_postponed_total{reason="data",instance="a"}': "0+20x60" },
+    },
+  ),
 ];
 
 const serviceAlerts: readonly Alert[] = [
