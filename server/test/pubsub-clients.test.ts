@@ -1,4 +1,7 @@
-/** Every kind of subscription through unmodified clients, while nodes are lost and come back. */
+/**
+ * Every kind of subscription: whether a client of the gateway is told what a client of the node is told, byte for
+ * byte, and what unmodified clients are told while nodes are lost and come back.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { eventually } from "@sluice/lib/testing";
 import { address, createSolanaRpcSubscriptions_UNSTABLE } from "@solana/kit";
@@ -6,6 +9,7 @@ import { Connection, Keypair, LAMPORTS_PER_SOL } from "@solana/web3.js";
 import { type FaultyChain, startFaultyChain } from "./testing/chain.ts";
 import { type CutProxy, startCutProxy } from "./testing/cut-proxy.ts";
 import { type Network, post, startNetwork } from "./testing/network.ts";
+import { compared, settled, slotsMin, subscriptions } from "./testing/pubsub-differences.ts";
 import { PubSubRecorder } from "./testing/pubsub-recorder.ts";
 
 setDefaultTimeout(120_000);
@@ -18,7 +22,7 @@ let chain: FaultyChain;
 const ways: CutProxy[][] = [];
 let network: Network;
 beforeAll(async () => {
-  chain = await startFaultyChain("--slot-ms", "300", "--finalized-after", "8", "--traffic", "6");
+  chain = await startFaultyChain("--slot-ms", "300", "--finalized-after", "8", "--traffic", "12");
   for (let way = 0; way < 2; way += 1) {
     const port = (url: string): number => Number(new URL(url).port);
     const proxies = [chain.rpc, chain.ws].map((url) => startCutProxy({ host: "127.0.0.1", port: port(url) }));
@@ -57,7 +61,7 @@ async function loseEachNode(whileLost: () => Promise<void>): Promise<void> {
 /** Whether what blocks say is told from the log: it has blocks of every stage, near those of the nodes. */
 async function blocksAreNear(): Promise<boolean> {
   using client = await PubSubRecorder.open(network.webSocketUrl);
-  for (const commitment of ["confirmed", "finalized"]) await client.subscribe("logsSubscribe", ["all", { commitment }]);
+  for (const commitment of settled) await client.subscribe("logsSubscribe", ["all", { commitment }]);
   const isNear = (await metric("sluice_pubsub_node_subscriptions")) === 0;
   client[Symbol.dispose]();
   await nothingIsLeft();
@@ -156,6 +160,35 @@ function watchWithKit(blocks: ToldBlock[]): Watcher {
     },
   };
 }
+
+test("every subscription is told what the node tells, byte for byte and in its order", async () => {
+  using node = await PubSubRecorder.open(chain.ws);
+  using client = await PubSubRecorder.open(network.webSocketUrl);
+  const pairs: { readonly name: string; readonly own: readonly string[]; readonly shared: readonly string[] }[] = [];
+  for (const [method, params] of subscriptions) {
+    const [own, shared] = [await node.subscribe(method, params), await client.subscribe(method, params)];
+    pairs.push({ name: `${method} ${JSON.stringify(params)}`, own, shared });
+  }
+  // What the one was told earlier or later than the other is compared by nobody.
+  const report = await eventually(
+    "notifications of everything",
+    () => {
+      const found = pairs.map(({ name, own, shared }) => compared(name, own, shared));
+      return found.every(({ slots }) => slots >= slotsMin) ? found : null;
+    },
+    90_000,
+  );
+  expect(report.filter(({ difference }) => difference !== null)).toEqual([]);
+  // What blocks say is not asked of the node.
+  const ofBlocks = /^root|^block|^logs.*(confirmed|finalized)/;
+  const asked = subscriptions.filter(([method, params]) => !ofBlocks.test(`${method} ${JSON.stringify(params)}`));
+  expect(await metric("sluice_pubsub_subscriptions")).toBe(subscriptions.length);
+  expect(await metric("sluice_pubsub_node_subscriptions")).toBe(asked.length);
+  expect(await metric("sluice_pubsub_node_connections")).toBe(1);
+  node[Symbol.dispose]();
+  client[Symbol.dispose]();
+  await nothingIsLeft();
+});
 
 test("web3.js and kit receive every kind while each node is lost: no root or block is missing, accounts tell their final state", async () => {
   const closed = await metric("sluice_pubsub_closed_total");

@@ -10,7 +10,8 @@ const slowMs = 90_000;
 
 let network: Network;
 beforeAll(async () => {
-  network = await startNetwork({ args: ["--traffic", "30"] });
+  const env = { ROLES: "gateway,ingest,streams" };
+  network = await startNetwork({ env, args: ["--traffic", "30", "--oracle", "off"] });
   const ready = new URL("/ready?role=streams", network.rpcUrl);
   await eventually("the log of the chain", async () => (await fetch(ready)).ok, slowMs);
 }, 180_000);

@@ -50,16 +50,20 @@ const serverPattern = /^(npm start\b|npx sluice (dev|serve|resolver)\b)/;
 /** A block may have a dozen commands, each a process of its own, beside other tests. */
 const blockTimeoutMs = 180_000;
 
+/** What `npx sluice` runs, without the half second of processor that npx takes to find it. */
+const found = `npx() { if [ "$1" = sluice ]; then shift; sh bin/sluice "$@"; else command npx "$@"; fi; }`;
+
 /**
  * Around each block: a failure of any command fails it, variables last to the next block as they do in a terminal, and
  * an HTTP answer of 400 or more counts as a failure, which a reader would see. A 503 is asked again when it says so, as
  * a reader would.
  */
-const wrapped = (text: string): string => `set -euo pipefail; set -a
+const wrapped = (text: string, usesNpx: boolean): string => `set -euo pipefail; set -a
 if [ -f .terminal ]; then . ./.terminal; fi
 curl() { command curl --silent --show-error --fail --retry 3 --max-time 20 "$@"; }
+${usesNpx ? "" : found}
 ${text}
-unset -f curl
+unset -f curl npx
 export -p > .terminal
 `;
 
@@ -72,13 +76,19 @@ interface Ran {
 /** A clone of the repository that nobody has used yet, and the reader's terminals in it. */
 export class GuideReader implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), "sluice-guide-"));
+  readonly #usesNpx: boolean;
   #offset = 0;
   #server: Bun.Subprocess | null = null;
   #said = "";
   #lastOut = "";
 
-  static async open(): Promise<GuideReader> {
-    const reader = new GuideReader();
+  private constructor(usesNpx: boolean) {
+    this.#usesNpx = usesNpx;
+  }
+
+  /** With `usesNpx` npx itself finds the command. */
+  static async open({ usesNpx }: { readonly usesNpx: boolean }): Promise<GuideReader> {
+    const reader = new GuideReader(usesNpx);
     for (const name of readdirSync(root)) {
       if (!name.startsWith(".")) symlinkSync(join(root, name), join(reader.directory, name));
     }
@@ -120,7 +130,7 @@ export class GuideReader implements AsyncDisposable {
   }
 
   async #run(text: string): Promise<void> {
-    const { code, out, error } = await this.#execute(["bash", "-c", wrapped(text)]);
+    const { code, out, error } = await this.#execute(["bash", "-c", wrapped(text, this.#usesNpx)]);
     this.#lastOut = out;
     if (code !== 0) throw new Error(`ended with ${code}: ${out}${error}${this.#said.slice(-2_000)}`);
   }

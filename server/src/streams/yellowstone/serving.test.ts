@@ -1,5 +1,5 @@
 /** The port of Yellowstone gRPC as clients meet it: what they look up, TLS, many at once, and what the log has lost. */
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
 import { credentials } from "@grpc/grpc-js";
 import { protoFiles } from "@sluice/contract/proto";
@@ -22,6 +22,54 @@ const reflection = {
   service: "grpc.reflection.v1.ServerReflection",
 };
 
+/** The blocks that a log holds, for as long as the test lives. */
+class KeptBlocks implements PastBlocks {
+  readonly #blocks: Awaited<ReturnType<PastBlocks["first"]>>[] = [];
+  isAway = false;
+
+  async keep({ memory: { log } }: YellowstoneStand): Promise<void> {
+    const last = log.latest("confirmed");
+    for (let at = last === null ? null : log.find(last); at !== null; ) {
+      const { header } = at;
+      const body = await log.read(header);
+      if (body !== null) this.#blocks.unshift({ header, block: unpackBlock(body) });
+      at = log.find({ slot: header.parentSlot, blockhash: header.parentBlockhash });
+    }
+  }
+  get #firstSlot() {
+    return this.#blocks[0]?.header.slot ?? null;
+  }
+  first: PastBlocks["first"] = async (_, from) => {
+    this.#mustBeThere();
+    const isHeld = this.#firstSlot !== null && from >= this.#firstSlot;
+    return isHeld ? (this.#blocks.find((each) => (each?.header.slot ?? 0n) >= from) ?? null) : null;
+  };
+  last: PastBlocks["last"] = async (_, until) =>
+    this.#blocks.findLast((each) => (each?.header.slot ?? 0n) <= until)?.header ?? null;
+  firstSlot: PastBlocks["firstSlot"] = async () => {
+    this.#mustBeThere();
+    return this.#firstSlot;
+  };
+
+  #mustBeThere(): void {
+    if (this.isAway) throw new Error("away");
+  }
+}
+
+const past = new KeptBlocks();
+let stand: YellowstoneStand;
+let client: PlainClient;
+beforeAll(async () => {
+  stand = await openStand({ node: { votes: true }, past });
+  client = new PlainClient(stand.port, geyser);
+  await stand.closeSlots(40);
+  await past.keep(stand);
+}, 60_000);
+afterAll(async () => {
+  client[Symbol.dispose]();
+  await stand[Symbol.asyncDispose]();
+});
+
 test("health and reflection are answered without a key, over TLS as in the clear", async () => {
   const day = 86_400_000;
   const terms = {
@@ -34,12 +82,12 @@ test("health and reflection are answered without a key, over TLS as in the clear
   const { certificate, privateKey } = await certifyServer(terms, ["localhost"], authority);
   const source = fixedCertificate({ certificateChain: certificate, privateKey });
   const trust = credentials.createSsl(Buffer.from(authority.certificate));
-  for (const [stand, tls] of [
-    [await openStand(), null],
-    [await openStand({ tls: source }), trust],
+  await using secured = await openStand({ tls: source });
+  for (const [port, tls] of [
+    [stand.port, null],
+    [secured.port, trust],
   ] as const) {
-    await using _ = stand;
-    using looking = new PlainClient(stand.port, { ...reflection, tls });
+    using looking = new PlainClient(port, { ...reflection, tls });
     const talk = looking.duplex("ServerReflectionInfo");
     talk.say({ list_services: "*" });
     talk.say({ file_containing_symbol: "geyser.SubscribeRequest" });
@@ -55,19 +103,17 @@ test("health and reflection are answered without a key, over TLS as in the clear
     expect(texts.join()).toContain("SubscribeUpdateTransaction");
     expect(texts.join()).toContain("solana.storage.ConfirmedBlock");
     talk.halfClose();
-    using asking = new PlainClient(stand.port, { ...health, tls });
+    using asking = new PlainClient(port, { ...health, tls });
     for (const service of ["", "geyser.Geyser"]) {
       expect(await asking.call("Check", { service })).toMatchObject({ message: { status: "SERVING" } });
     }
-    using client = new PlainClient(stand.port, { ...geyser, tls });
-    expect(await client.call("Ping", { count: 3 }, pro)).toMatchObject({ message: { count: 3 } });
-    expect(await client.call("Ping", { count: 3 })).toMatchObject({ status: "UNAUTHENTICATED" });
+    using calling = new PlainClient(port, { ...geyser, tls });
+    expect(await calling.call("Ping", { count: 3 }, pro)).toMatchObject({ message: { count: 3 } });
+    expect(await calling.call("Ping", { count: 3 })).toMatchObject({ status: "UNAUTHENTICATED" });
   }
 }, 30_000);
 
 test("a thousand streams at once are each told every slot once", async () => {
-  await using stand = await openStand();
-  await stand.closeSlots(36);
   const clients = Array.from({ length: 8 }, () => new PlainClient(stand.port, geyser));
   const streams = clients.flatMap((client, index) =>
     Array.from({ length: 125 }, (_, at) => {
@@ -94,41 +140,11 @@ test("a thousand streams at once are each told every slot once", async () => {
   for (const client of clients) client[Symbol.dispose]();
 }, 60_000);
 
-/** The blocks that a log holds, for as long as the test lives. */
-class KeptBlocks implements PastBlocks {
-  readonly #blocks: Awaited<ReturnType<PastBlocks["first"]>>[] = [];
-
-  async keep({ memory: { log } }: YellowstoneStand): Promise<void> {
-    const last = log.latest("confirmed");
-    for (let at = last === null ? null : log.find(last); at !== null; ) {
-      const { header } = at;
-      const body = await log.read(header);
-      if (body !== null) this.#blocks.unshift({ header, block: unpackBlock(body) });
-      at = log.find({ slot: header.parentSlot, blockhash: header.parentBlockhash });
-    }
-  }
-  get #firstSlot() {
-    return this.#blocks[0]?.header.slot ?? null;
-  }
-  first: PastBlocks["first"] = async (_, from) =>
-    from < (this.#firstSlot ?? from + 1n)
-      ? null
-      : (this.#blocks.find((each) => (each?.header.slot ?? 0n) >= from) ?? null);
-  last: PastBlocks["last"] = async (_, until) =>
-    this.#blocks.findLast((each) => (each?.header.slot ?? 0n) <= until)?.header ?? null;
-  firstSlot: PastBlocks["firstSlot"] = async () => this.#firstSlot;
-}
-
 test("from a slot that the log no longer holds a stream is told the past, and goes on in the log and live", async () => {
-  const past = new KeptBlocks();
-  await using stand = await openStand({ node: { votes: true }, past });
-  await stand.closeSlots(40);
-  await past.keep(stand);
   const { log } = stand.memory;
   const first = log.earliest()?.slot ?? slotOf(0);
   const from = first + 2n;
   stand.memory.trimBelow(slotOf(Number(first + 6n)));
-  using client = new PlainClient(stand.port, geyser);
   expect(await client.call("SubscribeReplayInfo", {}, pro)).toMatchObject({ message: { first_available: `${first}` } });
   const stream = client.duplex("Subscribe", pro);
   stream.say({ commitment: "CONFIRMED", blocks_meta: { m: {} }, transactions: { t: {} }, from_slot: `${from}` });
@@ -164,14 +180,7 @@ test("from a slot that the log no longer holds a stream is told the past, and go
 }, 30_000);
 
 test("a stream that asks the past is refused while nothing can be read, and beyond the key's requests", async () => {
-  const away: PastBlocks = {
-    first: async () => Promise.reject(new Error("away")),
-    last: async () => null,
-    firstSlot: async () => Promise.reject(new Error("away")),
-  };
-  await using stand = await openStand({ past: away });
-  await stand.closeSlots(36);
-  using client = new PlainClient(stand.port, geyser);
+  past.isAway = true;
   const first = stand.memory.log.earliest()?.slot;
   expect(await client.call("SubscribeReplayInfo", {}, pro)).toMatchObject({ message: { first_available: `${first}` } });
   const ended = async (key: string) => {

@@ -1,11 +1,4 @@
-/** Whether a client of the gateway is told what a client of the node is told: the same notifications, byte for byte. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { eventually } from "@sluice/lib/testing";
-import { type FaultyChain, startFaultyChain } from "./testing/chain.ts";
-import { type Network, startNetwork } from "./testing/network.ts";
-import { PubSubRecorder } from "./testing/pubsub-recorder.ts";
-
-setDefaultTimeout(120_000);
+/** Every kind of subscription, told by a node and by the gateway: what differs between the two. */
 
 const tokenProgram = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const systemProgram = "11111111111111111111111111111111";
@@ -13,14 +6,14 @@ const voteProgram = "Vote111111111111111111111111111111111111111";
 const clock = "SysvarC1ock11111111111111111111111111111111";
 const slotHistory = "SysvarS1otHistory11111111111111111111111111";
 /** Slots that are compared at least, of each subscription. */
-const slotsMin = 12;
+export const slotsMin = 12;
 
 const at = (commitment: string, more: object = {}) => ({ commitment, ...more });
 const commitments = ["processed", "confirmed", "finalized"];
-const settled = ["confirmed", "finalized"];
+export const settled = ["confirmed", "finalized"];
 
 /** Every kind with every option that changes what is told. */
-const subscriptions: readonly (readonly [method: string, params: readonly unknown[]])[] = [
+export const subscriptions: readonly (readonly [method: string, params: readonly unknown[]])[] = [
   ...["slotSubscribe", "rootSubscribe", "slotsUpdatesSubscribe", "voteSubscribe"].map(
     (method) => [method, []] as const,
   ),
@@ -58,63 +51,6 @@ const subscriptions: readonly (readonly [method: string, params: readonly unknow
   }),
 ];
 
-let chain: FaultyChain;
-let network: Network;
-beforeAll(async () => {
-  chain = await startFaultyChain("--slot-ms", "300", "--finalized-after", "8", "--traffic", "12");
-  network = await startNetwork({
-    env: { UPSTREAMS_DEVNET: `one=${chain.rpc};ws=${chain.ws}`, ROLES: "gateway,ingest,streams" },
-    args: ["--oracle", "off"],
-  });
-}, 90_000);
-afterAll(async () => {
-  await network?.[Symbol.asyncDispose]();
-  await chain?.[Symbol.asyncDispose]();
-}, 30_000);
-
-test("every subscription is told what the node tells, byte for byte and in its order", async () => {
-  await eventually("blocks of the log near the head", blocksAreNear, 60_000);
-  using node = await PubSubRecorder.open(chain.ws);
-  using client = await PubSubRecorder.open(network.webSocketUrl);
-  const pairs: { readonly name: string; readonly own: readonly string[]; readonly shared: readonly string[] }[] = [];
-  for (const [method, params] of subscriptions) {
-    const [own, shared] = [await node.subscribe(method, params), await client.subscribe(method, params)];
-    pairs.push({ name: `${method} ${JSON.stringify(params)}`, own, shared });
-  }
-  // What the one was told earlier or later than the other is compared by nobody.
-  const report = await eventually(
-    "notifications of everything",
-    () => {
-      const found = pairs.map(({ name, own, shared }) => compared(name, own, shared));
-      return found.every(({ slots }) => slots >= slotsMin) ? found : null;
-    },
-    90_000,
-  );
-  expect(report.filter(({ difference }) => difference !== null)).toEqual([]);
-  // What blocks say is not asked of the node.
-  const ofBlocks = /^root|^block|^logs.*(confirmed|finalized)/;
-  const asked = subscriptions.filter(([method, params]) => !ofBlocks.test(`${method} ${JSON.stringify(params)}`));
-  expect(await metric("sluice_pubsub_subscriptions")).toBe(subscriptions.length);
-  expect(await metric("sluice_pubsub_node_subscriptions")).toBe(asked.length);
-  expect(await metric("sluice_pubsub_node_connections")).toBe(1);
-});
-
-/** Whether what blocks say is told from the log: it has blocks of every stage, near those of the node. */
-async function blocksAreNear(): Promise<boolean> {
-  using client = await PubSubRecorder.open(network.webSocketUrl);
-  for (const commitment of settled) await client.subscribe("logsSubscribe", ["all", at(commitment)]);
-  const isNear = (await metric("sluice_pubsub_node_subscriptions")) === 0;
-  client[Symbol.dispose]();
-  await eventually("no subscription", async () => (await metric("sluice_pubsub_subscriptions")) === 0);
-  return isNear;
-}
-
-async function metric(name: string): Promise<number> {
-  const text = await (await fetch(`${network.dev.doors["metrics"]}`)).text();
-  const line = text.split("\n").find((each) => each.startsWith(`${name}{`));
-  return Number(line?.slice(line.lastIndexOf(" ")) ?? 0);
-}
-
 /** The slot that a notification is about; null where it names none. */
 function slotOf(result: string): number | null {
   const found = /^(\d+)$|"slot":(\d+)|"slots":\[(?:\d+,)*(\d+)/.exec(result);
@@ -123,7 +59,7 @@ function slotOf(result: string): number | null {
 }
 
 /** Compares what both were told of the slots that both were told of from their beginning to their end. */
-function compared(name: string, own: readonly string[], shared: readonly string[]) {
+export function compared(name: string, own: readonly string[], shared: readonly string[]) {
   const slotsOf = (results: readonly string[]): number[] => results.map((result) => slotOf(result) ?? Number.NaN);
   const first = Math.max(slotsOf(own)[0] ?? 0, slotsOf(shared)[0] ?? 0);
   const last = Math.min(slotsOf(own).at(-1) ?? 0, slotsOf(shared).at(-1) ?? 0);
