@@ -83,14 +83,14 @@ const amount = (description: string) =>
 
 const flag = (description: string) => z.boolean().meta({ description });
 
-/** The `source` of the enhanced API: the program family that a transaction used, as `MAGIC_EDEN`. */
+/** The `source` of the enhanced API: the program family that a transaction used, as `magic_eden_v2`; any letter case. */
 const sources = (description: string) =>
   textList(
     {
       most: webhookLimits.filterNames,
-      item: { pattern: "^[A-Z][A-Z0-9_]{0,63}$" },
-      isItem: (value) => typeof value === "string" && /^[A-Z][A-Z0-9_]{0,63}$/.test(value),
-      notItem: "must be the name of a source in capitals, such as MAGIC_EDEN",
+      item: { pattern: "^[A-Za-z][A-Za-z0-9_]{0,63}$" },
+      isItem: (value) => typeof value === "string" && /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(value),
+      notItem: "must be the name of a source, such as magic_eden_v2",
     },
     description,
   );
