@@ -106,6 +106,15 @@ describe("a process opens what it was asked for, on the stores of its directory"
     expect(client.messages).toMatchObject([{ type: "connected" }, { type: "error", code: "STREAM_UNAVAILABLE" }]);
   }, 90_000);
 
+  test("webhooks by themselves: probes and metrics alone", async () => {
+    const apart = { NETWORK_DEFAULT: "devnet", LOG_URL: "nats://127.0.0.1:1" };
+    const webhooks = await start({ ...apart, ROLES: "webhooks" }, ports.metrics);
+    expect(await openPorts(webhooks)).toEqual(["metrics"]);
+    expect(await readyAt(webhooks, ports.metrics)).toEqual([503, ["webhooks down"]]);
+    const status = await sluice(webhooks, environment, "status");
+    expect(status.roles).toEqual(["webhooks"]);
+  }, 90_000);
+
   test("the oracle by itself: no JSON-RPC, no PubSub, no administration over the network", async () => {
     const oracle = await start({ ROLES: "oracle" }, ports.oracle);
     expect(await openPorts(oracle)).toEqual(["oracle", "metrics"]);
