@@ -15,6 +15,7 @@ export { errorDocsPath, errorTable } from "@sluice/contract/errors";
 export { errorGuide } from "@sluice/contract/errors-guide";
 export { oracleErrorTable } from "@sluice/contract/oracle";
 export { oracleErrorDocsPath, oracleErrorGuide, oracleOwnCodes } from "@sluice/contract/oracle-errors-guide";
+export type { ChartPeriod, FigurePeriod, PnlStrategy } from "@sluice/contract/pool";
 export type {
   BundleStatusBody,
   ConsoleBundle,
@@ -63,6 +64,7 @@ export {
   type SearchQuery,
   type TransactionsQuery,
 } from "./history.ts";
+export { createStakePool, type PnlQuery, type StakePool } from "./pool.ts";
 export { ProblemError } from "./problem-error.ts";
 export {
   createResolver,

@@ -151,3 +151,15 @@ export const pnlRecord = z
     avgProfitPerBundle: amount("Net profit of one of them"),
   })
   .meta({ id: "Pnl", description: "Profit and loss of the key's account; of everybody with the permission admin" });
+export type PoolBody = z.output<typeof poolRecord>;
+export type PositionBody = z.output<typeof positionRecord>;
+export type ValidatorBody = z.output<typeof validatorRecord>;
+export type OverviewBody = z.output<typeof overviewRecord>;
+export type ApyBody = z.output<typeof apyRecord>;
+export type ExchangeRateBody = z.output<typeof exchangeRateRecord>;
+/** The items of the breakdown. */
+export type MevBreakdownBody = z.output<typeof mevBreakdown>;
+/** The points of a chart. */
+export type ChartBody = z.output<typeof chartPoints>;
+export type DashboardBody = z.output<typeof dashboardRecord>;
+export type PnlBody = z.output<typeof pnlRecord>;

@@ -31,6 +31,7 @@ import { mountAdministration, wireManagement } from "./compose/management.ts";
 import { openMetricsListener } from "./compose/metrics-listener.ts";
 import { followsNodes } from "./compose/nodes.ts";
 import { openOracle } from "./compose/oracle.ts";
+import { type OpenedPool, openPool } from "./compose/pool.ts";
 import { type Registration, register } from "./compose/registration.ts";
 import { openResolver, startResolver } from "./compose/resolver.ts";
 import { freePredecessor, reloadOfAll } from "./compose/seats.ts";
@@ -133,6 +134,8 @@ interface Parts {
   readonly webhookDelivery: DeliveryParts | null;
   readonly names: Names | null;
   readonly oracle: Oracle | null;
+  /** Null where this process does not have the block engine's endpoint. */
+  readonly pool: OpenedPool | null;
   readonly engine: EngineService | null;
   readonly administration: readonly AppMount[];
   /** Null where this process does not run the gateway. */
@@ -248,7 +251,8 @@ export const startSteps = [
   step("oracle", ["stores", "gateway", "revocations"], (parts, shared) =>
     openOracle(shared.config, { ...shared, ...parts }),
   ),
-  step("engine", ["stores", "gateway", "revocations", "chainLogs"], (parts, shared) =>
+  step("pool", ["stores", "gateway"], (parts, shared) => openPool(shared.config, { ...shared, ...parts })),
+  step("engine", ["stores", "gateway", "revocations", "chainLogs", "pool"], (parts, shared) =>
     openBlockEngine(shared.config, { ...shared, ...parts }),
   ),
   step("yellowstone", ["gateway", "revocations", "flows"], (parts, shared) =>
@@ -334,9 +338,9 @@ export const startSteps = [
     "managementListener",
     [
       ...(["stores", "registration", "gateway", "revocations", "upstreamAdmin", "reload"] as const),
-      ...(["ingest", "history", "oracle", "engine"] as const),
+      ...(["ingest", "history", "oracle", "pool", "engine"] as const),
     ],
-    ({ engine, gateway, ingest, history, registration, upstreamAdmin, ...parts }, { config, ...shared }) => {
+    ({ engine, gateway, ingest, history, registration, upstreamAdmin, pool, ...parts }, { config, ...shared }) => {
       const app = wireManagement(
         {
           ...shared,
@@ -354,6 +358,7 @@ export const startSteps = [
         {
           upstreams: upstreamAdmin,
           ingest,
+          pool: pool?.service ?? null,
           backfills: history,
           closing: shared.closing.signal,
           status: serverStatus(config, { ...shared, gateway, ingest, registration }),

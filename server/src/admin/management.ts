@@ -11,6 +11,7 @@ import { addBackfillRoutes, type BackfillControl } from "./backfill-routes.ts";
 import { addBackupRoutes, type BackupRouteDependencies } from "./backup-routes.ts";
 import { addCreditRoutes, type CreditRouteDependencies } from "./credit-routes.ts";
 import { addIngestRoutes, type IngestControl } from "./ingest-routes.ts";
+import { addPoolRoutes, type PoolRouteDependencies } from "./pool-routes.ts";
 import { isoTime } from "./records.ts";
 import { addSecretRoutes, type SecretRouteDependencies } from "./secret-routes.ts";
 import { addUpstreamRoutes, type UpstreamRouteDependencies } from "./upstream-routes.ts";
@@ -22,6 +23,7 @@ export type OracleProduct = Exclude<Product, "platform">;
 export interface RunningServer extends Pick<UpstreamRouteDependencies, "upstreams" | "closing"> {
   /** Null where it does not ingest. */
   readonly ingest: IngestControl | null;
+  readonly pool: PoolRouteDependencies["pool"];
   readonly backfills: BackfillControl | null;
   /** What it is and how it does, for a person. */
   readonly status: () => Promise<object>;
@@ -73,6 +75,7 @@ export function createManagement(options: { actor: string }, dependencies: Manag
   } else {
     addUpstreamRoutes(app, { ...routed, ...server });
     addIngestRoutes(app, options, { ...routed, ingest: server.ingest });
+    addPoolRoutes(app, { pool: server.pool });
     addBackfillRoutes(app, options, { ...routed, backfills: server.backfills });
     app.get("/status", async (context) => context.json(await server.status()));
   }
@@ -88,7 +91,7 @@ export function createManagement(options: { actor: string }, dependencies: Manag
 
 /** What only a running server can do. */
 const ofServer = [
-  ...["/status", "/ingest", "/ingest/*", "/backfills", "/backfills/*"],
+  ...["/status", "/ingest", "/ingest/*", "/pool/*", "/backfills", "/backfills/*"],
   ...["/api/v1/admin/upstreams", "/api/v1/admin/upstreams/*"],
 ];
 

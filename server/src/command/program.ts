@@ -16,6 +16,7 @@ import { addKeyCommands } from "./keys.ts";
 import { addLedgerCommands } from "./ledger.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addOracleCommands } from "./oracle.ts";
+import { addPoolCommands } from "./pool.ts";
 import { addReportCommands } from "./reports.ts";
 import { addRequestCommands } from "./requests.ts";
 import { addSearcherCommands } from "./searchers.ts";
@@ -50,6 +51,7 @@ export function buildProgram(terminal: Terminal, environment: Environment = {}):
   addOracleCommands(program, context);
   addEngineCommands(program, context);
   addIngestCommands(program, context);
+  addPoolCommands(program, context);
   addBackfillCommands(program, context);
   addSearcherCommands(program, context);
   addChainCommands(program, context);

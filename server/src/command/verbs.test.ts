@@ -114,6 +114,12 @@ beforeAll(async () => {
             return to > 500n ? { ok: false, reason: "range" } : { ok: true };
           },
         },
+        pool: {
+          explain: async (record) =>
+            record === "apy"
+              ? { record, slot: "7", inputs: [{ what: "tips", where: "a", value: "5" }], steps: ["apy = 1"] }
+              : null,
+        },
         backfills: {
           list: async () => [backfillRecord],
           add: async (network, { first, until }) => {
@@ -178,6 +184,13 @@ async function say(...args: string[]): Promise<string> {
 }
 const read = async (...args: string[]) => JSON.parse(await say(...args, "--json"));
 const account = async (): Promise<string> => (await read("accounts", "create", "--name", "Acme")).id;
+
+test("a record of the stake pool is explained by its inputs and its arithmetic", async () => {
+  const shown = await say("pool", "explain", "apy");
+  for (const part of ["apy, by accounts of slot 7", "INPUT", "tips", "apy = 1"]) expect(shown).toContain(part);
+  expect(await read("pool", "explain", "apy")).toMatchObject({ record: "apy", inputs: [{ value: "5" }] });
+  await expect(say("pool", "explain", "pool")).rejects.toThrow("No record has this name");
+});
 
 test("ingest is shown with its sources, and slots are given up at an operator's word", async () => {
   const shown = await say("ingest", "status");

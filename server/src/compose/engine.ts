@@ -14,12 +14,11 @@ import {
   frontHost,
   GrpcServer,
 } from "../net/index.ts";
-import type { PoolHttp } from "../pool/index.ts";
 import { type Dependencies, version } from "./dependencies.ts";
 import { describedServers, drainMsOf, engineUrl, gatewayPlace, opensEngine } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
 import { openBlockFlow } from "./ingest.ts";
-import { openPool } from "./pool.ts";
+import type { OpenedPool } from "./pool.ts";
 import type { Stores } from "./stores.ts";
 import { openFronts, openPort } from "./tls.ts";
 
@@ -29,6 +28,7 @@ interface EngineParts extends Dependencies {
   readonly gateway: Gateway;
   readonly revocations: RevocationFeed;
   readonly chainLogs: ChainLogs;
+  readonly pool: OpenedPool | null;
 }
 
 /**
@@ -85,15 +85,14 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
     ),
   );
   revocations.subscribe(() => void engine.recheck());
-  const pool = await openPool(config, { ...dependencies, chain, answered: events.answered });
-  await openEndpoints(config, engine, { ...dependencies, grpcPeers, pool });
+  await openEndpoints(config, engine, { ...dependencies, grpcPeers });
   return engine;
 }
 
 async function openEndpoints(
   config: Config,
   engine: EngineService,
-  dependencies: EngineParts & { readonly grpcPeers: FrontedPeers | undefined; readonly pool: PoolHttp },
+  dependencies: EngineParts & { readonly grpcPeers: FrontedPeers | undefined },
 ): Promise<void> {
   const { gateway, events, resources, pool, grpcPeers: peers } = dependencies;
   const hostname = config.bind;
@@ -114,7 +113,8 @@ async function openEndpoints(
         {
           clock: dependencies.clock,
           fetch: (request, bindings) =>
-            docs.own("engine", request) ?? (pool.serves(request) ? pool : engine).fetch(request, bindings),
+            docs.own("engine", request) ??
+            (pool?.http.serves(request) === true ? pool.http : engine).fetch(request, bindings),
           sockets: engine.sockets,
           requestId: gateway.requestId,
           events,

@@ -1,17 +1,22 @@
 import { stakePoolPrograms } from "@sluice/wire/accounts/stake-pool";
 import type { Config } from "../config/index.ts";
-import type { EngineChain } from "../engine/index.ts";
+import { createEngineEvents, upstreamChain } from "../engine/index.ts";
 import { createLeaseEvents, LeaseHolder, leaseTimesOf, Succession } from "../leases/index.ts";
 import { createPoolEvents, createPoolHttp, type PoolHttp, PoolSampler, PoolService } from "../pool/index.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { opensEngine } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Stores } from "./stores.ts";
 
 interface PoolParts extends Dependencies {
   readonly stores: Stores;
   readonly gateway: Gateway;
-  readonly chain: EngineChain;
-  readonly answered: (route: string, status: number) => void;
+}
+
+/** The stake pool of this process: its figures, and the part of the engine's port that answers with them. */
+export interface OpenedPool {
+  readonly service: PoolService;
+  readonly http: PoolHttp;
 }
 
 const job = "pool-sampler";
@@ -22,15 +27,20 @@ const looksEveryMs = 60_000;
  * Opens the figures of the stake pool, which any process with the engine's REST port answers by itself; one of them
  * writes samples into the ledger.
  */
-export async function openPool(config: Config, { stores, gateway, ...dependencies }: PoolParts): Promise<PoolHttp> {
+export async function openPool(
+  config: Config,
+  { stores, gateway, ...dependencies }: PoolParts,
+): Promise<OpenedPool | null> {
+  if (!opensEngine(config) || config.engine.builder === null) return null;
   const { clock, log } = dependencies;
   const { address, program } = config.stakePool;
   const network = config.networkDefault;
+  const chain = upstreamChain(network, gateway.upstreams, gateway.slots);
   const programs = program === null ? stakePoolPrograms : [program];
   const events = createPoolEvents(dependencies);
   const pool = new PoolService(
     { network, identity: address === null ? null : { address, programs } },
-    { ...dependencies, bundles: stores.ledger.bundles, samples: stores.ledger.poolSamples, events },
+    { clock, chain, bundles: stores.ledger.bundles, samples: stores.ledger.poolSamples, events },
   );
   void pool.begin();
   if (address !== null) {
@@ -42,8 +52,8 @@ export async function openPool(config: Config, { stores, gateway, ...dependencie
     });
   }
   const { access, trustedProxies, requestId, served } = gateway;
-  const { answered } = dependencies;
-  return createPoolHttp({
+  const { answered } = createEngineEvents(dependencies);
+  const http = createPoolHttp({
     pool,
     access,
     trustedProxies,
@@ -52,6 +62,7 @@ export async function openPool(config: Config, { stores, gateway, ...dependencie
     answered,
     records: { network, clock, served },
   });
+  return { service: pool, http };
 }
 
 /** Has one process of several sample the pool: the one with the lease. */

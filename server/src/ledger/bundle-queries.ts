@@ -62,6 +62,15 @@ export interface BundleBalances {
   readonly tips: bigint;
 }
 
+/** A bundle that landed. */
+export interface LandedBundle {
+  readonly id: string;
+  readonly mevType: string;
+  readonly slot: bigint;
+  /** Lamports that tip accounts gained by it. */
+  readonly tip: bigint;
+}
+
 const daysMax = 10_000;
 /** Rows of versions that wrote none are of the network that was the default one when the ledger was given its id. */
 const ofNetwork =
@@ -133,6 +142,18 @@ export class BundleQueries {
       { network },
     );
     return row === undefined || row.ended === "0" ? null : Number(row.first);
+  }
+
+  /** Those that landed, the newest first. */
+  async newest(network: Network, limit: number): Promise<readonly LandedBundle[]> {
+    const rows = await this.#connection.query<Record<"id" | "type" | "slot" | "seen", string>>(
+      "SELECT id, toString(mev_type) AS type, toString(assumeNotNull(landed_slot)) AS slot, " +
+        `toString(ifNull(tip_seen, 0)) AS seen FROM bundle_outcomes FINAL WHERE ${ofNetwork} AND ${landed} ` +
+        "ORDER BY at DESC, id LIMIT {limit:UInt32}",
+      { network, limit },
+      { do_not_merge_across_partitions_select_final: 1 },
+    );
+    return rows.map(({ id, type, slot, seen }) => ({ id, mevType: type, slot: BigInt(slot), tip: BigInt(seen) }));
   }
 
   async balances({ network, fromMs, untilMs, accountId, mevType }: ProfitQuestion): Promise<BundleBalances> {

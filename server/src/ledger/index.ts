@@ -5,7 +5,7 @@
  * the console, history and analytics.
  */
 
-export type { BundleBalances, BundleFigures, BundleMevFigures } from "./bundle-queries.ts";
+export type { BundleBalances, BundleFigures, BundleMevFigures, LandedBundle } from "./bundle-queries.ts";
 export type { BlockRange, BlockRow } from "./chain/block-reads.ts";
 export type { ChainReads } from "./chain/chain-reads.ts";
 export { type ChainHeld, isHeldWhole } from "./chain/held.ts";

@@ -13,6 +13,7 @@ import {
   type BundleMevFigures,
   BundleQueries,
   type BundleQuestion,
+  type LandedBundle,
   type ProfitQuestion,
 } from "./bundle-queries.ts";
 import { type ChainReads, createChainReads } from "./chain/chain-reads.ts";
@@ -163,6 +164,8 @@ export interface Ledger extends AsyncDisposable {
     byDay(question: BundleQuestion): Promise<readonly BundleDay[]>;
     /** When the first bundle of a network ended that the ledger still has, in Unix milliseconds; null without one. */
     firstAtMs(network: Network): Promise<number | null>;
+    /** Those that landed, the newest first. */
+    newest(network: Network, limit: number): Promise<readonly LandedBundle[]>;
     /** What those that landed made of the balances of their transactions' signers. */
     balances(question: ProfitQuestion): Promise<BundleBalances>;
   };

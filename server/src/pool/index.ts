@@ -4,7 +4,9 @@
  * ledger with samples of the pool, which one process of several writes. Every figure is computed from whole numbers
  * that anybody can read (docs/decisions/0079).
  */
+
 export { createPoolEvents, poolMetrics } from "./events.ts";
+export type { Explanation } from "./explain.ts";
 export { createPoolHttp, type PoolHttp } from "./http.ts";
 export { PoolSampler } from "./sampler.ts";
-export { PoolService } from "./service.ts";
+export { explainedRecords, PoolService } from "./service.ts";

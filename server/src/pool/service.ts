@@ -14,6 +14,7 @@ import type { Ledger, SampledPool } from "../ledger/index.ts";
 import type { StakePoolChain } from "./account-reads.ts";
 import { recordsText, recordText } from "./decimal.ts";
 import type { StakePoolEvents } from "./events.ts";
+import { chainRecords, type Explanation, explainBundles, explainChain } from "./explain.ts";
 import {
   apyRecordOf,
   breakdownRecordsOf,
@@ -40,7 +41,7 @@ export interface PoolServiceOptions {
 export interface PoolServiceDependencies {
   readonly chain: StakePoolChain & Pick<EngineChain, "genesis">;
   readonly samples: Ledger["poolSamples"];
-  readonly bundles: Pick<Ledger["bundles"], "figures" | "byMevType" | "firstAtMs" | "balances">;
+  readonly bundles: Pick<Ledger["bundles"], "figures" | "byMevType" | "firstAtMs" | "balances" | "newest">;
   readonly clock: Clock;
   readonly events: StakePoolEvents;
 }
@@ -61,6 +62,11 @@ const pastFreshness: Freshness = { freshMs: 30_000, staleMs: 600_000 };
 const walletFreshness: Freshness = { freshMs: 5_000, staleMs: 5_000 };
 const walletsMax = 10_000;
 const accountsMax = 10_000;
+
+/** The records that are explained. */
+export const explainedRecords = [...chainRecords, "mev"] as const;
+/** Bundles that an explanation lists. */
+const landedMax = 1_000;
 
 /** The texts that follow from one reading of the chain. */
 interface ChainTexts {
@@ -113,6 +119,16 @@ export class PoolService {
   /** Reads the chain, so that the first caller need not wait for it. Never rejects. */
   async begin(): Promise<void> {
     await this.#chain.read().catch((error: unknown) => this.#dependencies.events.readingFailed("pool", error));
+  }
+
+  /** How a record comes about; null for one that has no explanation. */
+  async explain(record: string): Promise<Explanation | null> {
+    if (record === "mev") {
+      const bundles = await this.#dependencies.bundles.newest(this.#options.network, landedMax);
+      return explainBundles(record, bundles, landedMax);
+    }
+    const known = chainRecords.find((each) => each === record);
+    return known === undefined ? null : explainChain(known, await this.read());
   }
 
   /** Which pool the ledger's samples are of; null without one. */

@@ -68,6 +68,7 @@ export class PoolStand {
           figures: (question) => this.#ask(question, this.figures),
           byMevType: (question) => this.#ask(question, this.byType),
           firstAtMs: () => this.#ask("first", this.firstAtMs),
+          newest: () => this.#ask("newest", []),
           balances: (question) => this.#ask(question, this.balances),
         },
         clock: this.clock,
