@@ -6,7 +6,15 @@ import type { WebhookStage } from "../../state/index.ts";
 
 /** What is read of the chain; `cursor` is after it. */
 export type ChainEvent =
-  | { readonly type: "block"; readonly block: ConfirmedBlock; readonly cursor: string }
+  | {
+      readonly type: "block";
+      readonly slot: bigint;
+      readonly blockhash: string;
+      readonly transactions: number;
+      /** Null for a block whose body cannot be read. */
+      readonly read: () => ConfirmedBlock | null;
+      readonly cursor: string;
+    }
   /** The chain goes on from an earlier block: what was told of those after it happened and is over. */
   | { readonly type: "undo"; readonly cursor: string }
   | {
@@ -86,22 +94,25 @@ export class ChainReader {
 }
 
 function pastEventOf(event: PastEvent): ChainEvent {
-  return event.type === "undo"
-    ? { type: "undo", cursor: event.cursor }
-    : { type: "block", block: event.block, cursor: event.cursor };
+  const { cursor } = event;
+  if (event.type === "undo") return { type: "undo", cursor };
+  const { slot, blockhash, transactions } = event.header;
+  return { type: "block", slot, blockhash, transactions, read: () => event.block, cursor };
 }
 
-/** A block whose body cannot be read is told as a gap. */
 function chainEventOf(event: Exclude<LogEvent, { type: "expired" | "lagging" }>): ChainEvent {
   const { cursor } = event;
   if (event.type === "undo") return { type: "undo", cursor };
   if (event.type === "gap") return { type: "gap", from: event.from, to: event.to, reason: event.reason, cursor };
-  const { slot, blockhash } = event.header;
-  try {
-    const block = unpackOnce(event.body);
-    if (block.slot === slot && block.blockhash === blockhash) return { type: "block", block, cursor };
-  } catch (error) {
-    if (!(error instanceof MalformedBytes)) throw error;
-  }
-  return { type: "gap", from: slot, to: slot, reason: "unreadable", cursor };
+  const { slot, blockhash, transactions } = event.header;
+  const read = (): ConfirmedBlock | null => {
+    try {
+      const block = unpackOnce(event.body);
+      return block.slot === slot && block.blockhash === blockhash ? block : null;
+    } catch (error) {
+      if (error instanceof MalformedBytes) return null;
+      throw error;
+    }
+  };
+  return { type: "block", slot, blockhash, transactions, read, cursor };
 }

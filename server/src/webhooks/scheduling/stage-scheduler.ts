@@ -1,5 +1,4 @@
 import type { Network } from "@sluice/contract/tiers";
-import type { ConfirmedBlock } from "@sluice/encode";
 import { type Clock, sleep } from "@sluice/lib";
 import type { BlockEvents, BlockReader } from "../../events/index.ts";
 import type { PastBlocks } from "../../history/index.ts";
@@ -43,38 +42,66 @@ export interface ReadBlocks {
   readonly to: string;
 }
 
-/** What the blocks of a batch say to those webhooks that are told by it. */
-export function matchBatch(
-  { set, reader, memory, chain, network, clock, events }: ShardParts,
+/** Whatever waits for the event loop has its turn between two blocks. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Which webhooks are told by a batch, and their ids where those are needed. */
+export interface ToldWebhooks {
+  readonly stage: WebhookStage;
+  readonly tells: (webhook: IndexedWebhook) => boolean;
+  readonly ids: () => readonly string[];
+}
+
+/**
+ * What the blocks of a batch say to those webhooks that are told by it. Webhooks may change meanwhile, which the
+ * revision that the caller has read before shows. Blocks are not even unpacked where no webhook asks for the stage.
+ */
+export async function matchBlocks(
+  parts: ShardParts,
   { events: batch }: ReadBlocks,
-  { stage, tells }: { readonly stage: WebhookStage; readonly tells: (webhook: IndexedWebhook) => boolean },
-): NewDelivery[] {
-  if (!set.index.asksFor(stage)) return [];
-  const beganMs = clock.monotonic();
+  { stage, tells, ids }: ToldWebhooks,
+): Promise<NewDelivery[]> {
+  const { set, schedule, memory, chain, network, clock, events } = parts;
   const deliveries: NewDelivery[] = [];
-  const readable = (block: ConfirmedBlock): BlockEvents | null => {
-    try {
-      return reader.events(block);
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      events.schedulerGap(network, stage, { from: block.slot, to: block.slot, reason: "unreadable" });
-      return null;
-    }
-  };
-  let blocks = 0;
+  if (!set.index.asksFor(stage)) return deliveries;
+  let isFirst = true;
   for (const event of batch) {
     if (event.type !== "block") continue;
-    const block = readable(event.block);
-    if (block === null) continue;
+    if (!isFirst) await nextTurn();
+    isFirst = false;
+    const beganMs = clock.monotonic();
+    const block = blockOf(parts, event);
+    if (block === null) {
+      const gap = { from: event.slot, to: event.slot, reason: "unreadable" };
+      await schedule.noteGap(ids(), { stage, ...gap });
+      events.schedulerGap(network, stage, gap);
+      continue;
+    }
     const found = set.index.match(block, { stage, genesisHash: chain.genesisHash, tells });
-    blocks += 1;
+    events.schedulerMatched(network, { stage, blocks: 1, ms: clock.monotonic() - beganMs });
     if (found.length === 0) continue;
     memory.keep(network, block);
     // A spread of many thousands would be as many arguments.
     for (const delivery of found) deliveries.push(delivery);
   }
-  events.schedulerMatched(network, { stage, blocks, ms: clock.monotonic() - beganMs });
   return deliveries;
+}
+
+/** Null for a block that cannot be read. */
+function blockOf(
+  { network, memory, reader }: ShardParts,
+  { blockhash, read }: Extract<ChainEvent, { type: "block" }>,
+): BlockEvents | null {
+  const known = memory.find(network, blockhash);
+  if (known !== null) return known;
+  const block = read();
+  if (block === null) return null;
+  try {
+    return reader.events(block);
+  } catch (error) {
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
 }
 
 /** Tells the owners of webhooks of the gaps of a batch, before its cursor says that they were told. */
@@ -169,6 +196,8 @@ export class StageScheduler implements AsyncDisposable {
   async #follow(): Promise<void> {
     const { set, log, past } = this.#parts;
     await set.reload();
+    // What was written last may have been written without an answer.
+    await set.refreshBehind();
     this.#saved = await this.#stored();
     this.#cursor = this.#saved;
     if (this.#ended.signal.aborted) return;
@@ -201,7 +230,7 @@ export class StageScheduler implements AsyncDisposable {
     let transactions = 0;
     while (events.length < batchMax.events && transactions < batchMax.transactions) {
       const last = events.at(-1);
-      if (last?.type === "block") transactions += last.block.transactions.length;
+      if (last?.type === "block") transactions += last.transactions;
       const more = await this.#ready();
       if (more === null || typeof more === "string") break;
       this.#asked = null;
@@ -211,11 +240,11 @@ export class StageScheduler implements AsyncDisposable {
   }
 
   async #beginAnew(reason: "lost" | "invalid"): Promise<void> {
-    const { events, network, set } = this.#parts;
+    const { events, network } = this.#parts;
     const stage = this.#stage;
     if (reason === "invalid") events.schedulerChainChanged(network, stage);
     const batch = beginAnew(this.#parts, { stage, cursor: this.#cursor });
-    await noteGaps(this.#parts, batch, { stage, ids: () => set.live(stage).map(({ id }) => id) });
+    await noteGaps(this.#parts, batch, { stage, ids: () => this.#liveIds() });
     await this.#save(batch.to);
   }
 
@@ -239,11 +268,11 @@ export class StageScheduler implements AsyncDisposable {
   }
 
   async #take(batch: ReadBlocks): Promise<void> {
-    const { set, clock, log, events, network } = this.#parts;
+    const { clock, log, events, network } = this.#parts;
     const beganMs = clock.monotonic();
     await this.#join();
     const stage = this.#stage;
-    await noteGaps(this.#parts, batch, { stage, ids: () => set.live(stage).map(({ id }) => id) });
+    await noteGaps(this.#parts, batch, { stage, ids: () => this.#liveIds() });
     const deliveries = await this.#write(batch);
     const blocks = batch.events.filter(({ type }) => type === "block").length;
     events.schedulerWrote(network, { stage, blocks, deliveries, delayMs: clock.monotonic() - beganMs });
@@ -255,7 +284,7 @@ export class StageScheduler implements AsyncDisposable {
 
   /** Those that have been told as much as the others go with them from here on. */
   async #join(): Promise<void> {
-    const { set, schedule } = this.#parts;
+    const { set } = this.#parts;
     const stage = this.#stage;
     const joining = this.#arrived().flatMap((id) => {
       const from = set.find(id)?.behind[stage] ?? null;
@@ -264,12 +293,11 @@ export class StageScheduler implements AsyncDisposable {
     if (joining.length === 0) return;
     // What is behind what is written would be told to them again by who goes on from there.
     await this.#save(this.#cursor);
-    if (await schedule.join(stage, joining)) {
-      set.moved(
-        joining.map(({ webhookId }) => webhookId),
-        { stage, cursor: null },
-      );
-    } else await set.refreshBehind();
+    await set.join(stage, joining);
+  }
+
+  #liveIds(): readonly string[] {
+    return this.#parts.set.live(this.#stage).map(({ id }) => id);
   }
 
   /** Matches and writes until both are of the same revision of the webhooks. */
@@ -278,8 +306,9 @@ export class StageScheduler implements AsyncDisposable {
     const stage = this.#stage;
     for (;;) {
       const { revision } = set;
-      const tells = ({ id }: IndexedWebhook): boolean => set.find(id)?.behind[stage] === null;
-      const deliveries = matchBatch(this.#parts, batch, { stage, tells });
+      const behind = new Set(set.behind(stage).map(({ id }) => id));
+      const tells = ({ id }: IndexedWebhook): boolean => !behind.has(id);
+      const deliveries = await matchBlocks(this.#parts, batch, { stage, tells, ids: () => this.#liveIds() });
       if (deliveries.length === 0) {
         if ((await webhooks.revision(network)) === revision) {
           await this.#pass(batch.to);

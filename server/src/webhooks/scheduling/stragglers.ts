@@ -2,8 +2,9 @@ import { webhookLimits } from "@sluice/contract/webhooks";
 import { BackgroundTask, within } from "@sluice/lib";
 import { areLevel } from "../../log/index.ts";
 import type { BehindWebhook, NewDelivery, WebhookStage } from "../../state/index.ts";
+import type { IndexedWebhook } from "../model/compiled-webhook.ts";
 import { type ChainEvent, ChainReader } from "./chain-reader.ts";
-import { beginAnew, matchBatch, noteGaps, type ReadBlocks, type ShardParts } from "./stage-scheduler.ts";
+import { beginAnew, matchBlocks, noteGaps, type ReadBlocks, type ShardParts } from "./stage-scheduler.ts";
 import type { ScheduledWebhook } from "./webhook-set.ts";
 
 const everyMs = 500;
@@ -152,7 +153,7 @@ export class Stragglers implements AsyncDisposable {
         }
         events.push(value);
         to = value.cursor;
-        if (value.type === "block") transactions += value.block.transactions.length;
+        if (value.type === "block") transactions += value.transactions;
       }
     } finally {
       reader.end();
@@ -180,7 +181,8 @@ export class Stragglers implements AsyncDisposable {
     const beganMs = clock.monotonic();
     for (;;) {
       const { revision } = set;
-      const deliveries = matchBatch(this.#parts, batch, { stage, tells: ({ id }) => ids.has(id) });
+      const told = { stage, tells: ({ id }: IndexedWebhook) => ids.has(id), ids: () => [...ids] };
+      const deliveries = await matchBlocks(this.#parts, batch, told);
       const outcome = await schedule.catchUp({ stage, webhooks, to: batch.to, revision, deliveries });
       if (!outcome.ok && outcome.code === "CURSOR") return null;
       if (outcome.ok) {

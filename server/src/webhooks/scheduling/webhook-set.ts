@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Network } from "@sluice/contract/tiers";
 import type { AccountDataEncoding } from "@sluice/contract/webhooks";
-import { type Random, SingleFlight } from "@sluice/lib";
-import type { ShardSchedule, WebhookRecord, WebhookStage, WebhookStore } from "../../state/index.ts";
+import { type Random, Serial, SingleFlight } from "@sluice/lib";
+import type { BehindWebhook, ShardSchedule, WebhookRecord, WebhookStage, WebhookStore } from "../../state/index.ts";
 import { type CompiledWebhook, compileWebhook } from "../model/compiled-webhook.ts";
 import { WebhookIndex } from "../model/webhook-index.ts";
 import type { SchedulingEvents } from "./events.ts";
@@ -45,6 +45,8 @@ export class WebhookSet {
   readonly #options: WebhookSetOptions;
   readonly #dependencies: WebhookSetDependencies;
   readonly #webhooks = new Map<string, ScheduledWebhook>();
+  /** What changes who is behind, one after the other. */
+  readonly #places = new Serial();
   readonly #reloading = new SingleFlight(() => this.#reload());
   readonly index: WebhookIndex;
   #revision: bigint | null = null;
@@ -97,8 +99,26 @@ export class WebhookSet {
     return this.#reloading.run();
   }
 
-  /** Reads again which webhooks are behind, and where. */
+  /** They go with the others from now on; false, and all is read again, where the store has them elsewhere. */
+  async join(stage: WebhookStage, webhooks: readonly BehindWebhook[]): Promise<boolean> {
+    const isJoined = await this.#places.run(async () => {
+      if (!(await this.#dependencies.schedule.join(stage, webhooks))) return false;
+      this.moved(
+        webhooks.map(({ webhookId }) => webhookId),
+        { stage, cursor: null },
+      );
+      return true;
+    });
+    if (!isJoined) await this.refreshBehind();
+    return isJoined;
+  }
+
+  /** Reads again which webhooks are behind, and where. Apart from joining, which it would else take back. */
   async refreshBehind(): Promise<void> {
+    await this.#places.run(() => this.#refreshBehind());
+  }
+
+  async #refreshBehind(): Promise<void> {
     const queues = await this.#dependencies.schedule.behind();
     const found = new Map(queues.map((queue) => [queue.webhookId, queue]));
     for (const webhook of this.#webhooks.values()) {
