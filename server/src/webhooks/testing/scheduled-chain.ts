@@ -28,8 +28,11 @@ import { WebhookSet } from "../scheduling/webhook-set.ts";
 const network = "devnet";
 const silent = createLog({ level: "silent" });
 
-/** What a write of a scheduler meets: nothing, or a process that is killed before or after the commit. */
-export type Kill = "before" | "after" | null;
+/**
+ * What a write of a scheduler meets: nothing, a process that is killed before or after the commit, or a commit whose
+ * answer is lost.
+ */
+export type Kill = "before" | "after" | "unanswered" | null;
 
 export interface ScheduledChainOptions {
   readonly clock: ManualClock;
@@ -222,8 +225,8 @@ export class ScheduledChain implements AsyncDisposable {
         fail();
       }
       const outcome = await work();
-      if (kill === "after") {
-        isDead = true;
+      if (kill === "after" || kill === "unanswered") {
+        isDead = kill === "after";
         fail();
       }
       return outcome;
