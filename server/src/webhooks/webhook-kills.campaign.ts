@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { mkdtempSync, rmSync, writeSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Random, seededRandom, systemClock, systemRandom } from "@sluice/lib";
@@ -217,6 +217,8 @@ async function kills(subject: Subject, { n, random }: { n: number; random: Rando
 
 async function databaseKills(n: number, random: Random): Promise<Result> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-webhook-database-"));
+  // Its server runs as another user.
+  chmodSync(directory, 0o711);
   const data = serverDirectory(directory, "data");
   createPostgres(data);
   let server = await startPostgres(data, ["fsync=on"]);

@@ -6,7 +6,8 @@ export class AttemptPlaces {
   readonly #max: number;
   #taken = 0;
   #suspect = 0;
-  readonly #waiting = new Set<() => void>();
+  /** In the order in which they came; whoever is woken and finds no place comes again. */
+  readonly #waiting = { sound: new Set<() => void>(), suspect: new Set<() => void>() };
 
   constructor(options: { readonly max: number }) {
     this.#max = options.max;
@@ -16,10 +17,10 @@ export class AttemptPlaces {
     return this.#taken;
   }
 
-  /** The places that are free for an endpoint of this kind; `wake` is called once there may be one again. */
+  /** A place for an endpoint of this kind; where there is none `wake` is called once there may be one. */
   take(isSuspect: boolean, wake: () => void): boolean {
-    if (this.#taken >= this.#max || (isSuspect && this.#suspect >= this.#max / 2)) {
-      this.#waiting.add(wake);
+    if (this.#isFull(isSuspect)) {
+      (isSuspect ? this.#waiting.suspect : this.#waiting.sound).add(wake);
       return false;
     }
     this.#taken += 1;
@@ -31,14 +32,27 @@ export class AttemptPlaces {
   give(isSuspect: boolean): void {
     this.#taken -= 1;
     if (isSuspect) this.#suspect -= 1;
-    if (this.#waiting.size === 0) return;
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const wake of waiting) wake();
+    const { sound, suspect } = this.#waiting;
+    // Each is woken once at most, whether it still needs a place or not.
+    for (let left = sound.size; left > 0 && !this.#isFull(false); left -= 1) wakeFirst(sound);
+    for (let left = suspect.size; left > 0 && !this.#isFull(true); left -= 1) wakeFirst(suspect);
   }
 
   /** It waits no more. */
   forget(wake: () => void): void {
-    this.#waiting.delete(wake);
+    this.#waiting.sound.delete(wake);
+    this.#waiting.suspect.delete(wake);
+  }
+
+  #isFull(isSuspect: boolean): boolean {
+    return this.#taken >= this.#max || (isSuspect && this.#suspect >= this.#max / 2);
+  }
+}
+
+function wakeFirst(waiting: Set<() => void>): void {
+  for (const wake of waiting) {
+    waiting.delete(wake);
+    wake();
+    return;
   }
 }

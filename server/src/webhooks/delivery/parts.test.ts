@@ -107,18 +107,29 @@ test("a bucket gives its burst at once and its rate from then on", () => {
   );
 });
 
-test("endpoints that fail have half of the places, and who waits is woken when one is given back", () => {
+test("endpoints that fail have half of the places, and who waits is woken in its turn when one is given back", () => {
   const places = new AttemptPlaces({ max: 4 });
-  let woken = 0;
-  const wake = (): void => {
-    woken += 1;
+  const woken: string[] = [];
+  const wakes = (name: string, isSuspect: boolean) => (): void => {
+    woken.push(`${name} ${places.take(isSuspect, () => undefined)}`);
   };
-  expect([places.take(true, wake), places.take(true, wake), places.take(true, wake)]).toEqual([true, true, false]);
-  expect([places.take(false, wake), places.take(false, wake), places.take(false, wake)]).toEqual([true, true, false]);
-  places.give(true);
-  expect([woken, places.taken, places.take(true, wake)]).toEqual([1, 3, true]);
+  const failing = wakes("failing", true);
+  expect([places.take(true, failing), places.take(true, failing), places.take(true, failing)]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  const [one, two] = [wakes("one", false), wakes("two", false)];
+  expect([places.take(false, one), places.take(false, one), places.take(false, one)]).toEqual([true, true, false]);
+  expect(places.take(false, two)).toBe(false);
   places.give(false);
-  expect(woken).toBe(1);
+  expect([woken, places.taken]).toEqual([["one true"], 4]);
+  places.forget(two);
+  places.give(true);
+  // Its half has room again.
+  expect([woken, places.taken]).toEqual([["one true", "failing true"], 4]);
+  places.give(false);
+  expect([woken.length, places.taken]).toEqual([2, 3]);
 });
 
 test("a worker is dead when its beats stand still for the time of a lease that was watched", () => {

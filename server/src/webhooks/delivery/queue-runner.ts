@@ -409,11 +409,12 @@ export class QueueRunner {
 
   #arm(delayMs: number): void {
     const { clock } = this.#dependencies;
-    const atMs = clock.monotonic() + Math.min(delayMs, horizonMs);
+    const armedMs = Math.max(1, Math.min(delayMs, horizonMs));
+    const atMs = clock.monotonic() + armedMs;
     if (this.#isOver || (this.#timer !== null && this.#timerAtMs <= atMs)) return;
     this.#timer?.cancel();
     this.#timerAtMs = atMs;
-    this.#timer = clock.after(atMs - clock.monotonic(), () => {
+    this.#timer = clock.after(armedMs, () => {
       this.#timer = null;
       if (this.#parkedAt !== null) void this.#unpark();
       else this.pump();
