@@ -89,6 +89,8 @@ const ledger = values.ledger
 const events = createDeliveryEvents({ log, metrics: createMetrics() });
 const attempts =
   ledger === null ? { append: () => undefined } : new LedgerAttempts({ ledger, clock: systemClock, events });
+/** Attempts that did not succeed, such as exchanges that took more than 5 seconds. */
+let failed = 0;
 const dependencies: DeliveryDependencies = {
   clock: systemClock,
   random: systemRandom,
@@ -103,7 +105,13 @@ const dependencies: DeliveryDependencies = {
     { clock: systemClock, resolver: { addressesOf: async () => ["127.0.0.1"] } },
   ),
   attempts,
-  events,
+  events: {
+    ...events,
+    attempted: (of) => {
+      if (of.outcome !== "delivered") failed += 1;
+      events.attempted(of);
+    },
+  },
   rateOf: () => null,
 };
 const worker = new WebhookWorker({ worker: "bench", networks: ["devnet"], leaseMs: 10_000 }, dependencies);
@@ -155,8 +163,8 @@ async function rate(): Promise<void> {
   const own = (user + system) / 1_000;
   const unique = new Set(arrivals.map(([id]) => id)).size;
   console.log(
-    `rate: ${Math.round(unique / seconds)} deliveries/s (${unique} in ${seconds.toFixed(1)} s, ${arrivals.length - unique} twice, ` +
-      `${badSignatures} bad signatures); CPU a delivery: own ${Math.round((own * 1_000) / unique)} µs, ` +
+    `rate: ${Math.round(unique / seconds)} deliveries/s (${unique} in ${seconds.toFixed(1)} s, ${arrivals.length - unique} twice after ` +
+      `${failed} attempts that failed, ${badSignatures} bad signatures); CPU a delivery: own ${Math.round((own * 1_000) / unique)} µs, ` +
       `receiver ${Math.round((cpuMs * 1_000) / unique)} µs`,
   );
 }

@@ -49,36 +49,51 @@ describe("the schedule of retries", () => {
 });
 
 describe("the pace of an endpoint", () => {
+  const answer = (latencyMs = 10) => ({ outcome: "answered", latencyMs }) as const;
+  const failure = (outcome: "failed" | "slow" = "failed") => ({ outcome, latencyMs: 5_000 });
+
   test("grows by answers while all places are used, and is halved by what takes too long", () => {
     const pace = new EndpointPace();
     expect(pace.limit).toBe(16);
-    for (let times = 0; times < 500; times += 1) pace.ended("answered", 0, pace.limit);
+    for (let times = 0; times < 500; times += 1) pace.ended(answer(), 0, pace.limit);
     expect(pace.limit).toBe(128);
-    pace.ended("answered", 0, 1);
+    pace.ended(answer(), 0, 1);
     expect(pace.limit).toBe(128);
-    pace.ended("slow", 0, 100);
+    pace.ended(failure("slow"), 0, 100);
     expect([pace.limit, pace.isSuspect]).toEqual([64, true]);
-    pace.ended("answered", 0, 1);
+    pace.ended(answer(), 0, 1);
     expect(pace.isSuspect).toBe(false);
+  });
+
+  test("grows no more where answers wait at the receiver, falls where they wait long, and follows one that is slow", () => {
+    const pace = new EndpointPace();
+    for (let times = 0; times < 20; times += 1) pace.ended(answer(10), 0, pace.limit);
+    expect(pace.limit).toBe(36);
+    for (let times = 0; times < 20; times += 1) pace.ended(answer(200), 0, pace.limit);
+    expect(pace.limit).toBe(36);
+    for (let times = 0; times < 100; times += 1) pace.ended(answer(3_000), 0, pace.limit);
+    expect(pace.limit).toBe(16);
+    for (let times = 0; times < 3_000; times += 1) pace.ended(answer(300), 0, pace.limit);
+    expect(pace.limit).toBe(128);
   });
 
   test("ends after five failures in a row; one attempt decides, at growing distances up to a minute", () => {
     const pace = new EndpointPace();
     let nowMs = 0;
-    for (let times = 0; times < 4; times += 1) pace.ended("failed", nowMs, 1);
+    for (let times = 0; times < 4; times += 1) pace.ended(failure(), nowMs, 1);
     expect([pace.limit, pace.restUntilMs]).toEqual([16, 0]);
     const rests: number[] = [];
     for (let times = 0; times < 9; times += 1) {
-      pace.ended("failed", nowMs, 1);
+      pace.ended(failure(), nowMs, 1);
       rests.push(pace.restUntilMs - nowMs);
       expect([pace.limit, pace.isOpen]).toEqual([1, true]);
       // What was begun before says nothing new.
-      pace.ended("slow", nowMs, 1);
+      pace.ended(failure("slow"), nowMs, 1);
       expect(pace.restUntilMs).toBe(nowMs + (rests.at(-1) ?? 0));
       nowMs = pace.restUntilMs;
     }
     expect(rests).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
-    pace.ended("answered", nowMs, 1);
+    pace.ended(answer(), nowMs, 1);
     expect([pace.limit, pace.isOpen, pace.isSuspect]).toEqual([16, false, false]);
   });
 });

@@ -330,10 +330,10 @@ export class QueueRunner {
   }
 
   /** Only a success keeps the pace: what refuses everything quickly is left alone as well as what hangs. */
-  #adjust({ verdict, isSlow, retryAfterMs }: Exchanged): void {
+  #adjust({ verdict, isSlow, retryAfterMs, latencyMs }: Exchanged): void {
     const nowMs = this.#dependencies.clock.monotonic();
     const outcome = verdict === "delivered" ? "answered" : isSlow ? "slow" : "failed";
-    this.#pace.ended(outcome, nowMs, this.#onWire + 1);
+    this.#pace.ended({ outcome, latencyMs }, nowMs, this.#onWire + 1);
     if (retryAfterMs !== null) this.#pace.rest(nowMs + retryAfterMs);
   }
 
