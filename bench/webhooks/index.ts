@@ -162,10 +162,11 @@ async function rate(): Promise<void> {
   const { arrivals, cpuMs, badSignatures } = await report();
   const own = (user + system) / 1_000;
   const unique = new Set(arrivals.map(([id]) => id)).size;
+  const [ownEach, receiverEach] = [own, cpuMs].map((ms) => Math.round((ms * 1_000) / unique));
   console.log(
-    `rate: ${Math.round(unique / seconds)} deliveries/s (${unique} in ${seconds.toFixed(1)} s, ${arrivals.length - unique} twice after ` +
-      `${failed} attempts that failed, ${badSignatures} bad signatures); CPU a delivery: own ${Math.round((own * 1_000) / unique)} µs, ` +
-      `receiver ${Math.round((cpuMs * 1_000) / unique)} µs`,
+    `rate: ${Math.round(unique / seconds)} deliveries/s (${unique} in ${seconds.toFixed(1)} s, ` +
+      `${arrivals.length - unique} twice after ${failed} attempts that failed, ${badSignatures} bad signatures); ` +
+      `CPU a delivery: own ${ownEach} µs, receiver ${receiverEach} µs`,
   );
 }
 
