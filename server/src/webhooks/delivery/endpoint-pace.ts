@@ -21,10 +21,10 @@ interface EndedExchange {
 }
 
 /**
- * How much an endpoint is asked at a time. It grows by one for each answer while all places are used and answers take no
- * longer than with few of them; answers that take much longer lower it, and one that does not come in time halves it.
- * After some failures in a row it rests, and one attempt then decides: so an endpoint that hangs holds one connection
- * for 5 seconds of a minute.
+ * How much an endpoint is asked at a time. It grows by one for each answer while all places are used and answers take
+ * no longer than with few of them; answers that take much longer lower it, and one that does not come in time halves
+ * it. After some failures in a row it rests, and one attempt then decides: so an endpoint that hangs holds one
+ * connection for 5 seconds of a minute.
  */
 export class EndpointPace {
   #limit = startingLimit;
