@@ -1,5 +1,5 @@
 import type { TokenMovement } from "../neutral/movements.ts";
-import { tokenCalls } from "../neutral/token-calls.ts";
+import { isTokenProgram, tokenCalls } from "../neutral/token-calls.ts";
 import type { Deed } from "../program.ts";
 import type { Context } from "./context.ts";
 
@@ -76,7 +76,7 @@ export function marketDeed(context: Context, start: number, end: number): Deed |
   const moves = nftMovesIn(context, start, end);
   const first = moves[0];
   const last = moves[moves.length - 1];
-  if (first === undefined || last === undefined) return null;
+  if (first === undefined || last === undefined) return heldDeed(context, start, end) ?? loggedDeed(context, start);
   const isMine = (address: string | null): boolean =>
     address !== null && (context.signers.has(address) || context.signers.has(ownerOf(context, address)));
   const paid = [...context.signers].some((signer) => paidBy(context, signer, [start, end]) >= leastPayment);
@@ -89,6 +89,47 @@ export function marketDeed(context: Context, start: number, end: number): Deed |
   if (isMine(last.to) && !isMine(first.from)) return paid ? "nft_sale" : "nft_cancel_listing";
   if (isMine(first.from) && !isMine(last.to)) return received ? "nft_sale" : "nft_listing";
   return null;
+}
+
+/** Calls of token programs that hold an NFT where it is, for a market, or let it go. */
+const holding: Readonly<Record<number, Deed>> = {
+  4: "nft_listing",
+  10: "nft_listing",
+  5: "nft_cancel_listing",
+  11: "nft_cancel_listing",
+};
+
+/** A market that leaves NFTs where they are has them delegated and frozen while they are for sale. */
+function heldDeed({ view, tokenAccounts }: Context, start: number, end: number): Deed | null {
+  for (let position = start; position < end; position += 1) {
+    const call = view.calls[position];
+    if (call === undefined || !isTokenProgram(call.programId)) continue;
+    const deed = holding[call.data[0] ?? -1];
+    if (deed !== undefined && tokenAccounts.get(view.accountOf(call, 0))?.decimals === 0) return deed;
+  }
+  return null;
+}
+
+/** What markets call their instructions in logs, in lower case without spaces. */
+const logged: readonly (readonly [name: RegExp, deed: Deed])[] = [
+  [/^(createoffer|placebid|makeoffer|createbid|offer|bid|buyv2)$/, "nft_bid"],
+  [/^(cancelsell|cancellisting|delist|unlist|cancelsale)$/, "nft_cancel_listing"],
+  [/^(sell|list|createlisting|listing|updateprice|changeprice|updatelisting|editlisting)$/, "nft_listing"],
+];
+
+/** What the program itself says that it does, where nothing moved; null where it says nothing that is known. */
+function loggedDeed({ view }: Context, start: number): Deed | null {
+  const call = view.calls[start];
+  if (call === undefined || call.inner !== null) return null;
+  const lines = view.meta?.logs ?? [];
+  const begins = lines.indexOf(`Program ${call.programId} invoke [1]`);
+  const line = begins < 0 ? undefined : lines[begins + 1];
+  const name =
+    /^Program log: Instruction: (.+)$/
+      .exec(line ?? "")?.[1]
+      ?.replaceAll(/[\s_]/g, "")
+      .toLowerCase() ?? "";
+  return logged.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 }
 
 function ownerOf(context: Context, account: string): string {

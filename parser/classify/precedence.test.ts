@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
 import { programs, wellKnownAddresses } from "@sluice/wire/programs";
+import { formfunction } from "../programs/formfunction.ts";
 import { magicEdenV2 } from "../programs/magic-eden-v2.ts";
+import { mplCore } from "../programs/mpl-core.ts";
 import { orcaWhirlpool } from "../programs/orca-whirlpool.ts";
 import { raydiumCpmm } from "../programs/raydium-cpmm.ts";
+import { solanart } from "../programs/solanart.ts";
 import { stakePoolDevnet } from "../programs/stake-pool.ts";
 import { tokenMetadata } from "../programs/token-metadata.ts";
 import { addressOf, parsedScenario, type Scenario, type ScenarioCall } from "../testing/scenario.ts";
@@ -85,6 +88,12 @@ const exchanged = {
 };
 const given = send("walletA", "vaultA", 60n);
 const got: ScenarioCall = { ...send("vaultB", "walletB", 30n), accounts: ["vaultB", "walletB", "pool"] };
+
+const coreTransfer: ScenarioCall = {
+  program: mplCore.id,
+  accounts: ["asset", mplCore.id, "payer", mplCore.id, "friend", programs.system],
+  data: "0e00",
+};
 
 const cases: readonly { readonly what: string; readonly type: string; readonly told: Scenario }[] = [
   { what: "lamports to another", type: "TRANSFER", told: { calls: [transfer("payer", "friend", 5n)] } },
@@ -294,6 +303,45 @@ const cases: readonly { readonly what: string; readonly type: string; readonly t
     type: "CLOSE_ACCOUNT",
     told: { calls: [tableCall("04000000")], lamports: { table: [5n, 0n] } },
   },
+  {
+    what: "an instruction of a known market that calls itself a change of price",
+    type: "NFT_LISTING",
+    told: {
+      calls: [{ program: solanart.id, accounts: ["payer", "sale"], data: `09${u64(5n)}` }],
+      logs: [`Program ${solanart.id} invoke [1]`, "Program log: Instruction: Update price"],
+    },
+  },
+  {
+    what: "an instruction of a known market that lets go of a token that it held in place",
+    type: "NFT_CANCEL_LISTING",
+    told: {
+      calls: [
+        {
+          program: formfunction.id,
+          accounts: ["payer", "token"],
+          data: "0011223344556677",
+          inner: [{ program: programs.token, accounts: ["token", "payer"], data: "05" }],
+        },
+      ],
+      tokens: { token: { ...wallet("mint", 1n, 1n), decimals: 0 } },
+    },
+  },
+  {
+    what: "an instruction of a known market that says nothing that is known",
+    type: "UNKNOWN",
+    told: {
+      calls: [
+        { program: solanart.id, accounts: ["payer", "sale"], data: `09${u64(5n)}` },
+        transfer("payer", "friend", 5n),
+      ],
+      logs: [`Program ${solanart.id} invoke [1]`, "Program log: Instruction: Something else"],
+    },
+  },
+  {
+    what: "an asset of MPL Core that goes to another",
+    type: "TRANSFER",
+    told: { calls: [coreTransfer] },
+  },
 ];
 
 function tableCall(data: string): ScenarioCall {
@@ -332,4 +380,10 @@ test("a swap by a program that nothing knows tells what its wallet gave and got"
     input: { mint: addressOf("mintA"), amount: 60n, decimals: 6 },
     output: { mint: addressOf("mintB"), amount: 30n, decimals: 6 },
   });
+});
+
+test("an asset that goes to another is told with both ends", () => {
+  expect(parsedScenario({ calls: [coreTransfer] }).transfers).toMatchObject([
+    { mint: addressOf("asset"), from: addressOf("payer"), to: addressOf("friend"), amount: 1n },
+  ]);
 });

@@ -1,9 +1,11 @@
 import { readU64 } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
 import type { Context } from "../actions/context.ts";
+import { nftMovesIn } from "../actions/nft-moves.ts";
 import type { Action } from "../actions/read-actions.ts";
 import { accountOf } from "../classify/plain.ts";
 import { tipAccounts } from "../classify/tip-accounts.ts";
+import { compressedFacts } from "./compressed.ts";
 import type { Leg } from "./legs.ts";
 
 /** One movement of a transfer. Ends are wallets, or token accounts whose owner is not told. */
@@ -55,7 +57,12 @@ export interface LiquidityFacts {
 /** What a transfer moved, in the order of execution. */
 export function transferFacts(context: Context, actions: readonly Action[]): TransferFacts[] {
   const transfers: TransferFacts[] = [];
-  for (const { start, end } of actions) {
+  for (const action of actions) {
+    const { start, end } = action;
+    if (action.does === "asset_transfer") {
+      transfers.push(...assetTransfers(context, action));
+      continue;
+    }
     for (const { kind, from, to, lamports } of context.lamportsIn(start, end)) {
       if (kind !== "transfer" && kind !== "withdraw") continue;
       const ends = { from, to, fromTokenAccount: null, toTokenAccount: null };
@@ -76,6 +83,18 @@ export function transferFacts(context: Context, actions: readonly Action[]): Tra
     }
   }
   return transfers;
+}
+
+/** Of an NFT that is no unit of a token, or is moved by the program of its metadata. */
+function assetTransfers(context: Context, action: Action): TransferFacts[] {
+  const compressed = compressedFacts(context, action);
+  const one = { amount: 1n, decimals: 0, fromTokenAccount: null, toTokenAccount: null, tip: false };
+  if (compressed !== null) {
+    // Without the event of its leaf nothing names it.
+    if (compressed.assetId === null) return [];
+    return [{ ...one, mint: compressed.assetId, from: compressed.oldLeafOwner, to: compressed.newLeafOwner }];
+  }
+  return nftMovesIn(context, action.start, action.end).map(({ mint, from, to }) => ({ ...one, mint, from, to }));
 }
 
 export function createdFacts(context: Context, actions: readonly Action[]): CreatedAccount[] {

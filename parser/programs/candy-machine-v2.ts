@@ -7,7 +7,7 @@ export const candyMachineV2: ProgramParser = parserOf({
   name: "Candy Machine",
   kind: "minter",
   instructions: [
-    { tag: "d33906a70fdb23fb", name: "mintNft", does: "nft_mint", buyer: 3, mint: 5 },
+    { tag: "d33906a70fdb23fb", name: "mintNft", does: "nft_mint", mint: 5 },
     { tag: "afaf6d1f0d989bed", name: "initialize", does: "other" },
     { tag: "4399af27da102620", name: "initializeV2", does: "other" },
     { tag: "8e89a76b2f27f07c", name: "initializeCandyMachine", does: "other" },

@@ -27,6 +27,7 @@ export interface Scenario {
   readonly lamports?: Readonly<Record<string, readonly [bigint, bigint]>>;
   readonly tokens?: Readonly<Record<string, ScenarioTokens>>;
   readonly error?: TransactionMeta["error"];
+  readonly logs?: readonly string[];
 }
 
 const addressLength = 32;
@@ -57,7 +58,7 @@ function keysOf({ calls, tokens = {} }: Scenario): string[] {
 /** A transaction that `payer` signs and that calls programs as stated; inner calls are one below the outer one. */
 export function scenario(told: Scenario): TransactionView {
   const keys = keysOf(told);
-  const { calls, tokens = {}, lamports = {}, error = null } = told;
+  const { calls, tokens = {}, lamports = {}, error = null, logs = [] } = told;
   const compiled = ({ program, accounts, data }: ScenarioCall) => ({
     program: keys.indexOf(program),
     accounts: accounts.map((name) => keys.indexOf(name)),
@@ -77,6 +78,7 @@ export function scenario(told: Scenario): TransactionView {
     preTokenBalances: held("before"),
     postTokenBalances: held("after"),
     error,
+    logs,
     innerInstructions: calls.flatMap(({ inner = [] }, index) =>
       inner.length === 0
         ? []
