@@ -113,6 +113,14 @@ export function parserOf({ decide, ...definition }: Definition): ProgramParser {
 
 const eventTag = Uint8Array.of(0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d);
 
+/** SHA-256 of `event:TradeEvent` of bonding curves, its first four bytes. */
+export const tradeEventTag = 0xbddb7fd3;
+
+/** Whether an event that a program tells by calling itself has a name, by the tag after the marker of all events. */
+export function isEventOf({ data }: Call, tag: number): boolean {
+  return data.length >= 16 && new DataView(data.buffer, data.byteOffset).getUint32(8) === tag;
+}
+
 /** Whether a call is an event that an Anchor program tells by calling itself. */
 export function isAnchorEvent({ data }: Call): boolean {
   if (data.length < 16 || data[0] !== eventTag[0]) return false;

@@ -79,7 +79,7 @@ export function marketDeed(context: Context, start: number, end: number): Deed |
   if (first === undefined || last === undefined) return heldDeed(context, start, end) ?? loggedDeed(context, start);
   const isMine = (address: string | null): boolean =>
     address !== null && (context.signers.has(address) || context.signers.has(ownerOf(context, address)));
-  const paid = [...context.signers].some((signer) => paidBy(context, signer, [start, end]) >= leastPayment);
+  const paid = paysOthers(context, start, end);
   const received = context
     .lamportsIn(start, end)
     .some(
@@ -89,6 +89,22 @@ export function marketDeed(context: Context, start: number, end: number): Deed |
   if (isMine(last.to) && !isMine(first.from)) return paid ? "nft_sale" : "nft_cancel_listing";
   if (isMine(first.from) && !isMine(last.to)) return received ? "nft_sale" : "nft_listing";
   return null;
+}
+
+/** Whether anyone, a buyer or his escrow, pays lamports or tokens to who does not sign. */
+function paysOthers(context: Context, start: number, end: number): boolean {
+  const lamports = context
+    .lamportsIn(start, end)
+    .some(
+      ({ kind, from, to, lamports: amount, call }) =>
+        kind === "transfer" &&
+        to !== null &&
+        to !== from &&
+        !context.signers.has(to) &&
+        amount >= leastPayment &&
+        !(call !== null && fundsAccount(context, call, to)),
+    );
+  return lamports || context.tokensIn(start, end).some((each) => each.kind === "transfer" && !unitMoved(each));
 }
 
 /** Calls of token programs that hold an NFT where it is, for a market, or let it go. */

@@ -1,5 +1,12 @@
 import { tokenCalls } from "../neutral/token-calls.ts";
-import { type Deed, type Instruction, isAnchorEvent, type ProgramParser } from "../program.ts";
+import {
+  type Deed,
+  type Instruction,
+  isAnchorEvent,
+  isEventOf,
+  type ProgramParser,
+  tradeEventTag,
+} from "../program.ts";
 import { associatedToken } from "../programs/associated-token.ts";
 import { parserFor } from "../programs/table.ts";
 import type { Call } from "../transaction-view.ts";
@@ -100,7 +107,7 @@ class ActionReader {
     switch (kind) {
       case "dex":
       case "orders":
-        return exchangeIn(this.#context, start, end) === null ? null : "swap";
+        return exchangeIn(this.#context, start, end) === null && !this.#trades(start, end) ? null : "swap";
       case "aggregator":
         return looseExchangeIn(this.#context, start, end) === null ? null : "swap";
       case "market": {
@@ -112,6 +119,13 @@ class ActionReader {
     }
   }
 
+  /** Whether a bonding curve tells of a trade: lamports that it gives or takes move without a call. */
+  #trades(start: number, end: number): boolean {
+    return this.#context.view.calls
+      .slice(start, end)
+      .some((call) => isAnchorEvent(call) && isEventOf(call, tradeEventTag));
+  }
+
   /** A call of a program that nothing here knows, or that wraps others: what it calls may be known. */
   #takeUnknown(call: Call, parser: ProgramParser | null, [start, end]: readonly [number, number]): number {
     if (call.inner !== null) return start + 1;
@@ -121,7 +135,9 @@ class ActionReader {
       position = inner === undefined ? position + 1 : this.#take(inner, position);
     }
     if (this.#list.length > before) return end;
-    if (exchangeIn(this.#context, start, end) !== null) {
+    const own = parser?.instructionOf(call, this.#context.view) ?? null;
+    if (own?.does === "swap") this.#add({ does: "swap", parser, instruction: own }, call, [start, end]);
+    else if (exchangeIn(this.#context, start, end) !== null) {
       this.#add({ does: "swap", parser, instruction: { ...looked, does: "swap" } }, call, [start, end]);
     } else if (this.#changes(call, end - start > 1)) this.#unknown = true;
     return end;

@@ -5,7 +5,7 @@ import { endOfCall } from "../actions/call-tree.ts";
 import type { Context } from "../actions/context.ts";
 import type { Action } from "../actions/read-actions.ts";
 import type { TokenMovement } from "../neutral/movements.ts";
-import { type Instruction, isAnchorEvent } from "../program.ts";
+import { type Instruction, isAnchorEvent, isEventOf, tradeEventTag } from "../program.ts";
 import { parserFor } from "../programs/table.ts";
 import type { Leg } from "./legs.ts";
 
@@ -22,15 +22,8 @@ export interface Hop {
 const { wrappedNativeMint } = wellKnownAddresses;
 const eventHeader = 16;
 
-/** Whether an event that a program tells by calling itself has a name, by the tag after the marker of all events. */
-function isEvent(data: Uint8Array, tag: number): boolean {
-  return data.length >= eventHeader && new DataView(data.buffer, data.byteOffset).getUint32(8) === tag;
-}
-
 /** SHA-256 of `event:SwapEvent`, its first four bytes: pool program, mint and amount in, mint and amount out. */
 const routeEvent = 0x40c6cde8;
-/** SHA-256 of `event:TradeEvent`: mint, lamports, tokens, whether tokens were bought. */
-const tradeEvent = 0xbddb7fd3;
 
 /** The exchanges of a swap, in the order of execution. */
 export function hopsOf(context: Context, swap: Action): readonly Hop[] {
@@ -60,7 +53,7 @@ function eventHops(context: Context, { start, end }: Action): Hop[] {
   const hops: Hop[] = [];
   for (let position = start; position < end; position += 1) {
     const call = context.view.calls[position];
-    if (call === undefined || !isAnchorEvent(call) || !isEvent(call.data, routeEvent)) continue;
+    if (call === undefined || !isAnchorEvent(call) || !isEventOf(call, routeEvent)) continue;
     const { data } = call;
     if (data.length < eventHeader + 112) continue;
     const programId = addressOfBytes(data.subarray(16, 48));
@@ -74,11 +67,11 @@ function eventHops(context: Context, { start, end }: Action): Hop[] {
   return hops;
 }
 
-/** Lamports of a bonding curve move without a call, so that only its event states them. */
+/** Lamports of a bonding curve move without a call: its event states mint, lamports, tokens, and which was bought. */
 function tradeLegs(context: Context, start: number, end: number): { input: Leg; output: Leg } | null {
   for (let position = start; position < end; position += 1) {
     const call = context.view.calls[position];
-    if (call === undefined || !isAnchorEvent(call) || !isEvent(call.data, tradeEvent) || call.data.length < 65)
+    if (call === undefined || !isAnchorEvent(call) || !isEventOf(call, tradeEventTag) || call.data.length < 65)
       continue;
     const { data } = call;
     const mint = addressOfBytes(data.subarray(16, 48));

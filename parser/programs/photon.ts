@@ -6,5 +6,8 @@ export const photon: ProgramParser = parserOf({
   source: "photon",
   name: "Photon",
   kind: "bot",
-  instructions: [],
+  instructions: [
+    { tag: "52e177e74e1d2d46", name: "pumpBuy", does: "swap" },
+    { tag: "5d583c225b1256c5", name: "pumpSell", does: "swap" },
+  ],
 });
