@@ -4,6 +4,7 @@ import { createHmac } from "node:crypto";
 import * as schemas from "@sluice/contract/schemas";
 import { eventually } from "@sluice/lib/testing";
 import { createWebhooks, verifyWebhook, type Webhooks } from "@sluice/sdk";
+import { Webhook } from "standardwebhooks";
 import { type Network, post, startNetwork } from "./testing/network.ts";
 
 setDefaultTimeout(240_000);
@@ -30,6 +31,10 @@ interface Got {
   readonly text: string;
   readonly body: { readonly event_id: string; readonly event: string; readonly data: Record<string, unknown> };
 }
+
+/** What the reference library of Standard Webhooks reads of a delivery. @throws {WebhookVerificationError} */
+const judged = (secret: string, headers: Headers, text: string): unknown =>
+  new Webhook(secret).verify(text, Object.fromEntries(headers));
 
 /** A receiver that keeps what it is sent, and answers as it is told. */
 class Receiver implements Disposable {
@@ -103,6 +108,8 @@ test("events of every kind arrive, each verified by both schemes, in the documen
   for (const { headers, text, body } of got) {
     const event = await verifyWebhook({ secret, headers, body: text, toleranceSeconds: 3_600 });
     expect(event.event_id).toBe(body.event_id);
+    expect(judged(secret, headers, text)).toEqual(body);
+    expect(() => judged(secret, headers, `${text} `)).toThrow("No matching signature found");
     const hmac = createHmac("sha256", secret).update(text).digest("hex");
     expect(headers.get("x-service-signature")).toBe(`sha256=${hmac}`);
     expect(headers.get("content-type")).toBe("application/json");
@@ -225,7 +232,10 @@ test("a test is delivered, retried with the same event, and told with its attemp
   await eventually("a test by both secrets", () => receiver.got.length === 4, slowMs);
   const third = receiver.got.at(-1);
   if (third === undefined) throw new Error("it came");
-  for (const held of [secret, next]) await verifyWebhook({ secret: held, headers: third.headers, body: third.text });
+  for (const held of [secret, next]) {
+    await verifyWebhook({ secret: held, headers: third.headers, body: third.text });
+    expect(judged(held, third.headers, third.text)).toEqual(third.body);
+  }
   await webhooks.delete(id);
 });
 
