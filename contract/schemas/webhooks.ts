@@ -83,7 +83,7 @@ const amount = (description: string) =>
 
 const flag = (description: string) => z.boolean().meta({ description });
 
-/** The `source` of the enhanced API: the program family that a transaction used, as `magic_eden_v2`; any letter case. */
+/** The `source` of the enhanced API: the program family that a transaction used, as `magic_eden_v2`, in any case. */
 const sources = (description: string) =>
   textList(
     {
