@@ -53,9 +53,13 @@ export class PoolStand {
   ledgerError: Error | null = null;
   readonly #http;
 
-  constructor(pool: Address | null = null, more: Partial<PoolServiceDependencies> = {}) {
+  constructor(
+    pool: Address | null = null,
+    more: Partial<PoolServiceDependencies> = {},
+    programs: readonly Address[] = [],
+  ) {
     const service = new PoolService(
-      { network: "devnet", identity: pool === null ? null : { address: pool, programs: [] } },
+      { network: "devnet", identity: pool === null ? null : { address: pool, programs } },
       {
         chain: { read: (method, params) => this.chain(method, params), genesis: () => "genesis" },
         samples: {
@@ -97,12 +101,17 @@ export class PoolStand {
   }
 
   async ask(path: string, { key = "good", method = "GET" }: { key?: string; method?: string } = {}): Promise<Answer> {
+    const response = await this.fetch(path, key, method);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: JSON.parse(text || "null") };
+  }
+
+  /** The answer, unread. */
+  async fetch(path: string, key = "good", method = "GET"): Promise<Response> {
     const headers = { host: "engine", ...(key === "" ? {} : { "x-api-key": key }) };
     const request = new Request(`http://engine/api/v1${path}`, { method, headers });
     if (!this.#http.serves(request)) throw new Error(`${path} is not served here`);
-    const response = await this.#http.fetch(request, { socketAddress: "10.0.0.1" });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: JSON.parse(text || "null") };
+    return await this.#http.fetch(request, { socketAddress: "10.0.0.1" });
   }
 
   serves(path: string): boolean {
