@@ -33,6 +33,7 @@ export const webhookEventTable = {
 
 /** Events of the chain. */
 export type ChainEventName = keyof typeof webhookEventTable;
+/** Their names, in the order of the specification. */
 export const chainEventNames = Object.keys(webhookEventTable) as readonly ChainEventName[];
 
 /**
@@ -45,10 +46,12 @@ export const operationalEventTable = {
 } as const satisfies Record<string, WebhookEventSpec>;
 
 export type OperationalEventName = keyof typeof operationalEventTable;
+/** Their names. */
 export const operationalEventNames = Object.keys(operationalEventTable) as readonly OperationalEventName[];
 
 /** What a webhook can subscribe to. */
 export type WebhookEventName = ChainEventName | OperationalEventName;
+/** All names: those of the chain, then those of webhooks. */
 export const webhookEventNames: readonly WebhookEventName[] = [...chainEventNames, ...operationalEventNames];
 
 /** What the table says of an event that can be subscribed to. */
@@ -110,6 +113,7 @@ export const retryPolicyDefault = { max_attempts: 18, backoff_multiplier: 2 } as
 
 /** The signing secret: this and the base64 of 32 bytes. */
 export const webhookSecretPrefix = "whsec_";
+/** Bytes of the secret, before base64. */
 export const webhookSecretBytes = 32;
 
 const transactionEvents = ["transaction.confirmed", "transaction.finalized"] as const;

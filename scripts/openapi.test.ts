@@ -8,6 +8,7 @@ import { administrationMethods } from "../server/src/admin/index.ts";
 import { analyticsRoutes } from "../server/src/analytics/index.ts";
 import { enhancedRoutes } from "../server/src/enhanced/index.ts";
 import { historyMethods } from "../server/src/history/index.ts";
+import { webhookRoutes } from "../server/src/webhooks/index.ts";
 
 interface Parameter {
   readonly name: string;
@@ -130,10 +131,12 @@ test("every route of administration, history, SQL, the oracle and the console is
   const ofGateway = routesOf("gateway").filter((route) => !/ \/(rpc|health|ready)/.test(route));
   const administration = ofGateway.filter((route) => !route.includes("/console/"));
   const analytics = analyticsRoutes.filter((route) => !route.includes("/console/"));
-  const rest = [...administrationMethods, ...historyMethods, ...enhancedRoutes, ...analytics];
+  const rest = [...administrationMethods, ...historyMethods, ...enhancedRoutes, ...analytics, ...webhookRoutes];
   expect(administration.toSorted()).toEqual(rest.map(braced).toSorted());
   expect(routesOf("oracle").toSorted()).toEqual(oraclePaths.map((path) => `GET ${braced(path)}`).toSorted());
-  const ofConsole = ofGateway.filter((route) => route.includes("/console/") && !route.includes("/console/sql"));
+  const webhooks = webhookRoutes.map((route) => braced(route).replace("/api/v1/", "/api/v1/console/"));
+  expect(ofGateway.filter((route) => route.includes("/console/webhooks")).toSorted()).toEqual(webhooks.toSorted());
+  const ofConsole = ofGateway.filter((route) => /\/console\/(?!sql|webhooks)/.test(route));
   expect(ofConsole.toSorted()).toEqual([
     "DELETE /api/v1/console/session",
     "GET /api/v1/console/bundles",

@@ -83,7 +83,7 @@ const amount = (description: string) =>
 
 const flag = (description: string) => z.boolean().meta({ description });
 
-/** The `source` of the enhanced API: the program family that a transaction used, as `magic_eden_v2`, in any case. */
+/** The `source` of the enhanced API: the program that a transaction used, as `magic_eden_v2`; any letter case. */
 const sources = (description: string) =>
   textList(
     {
@@ -324,6 +324,7 @@ export const webhookDelivery = z
   })
   .meta({ id: "WebhookDelivery", description: "One event for one webhook" });
 
+/** The query of a list of deliveries. */
 export const webhookDeliveryQuery = z.object({
   limit: z.coerce.number().int().min(1).max(limits.pageMax).default(limits.pageDefault),
   cursor: z.string().min(1).max(512).optional().meta({ description: "`next_cursor` of the page before" }),
@@ -379,6 +380,7 @@ export type WebhookTest = z.infer<typeof webhookTest>;
 export type WebhookAccepted = z.infer<typeof webhookAccepted>;
 export type WebhookRecovered = z.infer<typeof webhookRecovered>;
 export type WebhookDelivery = z.infer<typeof webhookDelivery>;
+/** The query of a list of deliveries, with what it is by default. */
 export type WebhookDeliveryQuery = z.infer<typeof webhookDeliveryQuery>;
 export type WebhookDeliveries = z.infer<typeof webhookDeliveries>;
 export type WebhookDeliveryDetail = z.infer<typeof webhookDeliveryDetail>;

@@ -42,6 +42,7 @@ export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** A delivery as it came, and what it is verified with. */
 export interface VerifyWebhookOptions {
   /** The secret of the webhook; several while one is being replaced. */
   readonly secret: string | readonly string[];

@@ -27,6 +27,7 @@ export type WebhookChanges = Omit<WebhookUpdate, "retry_policy"> & {
   readonly retry_policy?: Partial<WebhookCreate["retry_policy"]>;
 };
 
+/** Which deliveries of a webhook are listed. */
 export interface DeliveriesQuery {
   /** 1 to 1,000. */
   readonly limit?: number;

@@ -31,18 +31,18 @@ type WebhookContext = Context<RestEnvironment>;
 export const webhookRouteNames = [
   "POST ",
   "GET ",
-  "GET /:id",
-  "PATCH /:id",
-  "DELETE /:id",
-  "POST /:id/pause",
-  "POST /:id/resume",
-  "POST /:id/rotate-secret",
-  "POST /:id/end-overlap",
-  "POST /:id/test",
-  "POST /:id/recover",
-  "GET /:id/deliveries",
-  "GET /deliveries/:id",
-  "POST /deliveries/:id/retry",
+  "GET /:webhook_id",
+  "PATCH /:webhook_id",
+  "DELETE /:webhook_id",
+  "POST /:webhook_id/pause",
+  "POST /:webhook_id/resume",
+  "POST /:webhook_id/rotate-secret",
+  "POST /:webhook_id/end-overlap",
+  "POST /:webhook_id/test",
+  "POST /:webhook_id/recover",
+  "GET /:webhook_id/deliveries",
+  "GET /deliveries/:delivery_id",
+  "POST /deliveries/:delivery_id/retry",
 ] as const;
 
 /** Adds the routes of webhooks. Those of deliveries come first, as `deliveries` is no id of a webhook. */
@@ -67,24 +67,24 @@ export function addWebhookRoutes(app: Hono<RestEnvironment>, routes: WebhookRout
       unstored,
     );
   });
-  app.get(`${root}/:id`, async (context) => {
+  app.get(`${root}/:webhook_id`, async (context) => {
     const owner = await admit(context, readers);
-    return context.json(await webhooks.get(owner, context.req.param("id")), 200, unstored);
+    return context.json(await webhooks.get(owner, context.req.param("webhook_id")), 200, unstored);
   });
-  app.patch(`${root}/:id`, async (context) => {
+  app.patch(`${root}/:webhook_id`, async (context) => {
     const owner = await admit(context, writers);
     const changes = await readInput(context.req.raw, schemas.webhookUpdate, contentBounds);
-    return context.json(await webhooks.update(owner, context.req.param("id"), changes), 200, unstored);
+    return context.json(await webhooks.update(owner, context.req.param("webhook_id"), changes), 200, unstored);
   });
-  app.delete(`${root}/:id`, async (context) => {
+  app.delete(`${root}/:webhook_id`, async (context) => {
     const owner = await admit(context, writers);
-    await webhooks.delete(owner, context.req.param("id"));
+    await webhooks.delete(owner, context.req.param("webhook_id"));
     return context.body(null, 204);
   });
   const change = (name: string, run: (owner: WebhookOwner, id: string) => Promise<object>): void => {
-    app.post(`${root}/:id/${name}`, async (context) => {
+    app.post(`${root}/:webhook_id/${name}`, async (context) => {
       const owner = await admit(context, writers);
-      return context.json(await run(owner, context.req.param("id")), 200, unstored);
+      return context.json(await run(owner, context.req.param("webhook_id")), 200, unstored);
     });
   };
   change("pause", (owner, id) => webhooks.pause(owner, id));
@@ -98,28 +98,28 @@ function addDeliveryRoutes(
   { root, admit }: WebhookRoutes,
   deliveries: DeliveryManagement,
 ): void {
-  app.get(`${root}/deliveries/:id`, async (context) => {
+  app.get(`${root}/deliveries/:delivery_id`, async (context) => {
     const owner = await admit(context, readers);
-    return context.json(await deliveries.get(owner, context.req.param("id")), 200, unstored);
+    return context.json(await deliveries.get(owner, context.req.param("delivery_id")), 200, unstored);
   });
-  app.post(`${root}/deliveries/:id/retry`, async (context) => {
+  app.post(`${root}/deliveries/:delivery_id/retry`, async (context) => {
     const owner = await admit(context, writers);
-    return context.json(await deliveries.retry(owner, context.req.param("id")), 202, unstored);
+    return context.json(await deliveries.retry(owner, context.req.param("delivery_id")), 202, unstored);
   });
-  app.get(`${root}/:id/deliveries`, async (context) => {
+  app.get(`${root}/:webhook_id/deliveries`, async (context) => {
     const owner = await admit(context, readers);
     const query = parseInput(schemas.webhookDeliveryQuery, context.req.query());
-    return context.json(await deliveries.list(owner, context.req.param("id"), query), 200, unstored);
+    return context.json(await deliveries.list(owner, context.req.param("webhook_id"), query), 200, unstored);
   });
-  app.post(`${root}/:id/test`, async (context) => {
+  app.post(`${root}/:webhook_id/test`, async (context) => {
     const owner = await admit(context, writers);
     const test = await readTest(context);
-    return context.json(await deliveries.test(owner, context.req.param("id"), test), 202, unstored);
+    return context.json(await deliveries.test(owner, context.req.param("webhook_id"), test), 202, unstored);
   });
-  app.post(`${root}/:id/recover`, async (context) => {
+  app.post(`${root}/:webhook_id/recover`, async (context) => {
     const owner = await admit(context, writers);
     const { since } = await readInput(context.req.raw, schemas.webhookRecover, smallBounds);
-    return context.json(await deliveries.recover(owner, context.req.param("id"), since), 202, unstored);
+    return context.json(await deliveries.recover(owner, context.req.param("webhook_id"), since), 202, unstored);
   });
 }
 

@@ -159,7 +159,7 @@ describe("a webhook", () => {
     expect(stored === null ? null : secrets.signing(stored, clock.now()).present).toBe(secret);
     expect(facts.map(({ method, status: of }) => [method, of])).toEqual([
       ["POST /api/v1/webhooks", 201],
-      ["GET /api/v1/webhooks/:id", 200],
+      ["GET /api/v1/webhooks/:webhook_id", 200],
       ["GET /api/v1/webhooks", 200],
     ]);
   });
