@@ -167,3 +167,36 @@ test("a validator's stake has another address for each pool, vote account and su
   ];
   expect(new Set(addresses).size).toBe(4);
 });
+
+test("each option may be there or not beside every other one, and what follows is read from where it then lies", () => {
+  const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
+  const fee = fc.record({ denominator: u64, numerator: u64 });
+  const future = fc.option(fc.record({ epochs: fc.constantFrom(1 as const, 2 as const), fee }), { nil: null });
+  const key = fc.option(fc.uint8Array({ minLength: 32, maxLength: 32 }).map(addressOfBytes), { nil: null });
+  const options = fc.record({
+    nextEpochFee: future,
+    preferredDepositVote: key,
+    preferredWithdrawVote: key,
+    nextStakeWithdrawalFee: future,
+    solDepositAuthority: key,
+    solWithdrawAuthority: key,
+    nextSolWithdrawalFee: future,
+    lastEpochPoolTokenSupply: u64,
+    lastEpochTotalLamports: u64,
+  });
+  fc.assert(
+    fc.property(options, (drawn) => {
+      const data = encodeStakePool({ ...pool, ...drawn });
+      expect(decodeStakePool(data)).toEqual({ ...pool, ...drawn });
+      // An address takes 32 bytes and a fee 16; the last two fields stand behind all that are there.
+      const addresses = [drawn.preferredDepositVote, drawn.preferredWithdrawVote, drawn.solDepositAuthority];
+      const held = [...addresses, drawn.solWithdrawAuthority].filter((each) => each !== null).length;
+      const fees = [drawn.nextEpochFee, drawn.nextStakeWithdrawalFee, drawn.nextSolWithdrawalFee];
+      const end = 435 + 32 * held + 16 * fees.filter((each) => each !== null).length;
+      const view = new DataView(data.buffer, data.byteOffset);
+      expect(view.getBigUint64(end - 16, true)).toBe(drawn.lastEpochPoolTokenSupply);
+      expect(view.getBigUint64(end - 8, true)).toBe(drawn.lastEpochTotalLamports);
+      expect(data.subarray(end).every((byte) => byte === 0)).toBe(true);
+    }),
+  );
+});
