@@ -51,6 +51,10 @@ export const rooms: readonly Room[] = [
   server("ingest", usual, "log"),
   server("events", usual, "streams"),
   server("streams", usual, "compose"),
+  server("webhooks", usual, "state"),
+  server("enhanced", usual),
+  // The engine's own is named so already.
+  { ...server("pool", usual), name: "stake-pool" },
   server("history", usual, "ledger"),
   server("analytics", usual, "ledger"),
   server("compose", usual),
