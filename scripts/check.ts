@@ -29,6 +29,6 @@ async function runStep(step: Step): Promise<boolean> {
 
 const started = performance.now();
 const outcomes = await Promise.all(steps.map(runStep));
-const { failed } = await runGroups(unitGroups, { quiet: true, sideBySide: true });
+const { failed } = await runGroups(unitGroups, { quiet: true });
 console.log(`${((performance.now() - started) / 1000).toFixed(1)} s`);
 process.exitCode = failed === 0 && outcomes.every(Boolean) ? 0 : 1;

@@ -2,7 +2,7 @@ import { expect, spyOn, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { root, runGroup, systemGroups, testFiles, unitGroups } from "./run-tests.ts";
+import { root, runGroup, runInLanes, systemGroups, testFiles, unitGroups } from "./run-tests.ts";
 
 /** A group of one file that passes and one whose second test runs `body`. */
 async function run(body: string): Promise<{ passed: number; failed: number; printed: string }> {
@@ -79,6 +79,32 @@ test("a test whose own code or testing folder starts a process is not in a group
     expect(await names(true)).toEqual(["own.test.ts", "through.test.ts"]);
     expect(await names(false)).toEqual(["none.test.ts"]);
   } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("files that stand apart run in both lanes, each on ports of its own, and are counted as one group", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "lanes-"));
+  const print = spyOn(console, "log").mockImplementation(() => undefined);
+  try {
+    // Each waits for the other: one lane alone would not end.
+    const text = (own: string, other: string): string => `import { expect, test } from "bun:test";
+import { existsSync, writeFileSync } from "node:fs";
+const path = (name) => ${JSON.stringify(folder)} + "/" + name;
+test("meets the other", async () => {
+  writeFileSync(path("${own}"), process.env.TEST_PORTS ?? "");
+  while (!existsSync(path("${other}"))) await Bun.sleep(5);
+  expect(await Bun.file(path("${other}")).text()).not.toBe(process.env.TEST_PORTS);
+});
+`;
+    writeFileSync(join(folder, "one.test.ts"), text("one", "other"));
+    writeFileSync(join(folder, "other.test.ts"), text("other", "one"));
+    const group = { name: "some", paths: [relative(root, folder)], apart: true } as const;
+    const none = { name: "none", paths: [relative(root, folder)], except: [relative(root, folder)] };
+    expect(await runInLanes([none, group], { quiet: true })).toEqual({ passed: 2, failed: 0 });
+    expect(print.mock.calls.flat().join("\n")).toContain("ok   some: 2 passed, 0 failed");
+  } finally {
+    print.mockRestore();
     rmSync(folder, { recursive: true });
   }
 });

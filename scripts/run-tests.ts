@@ -11,9 +11,13 @@ export interface TestGroup {
   /** Whether its files start processes (`startsProcesses`): all of them do, or none; absent is either. */
   readonly processes?: boolean;
   readonly timeoutMs?: number;
-  /** The ports of its servers, where another group with servers runs beside it. */
-  readonly ports?: "low" | "high";
+  /** Each of its files has a runner of its own, so that they fill both lanes to the end. */
+  readonly apart?: true;
 }
+
+/** Two groups of ports, for servers of tests that run side by side. */
+const lanes = ["low", "high"] as const;
+type Lane = (typeof lanes)[number];
 
 export interface TestCount {
   readonly passed: number;
@@ -66,16 +70,8 @@ const long = [
   "server/src/upstreams/refusals.test.ts",
 ];
 
-/** About half of the time of the tests of the whole system. */
-const engineAndClients = [
-  "clients",
-  ...["clients-kit", "clients-web3", "replicas", "replica-faults", "gateways"].map(
-    (name) => `server/test/${name}.test.ts`,
-  ),
-  ...["", "-chaos", "-clients", "-endpoints", "-faults", "-flow", "-forks", "-succession"].map(
-    (part) => `server/test/engine${part}.test.ts`,
-  ),
-];
+/** Takes longer than any other file. */
+const guides = "server/test/guides.test.ts";
 
 const libraries = ["contract", "wire", "lib", "svm", "encode", "parser", "geyser", "sdk"];
 const otherThanRooms = [...stores, ...longStores, ...long];
@@ -97,18 +93,18 @@ export const systemGroups: readonly TestGroup[] = [
     processes: true,
     timeoutMs: 60_000,
   },
-  { name: "stores, at length", paths: longStores, timeoutMs: 60_000 },
+  { name: "stores, at length", paths: longStores, timeoutMs: 60_000, apart: true },
   { name: "rooms, at length", paths: long, timeoutMs: 60_000 },
   { name: "devnet", paths: ["devnet"], timeoutMs: 60_000 },
-  { name: "whole system, engine and clients", paths: engineAndClients, timeoutMs: 120_000, ports: "low" },
-  {
-    name: "whole system, the rest",
-    paths: ["server/test"],
-    except: [architecture, ...engineAndClients],
-    timeoutMs: 120_000,
-    ports: "high",
-  },
   { name: "console", paths: ["console"], timeoutMs: 120_000 },
+  { name: "guides", paths: [guides], timeoutMs: 120_000 },
+  {
+    name: "whole system",
+    paths: ["clients", "server/test"],
+    except: [architecture, guides],
+    timeoutMs: 120_000,
+    apart: true,
+  },
 ];
 
 export async function testFiles(group: TestGroup): Promise<string[]> {
@@ -156,14 +152,19 @@ interface GroupRun {
   readonly said: string;
 }
 
-async function runFiles(files: readonly string[], { timeoutMs = 30_000, ports }: TestGroup): Promise<GroupRun> {
+interface RunPlace {
+  readonly timeoutMs: number;
+  readonly lane?: Lane | undefined;
+}
+
+async function runFiles(files: readonly string[], { timeoutMs, lane }: RunPlace): Promise<GroupRun> {
   const child = Bun.spawn(
     [process.execPath, "test", "--timeout", String(timeoutMs), ...files.map((file) => `./${file}`)],
     {
       cwd: root,
       stdout: "pipe",
       stderr: "pipe",
-      env: { ...process.env, FORCE_COLOR: "0", ...(ports === undefined ? {} : { TEST_PORTS: ports }) },
+      env: { ...process.env, FORCE_COLOR: "0", ...(lane === undefined ? {} : { TEST_PORTS: lane }) },
     },
   );
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
@@ -174,37 +175,74 @@ async function runFiles(files: readonly string[], { timeoutMs = 30_000, ports }:
   return { passed, failed: code === 0 ? counted : Math.max(1, counted), said };
 }
 
-/**
- * Runs one group; a runner that ends without a count (it crashed) is a failure. With `again`, the files in which
- * something failed run a second time, alone: what passes then is told as FLAKY, with what it said the first time.
- */
+/** What is known of a group of which some files have been run. */
+class GroupTally {
+  readonly #group: TestGroup;
+  readonly #options: RunOptions;
+  readonly #notRun = new Set<string>();
+  readonly #flaky: string[] = [];
+  readonly #said: string[] = [];
+  #left: number;
+  #passed = 0;
+  #failed = 0;
+  #ms = 0;
+
+  constructor(group: TestGroup, runs: number, options: RunOptions) {
+    this.#group = group;
+    this.#left = runs;
+    this.#options = options;
+  }
+
+  get count(): TestCount {
+    return { passed: this.#passed, failed: this.#failed };
+  }
+
+  /**
+   * Runs files of the group. A runner that ends without a count (it crashed) is a failure. With `again`, the files in
+   * which something failed run a second time, alone: what passes then is told as FLAKY, with what it said the first
+   * time. The group is reported after its last files.
+   */
+  async run(files: readonly string[], lane?: Lane): Promise<void> {
+    const started = performance.now();
+    const place = { timeoutMs: this.#group.timeoutMs ?? 30_000, lane };
+    const first = await runFiles(files, place);
+    const flaky = first.failed > 0 && this.#options.again === true ? await passAgain(files, first, place) : [];
+    this.#flaky.push(...flaky);
+    this.#passed += first.passed + (flaky.length > 0 ? first.failed : 0);
+    this.#failed += flaky.length > 0 ? 0 : first.failed;
+    this.#ms += performance.now() - started;
+    for (const line of first.said.split("\n")) if (line.includes("NOT RUN")) this.#notRun.add(line.trim());
+    if (first.failed > 0) this.#said.push(this.#options.quiet ? onlyFailures(first.said) : first.said);
+    this.#left -= 1;
+    if (this.#left === 0) this.#report();
+  }
+
+  #report(): void {
+    const { passed, failed } = this.count;
+    const verdict = failed === 0 ? "ok  " : "FAIL";
+    const seconds = (this.#ms / 1000).toFixed(1);
+    console.log(`${verdict} ${this.#group.name}: ${passed} passed, ${failed} failed (${seconds} s)`);
+    for (const line of this.#notRun) console.log(`     ${line}`);
+    for (const test of this.#flaky) console.log(`     FLAKY, passed the second time: ${test}`);
+    for (const said of this.#said) console.log(said);
+  }
+}
+
+/** Runs one group by one runner. */
 export async function runGroup(group: TestGroup, options: RunOptions): Promise<TestCount> {
   const files = await testFiles(group);
-  if (files.length === 0) return { passed: 0, failed: 0 };
-  const started = performance.now();
-  const first = await runFiles(files, group);
-  let { passed, failed } = first;
-  const flaky = failed > 0 && options.again === true ? await passAgain(files, first, group) : [];
-  if (flaky.length > 0) {
-    passed += failed;
-    failed = 0;
-  }
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  const notRun = first.said.split("\n").filter((line) => line.includes("NOT RUN"));
-  console.log(`${failed === 0 ? "ok  " : "FAIL"} ${group.name}: ${passed} passed, ${failed} failed (${seconds} s)`);
-  for (const line of new Set(notRun)) console.log(`     ${line.trim()}`);
-  for (const test of flaky) console.log(`     FLAKY, passed the second time: ${test}`);
-  if (first.failed > 0) console.log(options.quiet ? onlyFailures(first.said) : first.said);
-  return { passed, failed };
+  const tally = new GroupTally(group, 1, options);
+  if (files.length > 0) await tally.run(files);
+  return tally.count;
 }
 
 /** The tests that failed, when all of their files pass in a second run; else none. */
-async function passAgain(files: readonly string[], first: GroupRun, group: TestGroup): Promise<string[]> {
+async function passAgain(files: readonly string[], first: GroupRun, place: RunPlace): Promise<string[]> {
   const named = sectionsOf(first.said).filter(hasFailed);
   const failedFiles = files.filter((file) => named.some(([heading]) => heading === `${file}:`));
   const tests = named.flat().filter((line) => line.startsWith("(fail)"));
   if (failedFiles.length === 0 || failedFiles.length > againMax || tests.length < first.failed) return [];
-  const second = await runFiles(failedFiles, group);
+  const second = await runFiles(failedFiles, place);
   return second.failed === 0 ? tests.map((line) => line.slice("(fail) ".length)) : [];
 }
 
@@ -245,14 +283,30 @@ function withoutRepeats(lines: readonly string[]): string[] {
   return lines.filter((line, index) => line !== lines[index - 1]);
 }
 
-/** Runs groups one after the other, or side by side where only the verdict counts. */
-export async function runGroups(
-  groups: readonly TestGroup[],
-  options: RunOptions & { sideBySide?: boolean },
-): Promise<TestCount> {
-  const counts: TestCount[] = [];
-  if (options.sideBySide === true) counts.push(...(await Promise.all(groups.map((group) => runGroup(group, options)))));
-  else for (const group of groups) counts.push(await runGroup(group, options));
-  const sum = (of: (count: TestCount) => number): number => counts.reduce((total, count) => total + of(count), 0);
-  return { passed: sum((count) => count.passed), failed: sum((count) => count.failed) };
+const sumOf = (counts: readonly TestCount[]): TestCount => ({
+  passed: counts.reduce((total, { passed }) => total + passed, 0),
+  failed: counts.reduce((total, { failed }) => total + failed, 0),
+});
+
+/** Runs groups side by side, where only the verdict counts. */
+export async function runGroups(groups: readonly TestGroup[], options: RunOptions): Promise<TestCount> {
+  return sumOf(await Promise.all(groups.map((group) => runGroup(group, options))));
+}
+
+/** Runs groups in their order in two lanes, of which each takes the next group, or file of one, when it is free. */
+export async function runInLanes(groups: readonly TestGroup[], options: RunOptions): Promise<TestCount> {
+  const tallies: GroupTally[] = [];
+  const waiting: (readonly [GroupTally, readonly string[]])[] = [];
+  for (const group of groups) {
+    const files = await testFiles(group);
+    const runs = group.apart === true ? files.map((file) => [file]) : files.length > 0 ? [files] : [];
+    const tally = new GroupTally(group, runs.length, options);
+    tallies.push(tally);
+    for (const run of runs) waiting.push([tally, run]);
+  }
+  const work = async (lane: Lane): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await next[0].run(next[1], lane);
+  };
+  await Promise.all(lanes.map(work));
+  return sumOf(tallies.map(({ count }) => count));
 }

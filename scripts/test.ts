@@ -1,6 +1,6 @@
 /** `npm test`: all tests, and last a line `N passed, N failed`. Words after `--` pick groups by name. */
 import { existsSync } from "node:fs";
-import { runGroups, systemGroups, type TestCount, unitGroups } from "./run-tests.ts";
+import { runInLanes, systemGroups, unitGroups } from "./run-tests.ts";
 
 const browsers = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
@@ -23,28 +23,11 @@ function ensureBrowser(): void {
   );
 }
 
-/** Groups that leave half of two cores to each other run side by side; the others have the machine to themselves. */
-const pairs = [
-  ["architecture", "contract and wire"],
-  ["stores, at length", "rooms, at length"],
-  ["stores with processes", "rooms with processes"],
-  ["devnet", "console"],
-  ["whole system, engine and clients", "whole system, the rest"],
-];
-
 const wanted = process.argv.slice(2);
 const groups = [...unitGroups, ...systemGroups].filter(
   (group) => wanted.length === 0 || wanted.some((word) => group.name.includes(word)),
 );
-const alone = groups.filter(({ name }) => !pairs.flat().includes(name));
-const steps = [
-  ...pairs.map((pair) => groups.filter(({ name }) => pair.includes(name))),
-  ...alone.map((group) => [group]),
-];
 ensureBrowser();
-const counts: TestCount[] = [];
-for (const step of steps) counts.push(await runGroups(step, { quiet: true, again: true, sideBySide: true }));
-const passed = counts.reduce((sum, count) => sum + count.passed, 0);
-const failed = counts.reduce((sum, count) => sum + count.failed, 0);
+const { passed, failed } = await runInLanes(groups, { quiet: true, again: true });
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;

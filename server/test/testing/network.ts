@@ -48,7 +48,7 @@ const offsetMin = Math.max(...endpointPorts) - Math.min(...endpointPorts) + 1;
 const offsetMax = ephemeralFrom - Math.max(...endpointPorts);
 
 /**
- * The offsets of this process: all, or those of one of two groups of tests that run side by side (TEST_PORTS is `low`
+ * The offsets of this process: all, or those of one of two lanes of tests that run side by side (TEST_PORTS is `low`
  * or `high`), between which no port is in both.
  */
 function offsetRange(): readonly [from: number, to: number] {
