@@ -70,8 +70,16 @@ const long = [
   "server/src/upstreams/refusals.test.ts",
 ];
 
-/** Takes longer than any other file. */
-const guides = "server/test/guides.test.ts";
+/** A third of the time of the tests of the whole system. */
+const engineAndClients = [
+  "clients",
+  ...["clients-kit", "clients-web3", "replicas", "replica-faults", "gateways"].map(
+    (name) => `server/test/${name}.test.ts`,
+  ),
+  ...["", "-chaos", "-clients", "-endpoints", "-faults", "-flow", "-forks", "-succession"].map(
+    (part) => `server/test/engine${part}.test.ts`,
+  ),
+];
 
 const libraries = ["contract", "wire", "lib", "svm", "encode", "parser", "geyser", "sdk"];
 const otherThanRooms = [...stores, ...longStores, ...long];
@@ -97,14 +105,13 @@ export const systemGroups: readonly TestGroup[] = [
   { name: "rooms, at length", paths: long, timeoutMs: 60_000 },
   { name: "devnet", paths: ["devnet"], timeoutMs: 60_000 },
   { name: "console", paths: ["console"], timeoutMs: 120_000 },
-  { name: "guides", paths: [guides], timeoutMs: 120_000 },
   {
-    name: "whole system",
-    paths: ["clients", "server/test"],
-    except: [architecture, guides],
+    name: "whole system, the rest",
+    paths: ["server/test"],
+    except: [architecture, ...engineAndClients],
     timeoutMs: 120_000,
-    apart: true,
   },
+  { name: "whole system, engine and clients", paths: engineAndClients, timeoutMs: 120_000 },
 ];
 
 export async function testFiles(group: TestGroup): Promise<string[]> {
