@@ -12,7 +12,7 @@ import { type Network, post, startNetwork } from "./testing/network.ts";
 import { compared, settled, slotsMin, subscriptions } from "./testing/pubsub-differences.ts";
 import { PubSubRecorder } from "./testing/pubsub-recorder.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(400_000);
 
 const systemProgram = "11111111111111111111111111111111";
 const clock = "SysvarC1ock11111111111111111111111111111111";
@@ -197,7 +197,7 @@ test("web3.js and kit receive every kind while each node is lost: no root or blo
   const { connection, ...web3 } = watchWithWeb3(roots, lamports, keypair);
   const watchers = [web3, watchWithKit(blocks)];
   const allGoOn = (): Promise<unknown> =>
-    Promise.all(watchers.map((each) => eventually("every kind goes on", () => each.goesOn(), 60_000)));
+    Promise.all(watchers.map((each) => eventually("every kind goes on", () => each.goesOn(), 150_000)));
   await allGoOn();
   let funded = 0;
   await loseEachNode(async () => {
