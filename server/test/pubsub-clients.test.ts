@@ -12,7 +12,7 @@ import { type Network, post, startNetwork } from "./testing/network.ts";
 import { compared, settled, slotsMin, subscriptions } from "./testing/pubsub-differences.ts";
 import { PubSubRecorder } from "./testing/pubsub-recorder.ts";
 
-setDefaultTimeout(400_000);
+setDefaultTimeout(120_000);
 
 const systemProgram = "11111111111111111111111111111111";
 const clock = "SysvarC1ock11111111111111111111111111111111";
@@ -131,7 +131,8 @@ function watchWithKit(blocks: ToldBlock[]): Watcher {
   const subscriptions = createSolanaRpcSubscriptions_UNSTABLE(network.webSocketUrl);
   const stop = new AbortController();
   const options = { abortSignal: stop.signal };
-  const counts = new Counts(["block", "account", "program", "logs", "slot", "root", "slotsUpdates", "vote"]);
+  // Roots are told from final blocks, which may stand still while one of two nodes is lost; none may be missing after it.
+  const counts = new Counts(["block", "account", "program", "logs", "slot", "slotsUpdates", "vote"]);
   const count = async (kind: string, source: Promise<AsyncIterable<unknown>>): Promise<void> => {
     for await (const _ of await source) counts.add(kind);
   };
@@ -197,7 +198,7 @@ test("web3.js and kit receive every kind while each node is lost: no root or blo
   const { connection, ...web3 } = watchWithWeb3(roots, lamports, keypair);
   const watchers = [web3, watchWithKit(blocks)];
   const allGoOn = (): Promise<unknown> =>
-    Promise.all(watchers.map((each) => eventually("every kind goes on", () => each.goesOn(), 150_000)));
+    Promise.all(watchers.map((each) => eventually("every kind goes on", () => each.goesOn(), 60_000)));
   await allGoOn();
   let funded = 0;
   await loseEachNode(async () => {
