@@ -131,8 +131,7 @@ function watchWithKit(blocks: ToldBlock[]): Watcher {
   const subscriptions = createSolanaRpcSubscriptions_UNSTABLE(network.webSocketUrl);
   const stop = new AbortController();
   const options = { abortSignal: stop.signal };
-  // Roots are told from final blocks, which may stand still while one of two nodes is lost; none may be missing after it.
-  const counts = new Counts(["block", "account", "program", "logs", "slot", "slotsUpdates", "vote"]);
+  const counts = new Counts(["block", "account", "program", "logs", "slot", "root", "slotsUpdates", "vote"]);
   const count = async (kind: string, source: Promise<AsyncIterable<unknown>>): Promise<void> => {
     for await (const _ of await source) counts.add(kind);
   };
