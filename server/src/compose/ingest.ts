@@ -207,7 +207,7 @@ function nodesOf(
   const bodies = new ReadBodies();
   return {
     head: (commitment) => {
-      const slot = commitment === "confirmed" ? pool()?.slotOf("confirmed") : pool()?.confirmedRoot();
+      const slot = commitment === "confirmed" ? pool()?.slotOf("confirmed") : pool()?.finalRoot();
       return (slot ?? null) as Slot | null;
     },
     isWell: (node) => pool()?.mayNotify(node) ?? false,

@@ -77,6 +77,21 @@ describe("who is asked", () => {
     expect(alone.pool.confirmedRoot()).toBe(101n);
   });
 
+  test("while one of two nodes is lost, the other's root is final, and counts as confirmed no further than before", async () => {
+    await using cluster = await bootCluster(2, () => ({}), { silenceMsMax: 300 });
+    nodeAt(cluster, 0).announce(120);
+    await cluster.until(() => cluster.pool.slotOf("finalized") === 120n);
+    expect([cluster.pool.finalRoot(), cluster.pool.confirmedRoot()]).toEqual([101n, 101n]);
+    nodeAt(cluster, 1)[Symbol.dispose]();
+    await cluster.until(() => {
+      nodeAt(cluster, 0).announce(121);
+      return cluster.pool.health()[1]?.out === "silent";
+    });
+    nodeAt(cluster, 0).announce(130);
+    await cluster.until(() => cluster.pool.finalRoot() === 130n);
+    expect(cluster.pool.confirmedRoot()).toBe(101n);
+  });
+
   test("a node that lags is not even sent trials: none could bring it back", async () => {
     await using cluster = await bootCluster(2);
     const late = nodeAt(cluster, 1);

@@ -262,6 +262,15 @@ export class UpstreamPool implements AsyncDisposable {
     return this.#slots.confirmedByTwo("finalized");
   }
 
+  /**
+   * The newest root up to which blocks may be told as final: a confirmed one, and while one reading node alone is heard
+   * its own, so that the loss of the others does not hold up what is told.
+   */
+  finalRoot(): bigint | null {
+    const heard = this.#claims("finalized").filter(({ isHeard }) => isHeard);
+    return heard.length === 1 ? this.slotOf("finalized") : this.confirmedRoot();
+  }
+
   /** Whether an answer may be from this slot, as far as the nodes show. */
   isPlausible(commitment: CommitmentName, slot: bigint): boolean {
     return this.#slots.isPlausible(commitment, slot);
