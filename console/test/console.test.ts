@@ -8,6 +8,8 @@ import { signed, tip } from "../../server/test/testing/bundles.ts";
 import { ChainReader } from "../../server/test/testing/chain-reader.ts";
 import { type Network, post, startNetwork } from "../../server/test/testing/network.ts";
 import { RestSearcher } from "../../server/test/testing/searcher.ts";
+import { walkThroughSql } from "./testing/sql-walk.ts";
+import { walkThroughWebhooks } from "./testing/webhooks-walk.ts";
 
 const executable = [process.env["CHROMIUM_PATH"], "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
   (path) => path !== undefined && existsSync(path),
@@ -189,32 +191,8 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
   }, 60_000);
 
   test("SQL: a view is picked, its query answered with what it read and cost, kept, cancelled, and a refusal told", async () => {
-    await open(
-      { viewport: { width: 1440, height: 900 } },
-      async (page) => {
-        await page.getByRole("heading", { name: "What does the ledger hold?" }).waitFor();
-        const editor = page.getByLabel("Query (Ctrl-Enter runs it)");
-        await editor.fill("SELECT 7 AS seven, '18446744073709551615'::UInt64 AS most");
-        await page.getByRole("button", { name: "Run" }).click();
-        await page.getByRole("heading", { name: /^1 row in/ }).waitFor();
-        await page.getByRole("cell", { name: "18446744073709551615" }).waitFor();
-        await page.getByText(/51 credits/).waitFor();
-        await page.getByLabel("Name of the query").fill("sevens");
-        await page.getByRole("button", { name: "Save", exact: true }).click();
-        await page.getByRole("button", { name: "sevens", exact: true }).waitFor();
-        await picture(page, "sql");
-        await page.getByText("my_requests", { exact: true }).click();
-        await page.getByRole("button", { name: "query my_requests" }).click();
-        expect(await editor.inputValue()).toContain("FROM my_requests");
-        await editor.fill("SELECT file('/etc/passwd')");
-        await editor.press("Control+Enter");
-        await page.getByRole("alert").getByText("The function file is not allowed").waitFor();
-        await page.getByRole("button", { name: "delete sevens" }).click();
-        await page.getByRole("button", { name: "sevens", exact: true }).waitFor({ state: "detached" });
-      },
-      "/sql",
-      ["403"],
-    );
+    const look = (page: Page): Promise<void> => walkThroughSql(page, picture);
+    await open({ viewport: { width: 1440, height: 900 } }, look, "/sql", ["403"]);
   }, 60_000);
 
   /** A tail with one of its events in detail. */
@@ -246,40 +224,8 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
         return new Response("thanks", { status: (await request.text()) === "" ? 400 : 200 });
       },
     });
-    const look = async (page: Page): Promise<void> => {
-      await page.getByRole("button", { name: "create a webhook" }).click();
-      await page.getByLabel("Address of the receiver (https)").fill(`http://127.0.0.1:${receiver.port}/events`);
-      await page.getByLabel("Description").fill("Shop");
-      await page.getByLabel("Filters, as JSON").fill('{ "program_id": "x" }');
-      await page.getByRole("button", { name: "Create", exact: true }).click();
-      await page.getByText("filters.program_id", { exact: true }).waitFor();
-      await page.getByLabel("Filters, as JSON").fill('{ "success": true }');
-      await page.getByRole("button", { name: "Create", exact: true }).click();
-      await page
-        .getByRole("status")
-        .getByText(/^whsec_/)
-        .waitFor();
-      await picture(page, "webhooks");
-      await page.getByRole("button", { name: "send it a test" }).click();
-      await page.getByRole("button", { name: "send a test" }).click();
-      await eventually("the test", () => got.includes("test.webhook"));
-      const delivery = page.getByRole("button", { name: /test\.webhook/ });
-      await delivery.click();
-      await page.getByText(/answered 200 in/).waitFor();
-      await picture(page, "webhook");
-      await page.getByRole("button", { name: "pause", exact: true }).click();
-      await page.getByRole("heading", { name: /^Paused/ }).waitFor();
-      await page.getByRole("button", { name: "resume", exact: true }).click();
-      await page.getByRole("heading", { name: /^Active/ }).waitFor();
-      await page.getByRole("button", { name: "rotate the secret" }).click();
-      await page
-        .getByRole("status")
-        .getByText(/^whsec_/)
-        .waitFor();
-      await page.getByRole("button", { name: "delete", exact: true }).click();
-      await page.getByRole("button", { name: "delete it and its deliveries now" }).click();
-      await page.getByRole("heading", { name: "There are no webhooks yet" }).waitFor();
-    };
+    const to = `http://127.0.0.1:${receiver.port}/events`;
+    const look = (page: Page): Promise<void> => walkThroughWebhooks(page, { to, got, picture });
     try {
       await open({ viewport: { width: 1440, height: 900 } }, look, "/webhooks", ["400"]);
     } finally {

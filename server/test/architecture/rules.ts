@@ -1,5 +1,6 @@
 import { posix } from "node:path";
-import { capabilities, drivers, fetchOwners, type Layered, layered, limits, workspaceImports } from "./plan.ts";
+import { type Layered, layered } from "./layers.ts";
+import { capabilities, drivers, fetchOwners, limits, workspaceImports } from "./plan.ts";
 import { factsOf, type SourceFacts, type SourceFile } from "./source.ts";
 
 /** A breach of a rule: which one, where, and what was found. */
