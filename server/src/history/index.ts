@@ -9,7 +9,15 @@ export { Backfills } from "./backfill/backfills.ts";
 export type { BackfillSource } from "./backfill/block-fetcher.ts";
 export { ChainBackfill } from "./backfill/chain-backfill.ts";
 export { createHistoryEvents, type HistoryEvents, historyMetrics } from "./events.ts";
-export type { ExchangeDependencies, HistoryReader, ReadExchange } from "./http/exchange.ts";
+export {
+  admitReader,
+  chargedRead,
+  type ExchangeDependencies,
+  type HistoryReader,
+  type ReadExchange,
+  type ReadGate,
+  recordRead,
+} from "./http/exchange.ts";
 export { HistoryApp, historyMethods, historyPath } from "./http/history-app.ts";
 export { Lookups } from "./lookups/lookups.ts";
 export { LedgerBlocks } from "./lookups/past-blocks.ts";

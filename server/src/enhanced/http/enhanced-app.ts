@@ -5,15 +5,20 @@ import * as schemas from "@sluice/contract/schemas";
 import type { Log } from "@sluice/lib";
 import { isAddress, isSignature } from "@sluice/wire/identifiers";
 import type { Context, Hono } from "hono";
-import { routePath } from "hono/route";
-import type { ExchangeDependencies } from "../../history/index.ts";
+import {
+  admitReader,
+  chargedRead,
+  type ExchangeDependencies,
+  type ReadExchange,
+  type ReadGate,
+  recordRead,
+} from "../../history/index.ts";
 import { createRestApp, parseInput, type RestEnvironment, readInput } from "../../http/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
 import type { AddressTransactions } from "../addresses/address-transactions.ts";
 import type { Asking } from "../node-calls.ts";
 import type { Tokens } from "../tokens/tokens.ts";
 import type { ParsedItem, ParsedTransactions } from "../transactions/parsed-transactions.ts";
-import { admit, charged, type EnhancedExchange } from "./admit.ts";
 import { envelopeText, failureResponse } from "./envelope.ts";
 
 export interface EnhancedAppDependencies extends ExchangeDependencies {
@@ -31,6 +36,18 @@ export interface EnhancedAppDependencies extends ExchangeDependencies {
 /** Where the enhanced API is mounted: in its envelope, and bare, where helius-sdk calls it. */
 export const enhancedPath = "/api/v1/v0";
 export const barePath = "/v0";
+
+/** What is known of a request while it is served. */
+interface EnhancedExchange extends ReadExchange {
+  /** Whether all of the answer was kept. */
+  kept: boolean;
+}
+
+/** Access to this API is a key's own, and so is its rate. */
+const gate: ReadGate = {
+  buckets: ({ enhanced }) => enhanced.buckets,
+  refusal: ({ enhanced }) => (enhanced.isAllowed ? null : "ENHANCED_API_DISABLED"),
+};
 
 /** Every route, as metrics name it. */
 export const enhancedRoutes = [
@@ -69,7 +86,8 @@ export class EnhancedApp {
       await next();
       // Whose answer it is stands in a header that caches do not look at.
       context.res.headers.set("Cache-Control", "no-store");
-      await this.#record(context, exchange);
+      const cache = context.res.ok ? (exchange.kept ? "HIT" : "MISS") : "";
+      await recordRead(context, exchange, { ...this.#dependencies, cache });
     });
     this.#addRoutes();
   }
@@ -135,43 +153,14 @@ export class EnhancedApp {
     const { access, clock } = this.#dependencies;
     const exchange = this.#exchanges.get(context.req.raw);
     if (exchange === undefined) throw new TypeError("a route is reached through the application alone");
-    const { grant, network } = await admit(context, exchange, this.#dependencies);
+    const { grant, network } = await admitReader(context, exchange, { ...this.#dependencies, gate });
     const { price, work } = await read({ network, keyId: grant.keyId, nowMs: clock.monotonic() });
-    const { text, kept } = await charged(exchange, { access, grant, price }, work);
+    const { text, kept } = await chargedRead(exchange, { access, grant, price }, work);
     exchange.kept = kept;
     const body = enveloped ? envelopeText(text, clock.monotonic() - exchange.startedMs, kept) : text;
     return context.body(body, 200, {
       "Content-Type": "application/json",
       "X-Cache-Status": kept ? "HIT" : "MISS",
-    });
-  }
-
-  async #record(context: RestContext, exchange: EnhancedExchange): Promise<void> {
-    const { clock, served, refused } = this.#dependencies;
-    const { error, res, req } = context;
-    const { grant, network, credits, atMs, startedMs, kept } = exchange;
-    const code = error instanceof SluiceError ? error.code : error === undefined ? "" : "INTERNAL_ERROR";
-    if (grant === null) {
-      if (code !== "") refused(code);
-      return;
-    }
-    served({
-      at: atMs,
-      requestId: context.get("requestId"),
-      accountId: grant.accountId,
-      keyId: grant.keyId,
-      network: network ?? "",
-      door: "rest",
-      method: `${req.method === "HEAD" ? "GET" : req.method} ${routePath(context, -1)}`,
-      status: res.status,
-      rpcCode: null,
-      latencyMs: clock.monotonic() - startedMs,
-      bytesIn: Number(req.header("content-length") ?? 0),
-      bytesOut: (await res.clone().arrayBuffer()).byteLength,
-      credits,
-      code,
-      cache: res.ok ? (kept ? "HIT" : "MISS") : "",
-      upstream: "",
     });
   }
 }

@@ -1,10 +1,12 @@
-import { SluiceError } from "@sluice/contract/errors";
+import { type ErrorCode, SluiceError } from "@sluice/contract/errors";
 import { type Network, networks, type Permission } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { Context } from "hono";
+import { routePath } from "hono/route";
 import type { Access } from "../../access/index.ts";
-import { presentedKey, type RestEnvironment } from "../../http/index.ts";
-import type { Grant } from "../../keys/index.ts";
+import { networkNamed, presentedKey, type RestEnvironment } from "../../http/index.ts";
+import type { Grant, RateBucket } from "../../keys/index.ts";
+import type { RequestFact } from "../../ledger/index.ts";
 
 export interface ExchangeDependencies {
   readonly clock: Clock;
@@ -34,18 +36,10 @@ export interface HistoryReader {
 
 const readPermission: readonly Permission[] = ["read"];
 
-/** The names of networks as callers write them, in lower case; Solana's own tools say `mainnet-beta`. */
-const networkNames: ReadonlyMap<string, Network> = new Map([
-  ...networks.map((network) => [network, network] as const),
-  ["mainnet-beta", "mainnet"],
-]);
-
 /** The network by header, else by query, else the default. @throws {SluiceError} INVALID_INPUT for an unknown name */
 function networkOf(request: Request, networkDefault: Network): Network {
-  const named = request.headers.get("x-network") ?? new URL(request.url).searchParams.get("network");
-  if (named === null) return networkDefault;
-  const network = networkNames.get(named.toLowerCase());
-  if (network !== undefined) return network;
+  const named = networkNamed({ headers: request.headers, target: request.url }, "");
+  if (named !== "unknown") return named ?? networkDefault;
   const message = `must be one of ${networks.join(", ")}`;
   throw new SluiceError("INVALID_INPUT", {
     message: `network ${message}`,
@@ -53,15 +47,26 @@ function networkOf(request: Request, networkDefault: Network): Network {
   });
 }
 
+/** What an API asks of a key beside the permission to read. */
+export interface ReadGate {
+  /** The rate that its requests take from. */
+  readonly buckets: (grant: Grant) => readonly [RateBucket, ...RateBucket[]];
+  /** Why the key has no part in the API; null where it has. */
+  readonly refusal: (grant: Grant) => ErrorCode | null;
+}
+
+const historyGate: ReadGate = { buckets: ({ buckets }) => buckets.requests, refusal: () => null };
+
 /**
- * The checks before anything is read, in the order of all endpoints: key, network, restrictions, permission, rate.
+ * The checks before anything is read, in the order of all endpoints: key, network, restrictions, permission, access to
+ * the API, rate.
  *
  * @throws {SluiceError} with the code that refuses the request
  */
-export async function admit(
+export async function admitReader(
   context: Context<RestEnvironment>,
   exchange: ReadExchange,
-  { access, networkDefault }: ExchangeDependencies,
+  { access, networkDefault, gate = historyGate }: ExchangeDependencies & { readonly gate?: ReadGate },
 ): Promise<HistoryReader> {
   const { raw } = context.req;
   // Without a second argument to fetch there is no env at all, whatever its type says.
@@ -73,12 +78,14 @@ export async function admit(
   exchange.network = network;
   const caller = access.callerOf(raw.headers, env?.socketAddress ?? "");
   const refusal = access.restrict(identified, { ...caller, network }) ?? access.permit(identified, readPermission);
-  if (refusal !== null) {
-    context.set("rateLimit", await access.meter(identified.buckets.requests, 0));
-    if (refusal.code !== "PERMISSION_DENIED") throw new SluiceError(refusal.code);
-    throw new SluiceError(refusal.code, { message: "The API key needs the permission read" });
+  const buckets = gate.buckets(identified);
+  const code = refusal?.code ?? gate.refusal(identified);
+  if (code !== null) {
+    context.set("rateLimit", await access.meter(buckets, 0));
+    const message = code === "PERMISSION_DENIED" ? { message: "The API key needs the permission read" } : {};
+    throw new SluiceError(code, message);
   }
-  const decision = await access.meter(identified.buckets.requests);
+  const decision = await access.meter(buckets);
   context.set("rateLimit", decision);
   if (!decision.allowed) {
     throw new SluiceError("RATE_LIMIT_EXCEEDED", { details: { retryAfterSeconds: decision.retryAfterSeconds } });
@@ -87,14 +94,14 @@ export async function admit(
 }
 
 /** Codes of an answer: that nothing is there was found out, and costs what it costs. */
-const answers: ReadonlySet<string> = new Set(["TRANSACTION_NOT_FOUND", "BLOCK_NOT_FOUND"]);
+const answers: ReadonlySet<string> = new Set(["TRANSACTION_NOT_FOUND", "BLOCK_NOT_FOUND", "TOKEN_NOT_FOUND"]);
 
 /**
  * Charges the price, and gives it back where the work has no answer.
  *
  * @throws {SluiceError} INSUFFICIENT_CREDITS, and what the work throws
  */
-export async function charged<T>(
+export async function chargedRead<T>(
   exchange: ReadExchange,
   { access, grant, price }: Pick<ExchangeDependencies, "access"> & { readonly grant: Grant; readonly price: number },
   work: () => Promise<T>,
@@ -112,4 +119,48 @@ export async function charged<T>(
     }
     throw error;
   }
+}
+
+export interface ReadRecorder {
+  readonly clock: Clock;
+  readonly served: (fact: RequestFact) => void;
+  /** In place of a fact where no account is known. */
+  readonly refused: (code: ErrorCode) => void;
+}
+
+/**
+ * Records a request that has been answered.
+ *
+ * @param cache - whether all of the answer was kept, where that is told
+ */
+export async function recordRead(
+  context: Context<RestEnvironment>,
+  exchange: ReadExchange,
+  { clock, served, refused, cache }: ReadRecorder & { readonly cache: RequestFact["cache"] },
+): Promise<void> {
+  const { error, res, req } = context;
+  const { grant, network, credits, atMs, startedMs } = exchange;
+  const code = error instanceof SluiceError ? error.code : error === undefined ? "" : "INTERNAL_ERROR";
+  if (grant === null) {
+    if (code !== "") refused(code);
+    return;
+  }
+  served({
+    at: atMs,
+    requestId: context.get("requestId"),
+    accountId: grant.accountId,
+    keyId: grant.keyId,
+    network: network ?? "",
+    door: "rest",
+    method: `${req.method === "HEAD" ? "GET" : req.method} ${routePath(context, -1)}`,
+    status: res.status,
+    rpcCode: null,
+    latencyMs: clock.monotonic() - startedMs,
+    bytesIn: Number(req.header("content-length") ?? 0),
+    bytesOut: (await res.clone().arrayBuffer()).byteLength,
+    credits,
+    code,
+    cache,
+    upstream: "",
+  });
 }

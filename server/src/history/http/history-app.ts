@@ -7,7 +7,6 @@ import type { Log } from "@sluice/lib";
 import { isSignature, parseSlot } from "@sluice/wire/identifiers";
 import { stringifyJsonExact } from "@sluice/wire/json";
 import type { Context, Hono } from "hono";
-import { routePath } from "hono/route";
 import { createRestApp, dataSinceHeaders, parseInput, type RestEnvironment, readInput } from "../../http/index.ts";
 import {
   LedgerQueryError,
@@ -17,7 +16,14 @@ import {
 } from "../../ledger/index.ts";
 import { writeCursor } from "../lookups/cursor.ts";
 import type { Asker, FoundPage, Lookups, PlacedItem } from "../lookups/lookups.ts";
-import { admit, charged, type ExchangeDependencies, type HistoryReader, type ReadExchange } from "./exchange.ts";
+import {
+  admitReader,
+  chargedRead,
+  type ExchangeDependencies,
+  type HistoryReader,
+  type ReadExchange,
+  recordRead,
+} from "./exchange.ts";
 import { type Asked, blocksQuestion, searchQuestion, transactionsQuestion } from "./questions.ts";
 
 export interface HistoryAppDependencies extends ExchangeDependencies {
@@ -67,7 +73,7 @@ export class HistoryApp {
       await next();
       // Whose answer it is stands in a header that caches do not look at.
       context.res.headers.set("Cache-Control", "no-store");
-      await this.#record(context, exchange);
+      await recordRead(context, exchange, { ...this.#dependencies, cache: "" });
     });
     this.#addLookups();
     this.#addLists();
@@ -130,10 +136,10 @@ export class HistoryApp {
     const { access } = this.#dependencies;
     const exchange = this.#exchanges.get(context.req.raw);
     if (exchange === undefined) throw new TypeError("a route is reached through the application alone");
-    const admitted = await admit(context, exchange, this.#dependencies);
+    const admitted = await admitReader(context, exchange, this.#dependencies);
     const { grant, network } = admitted;
     const answer = await read({ ...admitted, asker: { network, tier: grant.tier } });
-    const { text, headers } = await charged(exchange, { access, grant, price }, async () => {
+    const { text, headers } = await chargedRead(exchange, { access, grant, price }, async () => {
       try {
         return await answer();
       } catch (error) {
@@ -171,35 +177,6 @@ export class HistoryApp {
       return new SluiceError("OVERLOADED", { cause: error });
     }
     return error;
-  }
-
-  async #record(context: RestContext, exchange: ReadExchange): Promise<void> {
-    const { clock, served, refused } = this.#dependencies;
-    const { error, res, req } = context;
-    const { grant, network, credits, atMs, startedMs } = exchange;
-    const code = error instanceof SluiceError ? error.code : error === undefined ? "" : "INTERNAL_ERROR";
-    if (grant === null) {
-      if (code !== "") refused(code);
-      return;
-    }
-    served({
-      at: atMs,
-      requestId: context.get("requestId"),
-      accountId: grant.accountId,
-      keyId: grant.keyId,
-      network: network ?? "",
-      door: "rest",
-      method: `${req.method === "HEAD" ? "GET" : req.method} ${routePath(context, -1)}`,
-      status: res.status,
-      rpcCode: null,
-      latencyMs: clock.monotonic() - startedMs,
-      bytesIn: Number(req.header("content-length") ?? 0),
-      bytesOut: (await res.clone().arrayBuffer()).byteLength,
-      credits,
-      code,
-      cache: "",
-      upstream: "",
-    });
   }
 }
 
