@@ -13,7 +13,6 @@ export {
   admitReader,
   chargedRead,
   type ExchangeDependencies,
-  type HistoryReader,
   type ReadExchange,
   type ReadGate,
   recordRead,
