@@ -62,7 +62,7 @@ test("each test file is in one group", async () => {
   expect(grouped.toSorted()).toEqual(all.toSorted());
 });
 
-test("a test whose own code or testing folder starts a process is not in a group of those that start none", async () => {
+test("a test that starts a process, by itself or by its testing folder, or runs a campaign, is not among the quick ones", async () => {
   const folder = mkdtempSync(join(tmpdir(), "processes-"));
   try {
     mkdirSync(join(folder, "testing"));
@@ -71,12 +71,14 @@ test("a test whose own code or testing folder starts a process is not in a group
     write("through.test.ts", 'import { boot } from "./testing/boot.ts";\nboot();\n');
     write("testing/boot.ts", 'export { boot } from "./server.ts";\n');
     write("testing/server.ts", 'export const boot = () => startServerProcess(["true"]);\n');
+    write("slice.test.ts", 'import { run } from "./all.campaign.ts";\nrun();\n');
+    write("all.campaign.ts", "export const run = () => undefined;\n");
     write("none.test.ts", 'import { boot } from "./server.ts";\nboot();\n');
     write("server.ts", 'export const boot = () => startServerProcess(["true"]);\n');
     const paths = [relative(root, folder)];
-    const names = async (processes: boolean): Promise<string[]> =>
-      (await testFiles({ name: "some", paths, processes })).map((file) => file.split("/").at(-1) ?? "");
-    expect(await names(true)).toEqual(["own.test.ts", "through.test.ts"]);
+    const names = async (long: boolean): Promise<string[]> =>
+      (await testFiles({ name: "some", paths, long })).map((file) => file.split("/").at(-1) ?? "");
+    expect(await names(true)).toEqual(["own.test.ts", "slice.test.ts", "through.test.ts"]);
     expect(await names(false)).toEqual(["none.test.ts"]);
   } finally {
     rmSync(folder, { recursive: true });

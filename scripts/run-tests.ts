@@ -8,8 +8,8 @@ export interface TestGroup {
   readonly paths: readonly string[];
   /** Files and folders below those that another group runs. */
   readonly except?: readonly string[];
-  /** Whether its files start processes (`startsProcesses`): all of them do, or none; absent is either. */
-  readonly processes?: boolean;
+  /** Whether its files take long (`takesLong`): all of them do, or none; absent is either. */
+  readonly long?: boolean;
   readonly timeoutMs?: number;
   /** Each of its files has a runner of its own, so that they fill both lanes to the end. */
   readonly apart?: true;
@@ -53,6 +53,9 @@ const longStores = [
 /** Rooms' tests beside markets, proxies, killed processes and simulations: too long for the fast part. */
 const long = [
   "server/src/backup/full-disk.test.ts",
+  "server/src/webhooks/delivery",
+  "server/src/webhooks/scheduling/kills.test.ts",
+  "server/src/history/archive/devnet.test.ts",
   "server/src/gateway/hostile-http.test.ts",
   "server/src/gateway/memory.test.ts",
   "server/src/gateway/large.test.ts",
@@ -84,21 +87,21 @@ const engineAndClients = [
 const libraries = ["contract", "wire", "lib", "svm", "encode", "parser", "geyser", "sdk"];
 const otherThanRooms = [...stores, ...longStores, ...long];
 
-/** Everything that starts no process, needs no booted network and no browser, and is quick. */
+/** Everything that starts no process, runs no campaign, needs no booted network and no browser, and is quick. */
 export const unitGroups: readonly TestGroup[] = [
-  { name: "architecture", paths: [architecture, "scripts"], processes: false },
-  { name: "contract and wire", paths: libraries, processes: false },
-  { name: "stores", paths: stores, except: longStores, processes: false },
-  { name: "server rooms", paths: ["server/src"], except: otherThanRooms, processes: false },
+  { name: "architecture", paths: [architecture, "scripts"], long: false },
+  { name: "contract and wire", paths: libraries, long: false },
+  { name: "stores", paths: stores, except: longStores, long: false },
+  { name: "server rooms", paths: ["server/src"], except: otherThanRooms, long: false },
 ];
 
 export const systemGroups: readonly TestGroup[] = [
-  { name: "stores with processes", paths: stores, except: longStores, processes: true, timeoutMs: 60_000 },
+  { name: "stores, long", paths: stores, except: longStores, long: true, timeoutMs: 60_000 },
   {
-    name: "rooms with processes",
+    name: "rooms, long",
     paths: ["scripts", ...libraries, "server/src"],
     except: otherThanRooms,
-    processes: true,
+    long: true,
     timeoutMs: 60_000,
   },
   { name: "stores, at length", paths: longStores, timeoutMs: 60_000, apart: true },
@@ -126,8 +129,7 @@ export async function testFiles(group: TestGroup): Promise<string[]> {
   }
   const isElsewhere = (file: string): boolean =>
     group.except?.some((path) => file === path || file.startsWith(`${path}/`)) === true;
-  const isWanted = (file: string): boolean =>
-    group.processes === undefined || group.processes === startsProcesses(file);
+  const isWanted = (file: string): boolean => group.long === undefined || group.long === takesLong(file);
   return [...files].filter((file) => !isElsewhere(file) && isWanted(file)).toSorted();
 }
 
@@ -136,15 +138,17 @@ const startPattern =
 const readers = { ts: new Bun.Transpiler({ loader: "ts" }), tsx: new Bun.Transpiler({ loader: "tsx" }) };
 
 /**
- * Whether a test, or what it imports of a folder `testing`, starts a process: a server, a database, the ledger's
- * engine, a child to kill. Such tests take most of the time of all and are left out of the fast part.
+ * Whether a test runs a slice of a campaign, or starts a process by itself or by what it imports of a folder `testing`:
+ * a server, a database, the ledger's engine, a child to kill. Such tests take most of the time of all and are left out
+ * of the fast part.
  */
-function startsProcesses(test: string): boolean {
+function takesLong(test: string): boolean {
   const seen = new Set([join(root, test)]);
   for (const path of seen) {
     const text = readFileSync(path, "utf8");
     if (startPattern.test(text)) return true;
     for (const { path: imported } of readers[path.endsWith("x") ? "tsx" : "ts"].scanImports(text)) {
+      if (imported.endsWith(".campaign.ts")) return true;
       const target = imported.startsWith(".") ? join(path, "..", imported) : "";
       if (target.includes("/testing/") && existsSync(target)) seen.add(target);
     }
