@@ -7,7 +7,7 @@
 export { type TransactionType, transactionTypes } from "./classify/types.ts";
 export { describe, type Names, noNames } from "./enhanced/describe.ts";
 export { ExactDecimal, type RecordValue, recordText } from "./enhanced/exact-decimal.ts";
-export { enhancedRecord, type RecordPlace } from "./enhanced/record.ts";
+export { enhancedRecord, type RecordPlace, toldOf } from "./enhanced/record.ts";
 export type { CompressedFacts } from "./facts/compressed.ts";
 export type { NftFacts } from "./facts/nft.ts";
 export type { LiquidityFacts } from "./facts/plain.ts";
@@ -18,3 +18,4 @@ export { type ParsedTransaction, parseTransaction } from "./parse.ts";
 export type { Instruction, ProgramKind, ProgramParser } from "./program.ts";
 export { parserFor, parserNamed, programParsers } from "./programs/table.ts";
 export { type Call, TransactionView } from "./transaction-view.ts";
+export { parserVersion } from "./version.ts";

@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { systemClock } from "@sluice/lib";
+import { unreadable } from "../../server/src/history/testing/stand.ts";
 import { BlockRows } from "../../server/src/history/writer/block-rows.ts";
 import { type Ledger, openLedger } from "../../server/src/ledger/index.ts";
 import { treeCpu } from "../rpc/process-cpu.ts";
@@ -59,7 +60,7 @@ async function measure(workload: Workload, seed: number): Promise<Figures> {
 }
 
 async function run(ledger: Ledger, { workload, seed }: { workload: Workload; seed: number }): Promise<Figures> {
-  const maker = new BlockRows({ network: "devnet", votes: false });
+  const maker = new BlockRows({ network: "devnet", votes: false, unreadable });
   for (const body of blocksOf(workload, { slots: insertSlots, transactions: 300, seed: seed + 1_000 })) {
     maker.add(body, 0);
   }

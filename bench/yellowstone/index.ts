@@ -5,6 +5,7 @@
 import { encodeBlock, orderedBody, packBlock, readBlock, readBlockHead, readJson, unpackBlock } from "@sluice/encode";
 import { seededRandom, systemClock } from "@sluice/lib";
 import { stringifyJsonExact } from "@sluice/wire/json";
+import { unreadable } from "../../server/src/history/testing/stand.ts";
 import { BlockRows } from "../../server/src/history/writer/block-rows.ts";
 import { NodeBlocks, ReadBodies, YellowstoneSource } from "../../server/src/ingest/index.ts";
 import { makeBlocks } from "./blocks.ts";
@@ -87,7 +88,7 @@ async function throughStream(step: string, bodies: Pick<ReadBodies, "read">): Pr
 const shared = new ReadBodies();
 /** Reads each body as one that nobody has sent before. */
 const forgetful = { read: (view: Uint8Array) => new ReadBodies().read(view) };
-const maker = new BlockRows({ network: "devnet", votes: false });
+const maker = new BlockRows({ network: "devnet", votes: false, unreadable });
 const bodyAt = (index: number): Uint8Array => bodies[index] ?? new Uint8Array(0);
 const rows = [
   measured("head of a body", (index) => readBlockHead(bodyAt(index))),

@@ -44,6 +44,9 @@ const cursor = z
   .meta({ description: "`next_cursor` of the page before, with the same other members" });
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
 
+const typeName = z.string().regex(/^[A-Z_]{1,64}$/, { error: "must be the name of a type, such as SWAP" });
+const sourceName = z.string().regex(/^[a-z0-9_]{1,64}$/, { error: "must be the name of a source, such as jupiter_v6" });
+
 const queryLimit = z.coerce.number().int().min(1).max(limits.pageMax).default(limits.pageDefault).meta({
   description: "The most items to answer with",
 });
@@ -78,6 +81,8 @@ export const historyTransactionsQuery = z.object({
   ...slotRange,
   success: flag.optional().meta({ description: "Only those that succeeded, or only those that failed" }),
   votes: flag.optional().meta({ description: "`false` leaves out votes of validators; `true` shows them alone" }),
+  type: typeName.optional().meta({ description: "Those that were of this type", example: "SWAP" }),
+  source: sourceName.optional().meta({ description: "Those of this program or market", example: "jupiter_v6" }),
   order,
   details,
   encoding: encoding.optional(),
@@ -127,11 +132,17 @@ export const historySearchBody = z
     max_fee: amount.optional().meta({ description: "Lamports" }),
     fee_payer: address("The account that paid the fee").optional(),
     types: z
-      .array(z.string().regex(/^[A-Z_]{1,64}$/, { error: "must be the name of a type, such as SWAP" }))
+      .array(typeName)
       .min(1)
       .max(addressesMax)
       .optional()
-      .meta({ description: "Those that were classified as one of these types", example: ["SWAP"] }),
+      .meta({ description: "Those that were of one of these types", example: ["SWAP"] }),
+    sources: z
+      .array(sourceName)
+      .min(1)
+      .max(addressesMax)
+      .optional()
+      .meta({ description: "Those of one of these programs or markets, by the names of `source`", example: ["orca"] }),
     votes: z.boolean().default(false).meta({ description: "Whether votes of validators are searched as well" }),
     from_slot: amount.optional().meta({ description: "The first slot" }),
     to_slot: amount.optional().meta({ description: "The last slot" }),

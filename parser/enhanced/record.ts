@@ -7,7 +7,7 @@ import type { TokenMovement } from "../neutral/movements.ts";
 import type { ParsedTransaction } from "../parse.ts";
 import type { Call, TransactionView } from "../transaction-view.ts";
 import { describe, type Names, noNames } from "./describe.ts";
-import { ExactDecimal, type RecordValue } from "./exact-decimal.ts";
+import { ExactDecimal, type RecordValue, recordText } from "./exact-decimal.ts";
 
 /** Where a transaction stands in the chain. */
 export interface RecordPlace {
@@ -27,16 +27,7 @@ export function enhancedRecord(
   parsed: ParsedTransaction,
   { place, names = noNames }: { readonly place: RecordPlace; readonly names?: Names },
 ): Members {
-  const head = {
-    description: describe(parsed, names, view.failed),
-    type: parsed.type,
-    source: parsed.source,
-    fee: view.meta?.fee ?? null,
-    feePayer: view.keys[0] ?? "",
-    signature: view.transaction.signature,
-    slot: place.slot,
-    timestamp: place.blockTime,
-  };
+  const head = headOf(view, parsed, { place, names });
   return {
     ...head,
     nativeTransfers: nativeTransfers(parsed),
@@ -45,6 +36,29 @@ export function enhancedRecord(
     transactionError: view.failed ? { error: errorValue(view.meta?.error) } : null,
     instructions: instructionsOf(view),
     events: eventsOf(parsed, head),
+  };
+}
+
+/** The sentence of a record, and its events as JSON. */
+export function toldOf(view: TransactionView, parsed: ParsedTransaction, place: RecordPlace) {
+  const head = headOf(view, parsed, { place, names: noNames });
+  return { description: head.description, events: recordText(eventsOf(parsed, head)) };
+}
+
+function headOf(
+  view: TransactionView,
+  parsed: ParsedTransaction,
+  { place, names }: { readonly place: RecordPlace; readonly names: Names },
+) {
+  return {
+    description: describe(parsed, names, view.failed),
+    type: parsed.type,
+    source: parsed.source,
+    fee: view.meta?.fee ?? null,
+    feePayer: view.keys[0] ?? "",
+    signature: view.transaction.signature,
+    slot: place.slot,
+    timestamp: place.blockTime,
   };
 }
 

@@ -33,6 +33,11 @@ export const historyMetrics = {
     ["network", "source"],
   ),
   dropped: counter("sluice_history_dropped_blocks_total", "Written blocks that left the chain", ofNetwork),
+  unparsed: counter(
+    "sluice_history_unparsed_transactions_total",
+    "Transactions that made the parser fail, an error of Sluice; they are written as UNKNOWN",
+    ofNetwork,
+  ),
   malformed: counter("sluice_history_malformed_blocks_total", "Blocks of the log that cannot be read", ofNetwork),
 } as const;
 
@@ -57,6 +62,8 @@ export interface HistoryEvents {
   writerWorks(network: Network): void;
   writerDropped(network: Network): void;
   writerMalformed(network: Network, of: { readonly slot: bigint; readonly error: unknown }): void;
+  /** The parser failed on a transaction, which is written as UNKNOWN. */
+  parserFault(network: Network, of: { readonly signature: string; readonly error: unknown }): void;
   /** The log does not have what follows on what was written. */
   writerCursorLost(network: Network, code: string): void;
   /** The ledger holds another chain of this network. */
@@ -94,6 +101,10 @@ export function createHistoryEvents({ log, metrics }: Observe): HistoryEvents {
         { network, slot: String(slot), error },
         "a block of the log cannot be read and is missing in the ledger",
       );
+    },
+    parserFault: (network, { signature, error }) => {
+      families.unparsed.with(network).add();
+      log.error({ network, signature, error }, "the parser failed on a transaction, which is written as UNKNOWN");
     },
     writerCursorLost: (network, code) =>
       log.warn({ network, code }, "the log of the chain does not reach back to what the ledger holds"),

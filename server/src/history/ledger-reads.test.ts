@@ -19,6 +19,7 @@ import { LedgerArchive } from "./archive/archive.ts";
 import { errorAnswer } from "./archive/node-answers.ts";
 import { type DevnetRun, runDevnet } from "./testing/devnet-blocks.ts";
 import { HeldChainModel } from "./testing/held-chain.ts";
+import { unreadable } from "./testing/stand.ts";
 import { BlockRows } from "./writer/block-rows.ts";
 
 const network = "devnet";
@@ -28,11 +29,15 @@ let ledger: Ledger;
 let reads: ChainReads;
 let model: HeldChainModel;
 
-/** A block of another fork, which left the chain: the same transactions under another hash. */
-const fork = (block: ConfirmedBlock): ConfirmedBlock => ({ ...block, blockhash: block.previousBlockhash });
+/** A block of another fork, which left the chain: the same transactions at other places, under another hash. */
+const fork = (block: ConfirmedBlock): ConfirmedBlock => ({
+  ...block,
+  blockhash: block.previousBlockhash,
+  transactions: block.transactions.toReversed(),
+});
 
 async function write(blocks: readonly ConfirmedBlock[]): Promise<void> {
-  const rows = new BlockRows({ network, votes: true });
+  const rows = new BlockRows({ network, votes: true, unreadable });
   for (const block of blocks) rows.add(packBlock(block), 0);
   const [first = 0n, last = 0n] = [blocks[0]?.slot, blocks.at(-1)?.slot];
   await ledger.chain.writeBlocks(network, { first, until: last + 1n }, rows.rows.encode());
@@ -136,6 +141,9 @@ async function pages(of: ChainReads, conditions: TransactionConditions, changes:
 describe("every question is answered as over blocks in memory, page by page", () => {
   const payer = () => new TransactionView(all().at(-1) ?? missing()).keys[0] ?? "";
   const mintOf = () => all().flatMap(({ meta }) => meta?.postTokenBalances ?? [])[0]?.mint ?? "";
+  const typesOfToken = () => ({
+    ...{ accounts: [programs.token], types: ["TRANSFER", "CREATE_ACCOUNT"], sources: ["spl_token"] },
+  });
   const questions: readonly (readonly [string, () => Partial<TransactionConditions>, number])[] = [
     ["an address", () => ({ accounts: [programs.token] }), 40],
     ["an address that failed", () => ({ accounts: [programs.token], success: false }), 10],
@@ -148,7 +156,11 @@ describe("every question is answered as over blocks in memory, page by page", ()
     ["an error that nothing has", () => ({ error: "Instruction" }), 5],
     ["a mint", () => ({ movement: { mint: mintOf(), amountMin: 1n, amountMax: null, between: null } }), 10],
     ["lamports", () => ({ movement: { mint: null, amountMin: 1_000_000n, amountMax: null, between: null } }), 10],
-    ["a type, of which there is none", () => ({ types: ["SWAP"] }), 10],
+    ["a type", () => ({ types: ["TRANSFER"] }), 20],
+    ["one of two types, with a source and an address", () => typesOfToken(), 5],
+    ["what is no vote, by its type", () => ({ types: ["UNKNOWN"], votes: false }), 20],
+    ["a source", () => ({ sources: ["spl_token", "memo"] }), 10],
+    ["a type that no transaction has", () => ({ types: ["NFT_BID"] }), 10],
   ];
   for (const [name, conditions, limit] of questions) {
     test(name, async () => {

@@ -1,4 +1,21 @@
-import type { ColumnDefinition, IndexDefinition, TableDefinition } from "./table-definition.ts";
+import {
+  blockhash,
+  byPartition,
+  filter,
+  index,
+  network,
+  place,
+  slot,
+  small,
+  text,
+  texts,
+  times,
+  u64,
+  wholeParts,
+  word,
+} from "./block-columns.ts";
+import { parsedTable, reparsesTable } from "./parsed-tables.ts";
+import type { ColumnDefinition, TableDefinition } from "./table-definition.ts";
 
 /**
  * The tables of blocks. A row is named by network, slot and blockhash, and inside a block by the index of its
@@ -10,40 +27,8 @@ import type { ColumnDefinition, IndexDefinition, TableDefinition } from "./table
  * them, which ZSTD takes for a few bytes.
  */
 
-/** Slots of one partition: two epochs and a half of a public chain, and a multiple of the slots of one INSERT. */
-export const partitionSlots = 1_000_000;
 /** The same of the tables in another order, of which each look-up reads every partition. */
 const lookupPartitionSlots = 16_000_000;
-
-const byPartition = { partitionBy: `network, intDiv(slot, ${partitionSlots})`, replacing: true } as const;
-/** Parts are deleted as a whole when their last row is too old, so that nothing is written again for it. */
-const wholeParts = "ttl_only_drop_parts = 1";
-
-const text = (name: string): ColumnDefinition => ({ name, type: "String", codec: "ZSTD" });
-const word = (name: string): ColumnDefinition => ({ name, type: "LowCardinality(String)", codec: "ZSTD" });
-const texts = (name: string): ColumnDefinition => ({ name, type: "Array(String)", codec: "ZSTD" });
-const u64 = (name: string): ColumnDefinition => ({ name, type: "UInt64", codec: "ZSTD" });
-const small = (name: string, type: string): ColumnDefinition => ({ name, type, codec: "ZSTD" });
-
-const network = word("network");
-const slot: ColumnDefinition = { name: "slot", type: "UInt64", codec: "DoubleDelta, ZSTD" };
-const blockhash = text("blockhash");
-const times: readonly ColumnDefinition[] = [
-  /** As the chain has it; null where nodes do not know it, or when it is no second from 1970 to 2106. */
-  { name: "block_time", type: "Nullable(DateTime('UTC'))", codec: "ZSTD" },
-  /** The block's time, or that of writing where the chain has none: what retention counts from. */
-  { name: "at", type: "DateTime64(3, 'UTC')", codec: "DoubleDelta, ZSTD" },
-];
-const index = small("transaction_index", "UInt32");
-const place = [network, slot, index, blockhash, ...times] as const;
-
-/** Finds granules that may hold a text: one in a hundred is read for nothing. */
-const filter = (column: string): IndexDefinition => ({
-  name: `${column}_filter`,
-  expression: column,
-  type: "bloom_filter(0.01)",
-  granularity: 1,
-});
 
 /** One row for each block. */
 export const blocksTable: TableDefinition = {
@@ -247,31 +232,6 @@ export const rewardsTable: TableDefinition = {
   settings: [wholeParts],
 };
 
-/** What the parsers of the enhanced API made of a transaction; the row of the newest version stands. */
-const parsedTable: TableDefinition = {
-  name: "parsed",
-  timeColumn: "at",
-  columns: [
-    ...place,
-    text("signature"),
-    /** Of the parsers. */
-    small("version", "UInt32"),
-    text("fee_payer"),
-    word("type"),
-    word("source"),
-    text("description"),
-    /** JSON. */
-    text("events"),
-  ],
-  ...byPartition,
-  replacing: { version: "version" },
-  orderBy: ["network", "slot", "transaction_index", "blockhash"],
-  primaryKey: ["network", "slot", "transaction_index"],
-  indexes: [filter("signature")],
-  shardBy: "cityHash64(network, intDiv(slot, 16))",
-  settings: [wholeParts],
-};
-
 const lookup = {
   timeColumn: "at",
   partitionBy: `network, intDiv(slot, ${lookupPartitionSlots})`,
@@ -396,4 +356,9 @@ export const backfillsTable: TableDefinition = {
 };
 
 /** Of every chain table, kept for ever: small, and what readers judge the others by. */
-export const chainRecordTables: readonly TableDefinition[] = [droppedBlocksTable, heldRangesTable, backfillsTable];
+export const chainRecordTables: readonly TableDefinition[] = [
+  droppedBlocksTable,
+  heldRangesTable,
+  backfillsTable,
+  reparsesTable,
+];

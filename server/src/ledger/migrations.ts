@@ -9,6 +9,7 @@ import { bookkeepingStatements, type Change, type Form, statementsOf } from "./d
 import type { LedgerLog } from "./endpoint.ts";
 import { LedgerOpenError } from "./errors.ts";
 import { oracleCopies, oracleKeyedTables, oracleTables } from "./oracle-tables.ts";
+import { firstParsedTable, parsedFactColumns, parsedTable, reparsesTable } from "./parsed-tables.ts";
 import { poolTables } from "./pool-tables.ts";
 import { firstRequestsTable, publicCodeColumn, requestIdIndex, requestsTable } from "./tables.ts";
 import { webhookAttemptsTable } from "./webhook-tables.ts";
@@ -19,6 +20,11 @@ export interface LedgerMigration {
   readonly name: string;
   readonly changes: readonly Change[];
 }
+
+/** The tables of blocks as they were first. */
+const firstChainTables = [...chainTables, ...chainRecordTables]
+  .filter(({ name }) => name !== reparsesTable.name)
+  .map((table) => (table.name === parsedTable.name ? firstParsedTable : table));
 
 /** Append-only and numbered from 1 without gaps. An entry that has been released is never edited. */
 export const migrations: readonly LedgerMigration[] = [
@@ -55,13 +61,24 @@ export const migrations: readonly LedgerMigration[] = [
   {
     number: 8,
     name: "blocks and transactions",
-    changes: [...chainTables, ...chainRecordTables].map((table) => ({ kind: "create-table", table })),
+    changes: firstChainTables.map((table) => ({ kind: "create-table", table })),
   },
   { number: 9, name: "attempts of webhooks", changes: [{ kind: "create-table", table: webhookAttemptsTable }] },
   {
     number: 10,
     name: "samples of stake pools",
     changes: poolTables.map((table) => ({ kind: "create-table", table })),
+  },
+  {
+    number: 11,
+    name: "facts of what transactions were",
+    changes: [
+      ...parsedFactColumns.map((column, at) => {
+        const after = at === 0 ? "events" : (parsedFactColumns[at - 1]?.name ?? "events");
+        return { kind: "add-column", table: parsedTable.name, column, after } as const;
+      }),
+      { kind: "create-table", table: reparsesTable },
+    ],
   },
 ];
 

@@ -119,6 +119,8 @@ export const layered: readonly Layered[] = [
     layers: [
       ["child", "errors", "events", "native-columns", "request-fact", "request-figures", "request-limits"],
       ["table-definition"],
+      ["block-columns"],
+      ["parsed-tables"],
       ["bundle-tables", "chain-tables", "endpoint", "oracle-tables", "pool-tables", "webhook-tables"],
       ["connection", "supervisor", "tables"],
       [
@@ -326,7 +328,7 @@ export const layered: readonly Layered[] = [
     folder: "parser",
     rooms: false,
     layers: [
-      ["transaction-view"],
+      ["transaction-view", "version"],
       ["neutral", "program"],
       ["programs"],
       ["actions"],

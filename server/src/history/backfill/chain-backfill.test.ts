@@ -7,7 +7,7 @@ import type { Ledger } from "../../ledger/index.ts";
 import type { BlockHeader } from "../../log/index.ts";
 import { headerOf } from "../../log/testing/chain-model.ts";
 import { blockOfHeader } from "../testing/blocks.ts";
-import { chain, openTestLedger, testEvents } from "../testing/stand.ts";
+import { chain, openTestLedger, testEvents, unreadable } from "../testing/stand.ts";
 import { BlockRows } from "../writer/block-rows.ts";
 import { Backfills } from "./backfills.ts";
 import type { BackfillSource } from "./block-fetcher.ts";
@@ -72,7 +72,7 @@ const expected = (first: bigint, until: bigint): string[] =>
 
 test("an order is filled from who has the blocks, with those that lists leave out, and what is not of the chain goes", async () => {
   // What a writer had left: a block that died, in a slot that the chain has another one for, and one that was skipped.
-  const rows = new BlockRows({ network: "devnet", votes: false });
+  const rows = new BlockRows({ network: "devnet", votes: false, unreadable });
   for (const slot of [33, 35]) rows.add(packBlock(blockOfHeader(headerOf(slot, 32, "dead"))), 0);
   await ledger.chain.writeBlocks("devnet", { first: 33n, until: 36n }, rows.rows.encode());
   const poor = nodeOf("poor", { lacks: (slot) => slot % 3n === 0n, hides: [30n, 31n, 60n] });
@@ -96,7 +96,7 @@ test("an order is filled from who has the blocks, with those that lists leave ou
 test("a hole between what is held is filled by itself, by the next process where one was ended", async () => {
   const hold = { source: "writer", first: 90n, until: 96n, version: 2n ** 40n, cursor: "" } as const;
   const identity = { genesisHash: chain.genesisHash, firstBlockhash: chain.firstBlockhash ?? "" };
-  const rows = new BlockRows({ network: "devnet", votes: false });
+  const rows = new BlockRows({ network: "devnet", votes: false, unreadable });
   for (const header of headers.filter(({ slot }) => slot >= 90n && slot < 96n)) {
     rows.add(packBlock(blockOfHeader(header)), 0);
   }

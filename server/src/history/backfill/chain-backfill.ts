@@ -21,7 +21,7 @@ export interface ChainBackfillDependencies {
   /** The last final slot that nodes show. */
   readonly finalized: () => bigint | null;
   readonly clock: Clock;
-  readonly events: Pick<HistoryEvents, "backfillWrote" | "backfillFailed" | "holesCounted">;
+  readonly events: Pick<HistoryEvents, "backfillWrote" | "backfillFailed" | "holesCounted" | "parserFault">;
 }
 
 /** How backfill of a network does. */
@@ -56,12 +56,13 @@ export class ChainBackfill implements AsyncDisposable {
   constructor(options: ChainBackfillOptions, dependencies: ChainBackfillDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    const { store, sources, clock } = dependencies;
+    const { store, sources, clock, events } = dependencies;
     const { signal } = this.#ended;
-    this.#filler = new SpanFiller(options.network, identityOf(options.chain), {
+    const { network, votes } = options;
+    this.#filler = new SpanFiller(network, identityOf(options.chain), {
       ...{ store, clock, signal },
       fetcher: new BlockFetcher({ sources, clock, signal }),
-      rows: new BlockRows(options),
+      rows: new BlockRows({ network, votes, unreadable: (of) => events.parserFault(network, of) }),
       wrote: (blocks, until) => this.#wrote(blocks, until),
     });
     this.#running = this.#run();

@@ -56,7 +56,7 @@ function textOf(path: string, asker: Asker, members: Readonly<Record<string, unk
 
 /** @throws {SluiceError} INVALID_INPUT */
 export function transactionsQuestion(asker: Asker, query: HistoryTransactionsQuery): Asked<TransactionQuestion> {
-  const { address, program, success, votes, order, details, encoding, limit, cursor } = query;
+  const { address, program, success, votes, type, source, order, details, encoding, limit, cursor } = query;
   requireAddress("address", address);
   requireAddress("program", program);
   const text = textOf("transactions", asker, query);
@@ -66,6 +66,8 @@ export function transactionsQuestion(asker: Asker, query: HistoryTransactionsQue
     program: program ?? null,
     success: success ?? null,
     votes: votes ?? null,
+    types: type === undefined ? null : [type],
+    sources: source === undefined ? null : [source],
   };
   const after = cursor === undefined ? null : readCursor(text, cursor);
   const shown = { details, encoding: encoding ?? null };
@@ -140,6 +142,7 @@ export function searchQuestion(asker: Asker, body: HistorySearchBody): Asked<Tra
     feeMax: amountOf(body.max_fee),
     movement: movementOf(body),
     types: body.types ?? null,
+    sources: body.sources ?? null,
   };
   requireOrder("fee", conditions.feeMin, conditions.feeMax);
   const after = cursor === undefined ? null : readCursor(text, cursor);

@@ -1,5 +1,5 @@
 import { type ConfirmedBlock, isVote, packBlock, packTransaction, transactionMemo } from "@sluice/encode";
-import { movementsOf, TransactionView } from "@sluice/parser";
+import { movementsOf, parseTransaction as parsedOf, TransactionView } from "@sluice/parser";
 import { parseTransaction } from "@sluice/wire/transaction";
 import type {
   BlockRow,
@@ -164,9 +164,9 @@ function heldTransaction(
   };
 }
 
-/** Whether all conditions hold; those of types never do, since nothing is classified. */
+/** Whether all conditions hold. */
 function matches(row: HeldTransaction, conditions: TransactionConditions): boolean {
-  const { accounts, program, feePayer, success, error, votes, feeMin, feeMax, movement, types } = conditions;
+  const { accounts, program, feePayer, success, error, votes, feeMin, feeMax, movement, types, sources } = conditions;
   const { view } = row;
   const fee = view.meta?.fee ?? 0n;
   return (
@@ -178,7 +178,8 @@ function matches(row: HeldTransaction, conditions: TransactionConditions): boole
     (votes === null || row.isVote === votes) &&
     (feeMin === null || fee >= feeMin) &&
     (feeMax === null || fee <= feeMax) &&
-    types === null &&
+    (types === null || types.includes(parsedOf(view).type)) &&
+    (sources === null || sources.includes(parsedOf(view).source)) &&
     (movement === null || moves(row, movement))
   );
 }

@@ -43,4 +43,9 @@ export function testEvents() {
   return { events: createHistoryEvents({ log, metrics }), metrics, lines };
 }
 
+/** For rows of transactions on which the parser must not fail. */
+export const unreadable = ({ signature, error }: { readonly signature: string; readonly error: unknown }): never => {
+  throw new Error(`the parser failed on ${signature}`, { cause: error });
+};
+
 export { chain };

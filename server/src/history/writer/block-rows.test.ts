@@ -1,11 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ConfirmedBlock, packBlock, unpackBlock, unpackTransaction } from "@sluice/encode";
-import { TransactionView } from "@sluice/parser";
+import {
+  enhancedRecord,
+  movementsOf,
+  parserVersion,
+  parseTransaction,
+  recordText,
+  TransactionView,
+} from "@sluice/parser";
 import fc from "fast-check";
 import { arbitraryBlock } from "../../../../encode/body/testing/arbitrary-block.ts";
+import { realTransactions } from "../../../../parser/testing/fixtures.ts";
 import { type Ledger, signatureKey } from "../../ledger/index.ts";
-import { openTestLedger } from "../testing/stand.ts";
+import { openTestLedger, unreadable } from "../testing/stand.ts";
 import { BlockRows } from "./block-rows.ts";
+import { parsedOrUnknown } from "./parsed-row.ts";
 
 let ledger: Ledger;
 beforeAll(async () => {
@@ -27,7 +36,7 @@ const writeAll = async (): Promise<void> => {
 };
 
 function makerOf() {
-  const maker = new BlockRows({ network: "devnet", votes: true });
+  const maker = new BlockRows({ network: "devnet", votes: true, unreadable });
   return { rows: maker.rows, add: (body: Uint8Array) => maker.add(body, 1_790_000_000_000) };
 }
 
@@ -154,5 +163,73 @@ describe("the rows of drawn blocks", () => {
     expect(maker.rows.rows).toBe(0);
     maker.add(body);
     expect(maker.rows.count).toBe(1);
+  });
+});
+
+/** Real transactions in one block, far from the drawn ones. */
+const real: ConfirmedBlock = {
+  ...(blocks[0] as ConfirmedBlock),
+  slot: 5_000n,
+  blockTime: 1_700_000_000n,
+  transactions: realTransactions().map(({ executed }) => executed),
+};
+
+/** The first look at its calls, which is the parser's, fails. */
+class FailsOnce extends TransactionView {
+  #looks = 0;
+
+  override get calls() {
+    if (this.#looks++ === 0) throw new Error("broken");
+    return super.calls;
+  }
+}
+
+describe("what was parsed of real transactions", () => {
+  test("is a row for each that is no vote, with the facts of the record of the enhanced API", async () => {
+    const { rows, add } = makerOf();
+    add(packBlock(real));
+    await ledger.chain.writeBlocks("devnet", { first: real.slot, until: real.slot + 1n }, rows.encode());
+    const found = await ledger.query<Record<string, unknown>>(
+      "SELECT * EXCEPT (batch, at, block_time, network, blockhash) FROM parsed FINAL WHERE slot = 5000 " +
+        "ORDER BY transaction_index",
+    );
+    const place = { slot: real.slot, blockTime: real.blockTime };
+    const expected = real.transactions.map((transaction, index) => {
+      const view = new TransactionView(transaction);
+      const parsed = parseTransaction(view);
+      const record = enhancedRecord(view, parsed, { place });
+      const [nft] = parsed.nfts;
+      const { swap } = parsed;
+      return {
+        ...{ slot: "5000", transaction_index: index, signature: transaction.signature, version: parserVersion },
+        ...{ fee_payer: record["feePayer"], type: record["type"], source: record["source"] },
+        ...{ description: record["description"], events: recordText(record["events"] ?? null) },
+        ...{ success: record["transactionError"] === null, program_id: parsed.programId ?? "" },
+        trader: swap?.user ?? "",
+        input_mint: swap?.input?.mint ?? "",
+        input_amount: swap?.input?.amount.toString() ?? null,
+        input_decimals: swap?.input?.decimals ?? null,
+        output_mint: swap?.output?.mint ?? "",
+        output_amount: swap?.output?.amount.toString() ?? null,
+        output_decimals: swap?.output?.decimals ?? null,
+        nft_mint: nft?.mint ?? nft?.compressed?.assetId ?? "",
+        nfts: parsed.nfts.length,
+        ...{ nft_seller: nft?.seller ?? "", nft_buyer: nft?.buyer ?? "" },
+        nft_price: nft?.priceLamports?.toString() ?? null,
+      };
+    });
+    expect(found).toEqual(expected);
+    expect(new Set(found.map(({ type }) => type)).size).toBeGreaterThan(expected.length === 0 ? -1 : 8);
+  });
+
+  test("is UNKNOWN where the parser fails, which is told, and what moved is there", () => {
+    const told: string[] = [];
+    const [transaction] = blocks.flatMap(({ transactions }) => transactions);
+    if (transaction === undefined) throw new Error("no transaction");
+    const view = new FailsOnce(transaction);
+    const parsed = parsedOrUnknown(view, ({ signature }) => told.push(signature));
+    expect(parsed.type).toBe("UNKNOWN");
+    expect(parsed.movements).toEqual(movementsOf(view));
+    expect(told).toEqual([view.transaction.signature]);
   });
 });

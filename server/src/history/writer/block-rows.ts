@@ -1,15 +1,16 @@
 import type { Network } from "@sluice/contract/tiers";
 import { isVote, memoPrograms, splitBody, transactionMemo, unpackOnce } from "@sluice/encode";
-import { TransactionView } from "@sluice/parser";
+import { type RecordPlace, TransactionView } from "@sluice/parser";
 import { AddressTexts } from "@sluice/wire/address-texts";
 import { ChainRows, signatureKey } from "../../ledger/index.ts";
-
 import { addChanges, addMovements } from "./changes.ts";
+import { addParsed, parsedOrUnknown, type Unreadable } from "./parsed-row.ts";
 
 export interface BlockRowsOptions {
   readonly network: Network;
-  /** Whether instructions, movements and changes of votes have rows too. */
+  /** Whether instructions, movements, changes and what was parsed of votes have rows too. */
   readonly votes: boolean;
+  readonly unreadable: Unreadable;
 }
 
 /** A transaction as rows are made of it. */
@@ -28,12 +29,14 @@ const secondsMax = 0xffff_ffff;
 export class BlockRows {
   readonly rows: ChainRows;
   readonly #votes: boolean;
+  readonly #unreadable: Unreadable;
   readonly #addresses = new AddressTexts();
   readonly #addressOf = (key: Uint8Array): string => this.#addresses.of(key);
 
-  constructor({ network, votes }: BlockRowsOptions) {
+  constructor({ network, votes, unreadable }: BlockRowsOptions) {
     this.rows = new ChainRows(network);
     this.#votes = votes;
+    this.#unreadable = unreadable;
   }
 
   /**
@@ -51,7 +54,10 @@ export class BlockRows {
       const view = new TransactionView(transaction, this.#addressOf);
       return { index, view, packed: transactions[index] ?? head, isVote: isVote(view.parsed) };
     });
-    for (const each of placed) this.#addTransaction(each);
+    const blockTime = secondsOf(block.blockTime);
+    // As the column has it, so that what is parsed again later from the ledger is the same.
+    const place = { slot: block.slot, blockTime: blockTime === null ? null : BigInt(blockTime) };
+    for (const each of placed) this.#addTransaction(each, place);
     const rewards = this.rows.rewards.columns;
     block.rewards.forEach(({ pubkey, rewardType, lamports, postBalance, commission }, position) => {
       rewards.position.add(position);
@@ -73,19 +79,20 @@ export class BlockRows {
     columns.compute_units.add(metas.reduce((sum, { computeUnitsConsumed }) => sum + (computeUnitsConsumed ?? 0n), 0n));
     columns.leader.add(block.rewards.find(({ rewardType }) => rewardType === "Fee")?.pubkey ?? "");
     columns.body.addBytes(head);
-    const blockTime = secondsOf(block.blockTime);
     const atMs = blockTime === null ? nowMs : blockTime * 1_000;
     this.rows.endBlock({ slot: block.slot, blockhash: block.blockhash, blockTime, atMs });
   }
 
-  #addTransaction(placed: Placed): void {
+  #addTransaction(placed: Placed, place: RecordPlace): void {
     const { index, view } = placed;
     this.#addRow(placed);
     this.#addLookups(placed);
     if (placed.isVote && !this.#votes) return;
     this.#addInstructions(placed);
     addChanges(this.rows, index, view);
-    addMovements(this.rows, { index, signature: view.transaction.signature }, view);
+    const parsed = parsedOrUnknown(view, this.#unreadable);
+    addMovements(this.rows, { index, signature: view.transaction.signature }, parsed.movements);
+    addParsed(this.rows.parsed, { index, place }, { view, parsed });
   }
 
   #addRow({ index, view, packed, isVote: vote }: Placed): void {

@@ -1,5 +1,5 @@
 import type { TokenBalance, TransactionMeta } from "@sluice/encode";
-import { movementsOf, type TransactionView } from "@sluice/parser";
+import type { Movements, TransactionView } from "@sluice/parser";
 import type { ChainRows } from "../../ledger/index.ts";
 
 /** Of lamports. */
@@ -66,8 +66,7 @@ function tokenChanges({ preTokenBalances, postTokenBalances }: TransactionMeta):
 }
 
 /** Adds what moved in a transaction. */
-export function addMovements(rows: ChainRows, { index, signature }: Place, view: TransactionView): void {
-  const { native, tokens } = movementsOf(view);
+export function addMovements(rows: ChainRows, { index, signature }: Place, { native, tokens }: Movements): void {
   const lamports = rows.nativeMovements.columns;
   native.forEach((movement, position) => {
     lamports.transaction_index.add(index);

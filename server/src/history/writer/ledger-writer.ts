@@ -71,7 +71,9 @@ export class LedgerWriter implements AsyncDisposable {
   constructor(options: LedgerWriterOptions, dependencies: LedgerWriterDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#rows = new BlockRows(options);
+    const { network, votes } = options;
+    const { events } = dependencies;
+    this.#rows = new BlockRows({ network, votes, unreadable: (of) => events.parserFault(network, of) });
     this.#persistence = new Persistence(options.network, { ...dependencies, signal: this.#ended.signal });
     this.#running = this.#run();
   }

@@ -12,6 +12,7 @@ import {
   transactionsTable,
 } from "../chain-tables.ts";
 import { type NativeColumn, nativeBlock } from "../native-columns.ts";
+import { parsedTable } from "../parsed-tables.ts";
 import type { TableDefinition } from "../table-definition.ts";
 import {
   BigColumn,
@@ -137,6 +138,35 @@ const flag = () => new NumberColumn("Bool");
 const text = () => new TextColumn();
 const word = () => new WordColumn();
 
+/** Rows of `parsed`; an instance of its own writes what was parsed again. */
+export const parsedRows = () =>
+  new TableRows(parsedTable, {
+    transaction_index: u32(),
+    signature: text(),
+    version: u32(),
+    fee_payer: text(),
+    type: word(),
+    source: word(),
+    description: text(),
+    events: text(),
+    success: flag(),
+    program_id: word(),
+    trader: text(),
+    input_mint: text(),
+    input_amount: NullableColumn.ofBigs(),
+    input_decimals: NullableColumn.ofNumbers("UInt8"),
+    output_mint: text(),
+    output_amount: NullableColumn.ofBigs(),
+    output_decimals: NullableColumn.ofNumbers("UInt8"),
+    nft_mint: text(),
+    nfts: u16(),
+    nft_seller: text(),
+    nft_buyer: text(),
+    nft_price: NullableColumn.ofBigs(),
+  });
+
+export type ParsedRows = ReturnType<typeof parsedRows>;
+
 /**
  * Rows of blocks on their way into the ledger, native columns of every table. One instance is filled, encoded and
  * cleared again and again.
@@ -224,6 +254,8 @@ export class ChainRows {
     commission: NullableColumn.ofNumbers("UInt8"),
   });
 
+  readonly parsed = parsedRows();
+
   readonly bySignature = new TableRows(transactionsBySignatureTable, {
     signature_key: u64(),
     transaction_index: u32(),
@@ -256,6 +288,7 @@ export class ChainRows {
     this.nativeMovements,
     this.accountChanges,
     this.rewards,
+    this.parsed,
     this.bySignature,
     this.byAddress,
     this.blocks,

@@ -35,8 +35,9 @@ export interface TransactionConditions {
     /** One sent to the other. */
     readonly between: readonly [string, string] | null;
   } | null;
-  /** Types of the parsers. */
+  /** Types of the parsers, and the names of programs and markets that they give. */
   readonly types: readonly string[] | null;
+  readonly sources: readonly string[] | null;
 }
 
 export const anyTransaction: TransactionConditions = {
@@ -50,6 +51,7 @@ export const anyTransaction: TransactionConditions = {
   feeMax: null,
   movement: null,
   types: null,
+  sources: null,
 };
 
 export interface FoundTransactions {
@@ -211,13 +213,7 @@ export class TransactionSearch {
     addOwnConditions(conditions, where, values);
     const within = `network = {network:String} AND ${condition}${among === null ? "" : ` AND ${among}`}`;
     addMovement(conditions.movement, { within, where, values });
-    if (conditions.types !== null) {
-      values["types"] = conditions.types;
-      where.push(
-        "(slot, transaction_index) GLOBAL IN (SELECT slot, transaction_index FROM parsed FINAL " +
-          `WHERE ${within} AND type IN {types:Array(String)})`,
-      );
-    }
+    addParsed(conditions, { within, where, values });
     return await this.#places(
       `SELECT slot, transaction_index FROM transactions PREWHERE ${within} WHERE ${where.join(" AND ")} ` +
         `${sorted(range.order)} LIMIT {limit:UInt32}`,
@@ -244,10 +240,10 @@ function startOf({ from, to, order }: PlaceRange, after: TransactionPlace | null
 
 /** Whether nothing is asked beside an address and success, so that the table of addresses answers by itself. */
 function isOnlySuccess(conditions: TransactionConditions, address: string): boolean {
-  const { program, feePayer, error, votes, feeMin, feeMax, movement, types } = conditions;
+  const { program, feePayer, error, votes, feeMin, feeMax, movement, types, sources } = conditions;
   // An account of a transaction need not be a program that it calls, nor its payer.
   if (program === address || feePayer === address) return false;
-  return [error, votes, feeMin, feeMax, movement, types].every((each) => each === null);
+  return [error, votes, feeMin, feeMax, movement, types, sources].every((each) => each === null);
 }
 
 /** Conditions that a transaction's own row answers. */
@@ -275,14 +271,32 @@ function addOwnConditions(conditions: TransactionConditions, where: string[], va
   if (votes !== null) where.push(`is_vote = ${votes}`);
 }
 
-function addMovement(
-  movement: TransactionConditions["movement"],
-  {
-    within,
-    where,
-    values,
-  }: { readonly within: string; readonly where: string[]; readonly values: Record<string, unknown> },
-): void {
+/** A statement while its conditions are added, and the range of places that its subqueries look at. */
+interface Statement {
+  readonly within: string;
+  readonly where: string[];
+  readonly values: Record<string, unknown>;
+}
+
+/** The row of the newest version decides; of a block that left the chain none does. */
+function addParsed({ types, sources }: TransactionConditions, { within, where, values }: Statement): void {
+  const parts: string[] = [];
+  if (types !== null) {
+    values["types"] = types;
+    parts.push("type IN {types:Array(String)}");
+  }
+  if (sources !== null) {
+    values["sources"] = sources;
+    parts.push("source IN {sources:Array(String)}");
+  }
+  if (parts.length === 0) return;
+  where.push(
+    "(slot, transaction_index, blockhash) GLOBAL IN (SELECT slot, transaction_index, blockhash FROM parsed FINAL " +
+      `WHERE ${[within, ...parts].join(" AND ")})`,
+  );
+}
+
+function addMovement(movement: TransactionConditions["movement"], { within, where, values }: Statement): void {
   if (movement === null) return;
   const { mint, amountMin, amountMax, between } = movement;
   const [from, to] = mint === null ? ["from_account", "to_account"] : ["from_owner", "to_owner"];

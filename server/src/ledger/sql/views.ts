@@ -1,4 +1,5 @@
 import type { Form } from "../ddl.ts";
+import { parsedFactColumns } from "../parsed-tables.ts";
 
 /**
  * The views that customers read, as SELECTs of the ledger's tables. What a statement may see is fixed in their
@@ -106,7 +107,19 @@ const nativeTransfers = chainView("native_transfers", "native_movements", () => 
   "to_account",
 ]);
 
-const parsed = chainView("parsed", "parsed", () => [...place, "fee_payer", "type", "source", "description", "events"]);
+const parsed: ViewDefinition = {
+  ...chainView("parsed", "parsed", () => [
+    ...place,
+    "fee_payer",
+    "type",
+    "source",
+    "description",
+    "events",
+    ...parsedFactColumns.map(({ name }) => name),
+    "version AS parser_version",
+  ]),
+  revision: 2,
+};
 
 /** Five minutes are more than the age of a price in any tier of the oracle. */
 const prices: ViewDefinition = {

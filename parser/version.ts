@@ -1,0 +1,5 @@
+/**
+ * The version of what the parsers make of a transaction. It rises with each change after which a transaction may be
+ * told otherwise (type, source, facts, sentence), so that what was told by older ones is parsed again.
+ */
+export const parserVersion = 1;
