@@ -9,6 +9,7 @@ export { describe, type Names, noNames } from "./enhanced/describe.ts";
 export { ExactDecimal, type RecordValue, recordText } from "./enhanced/exact-decimal.ts";
 export { enhancedRecord, type RecordPlace, toldOf } from "./enhanced/record.ts";
 export type { CompressedFacts } from "./facts/compressed.ts";
+export type { Leg } from "./facts/legs.ts";
 export type { NftFacts } from "./facts/nft.ts";
 export type { LiquidityFacts } from "./facts/plain.ts";
 export type { SwapFacts } from "./facts/swap.ts";

@@ -72,9 +72,9 @@ function causeOf({ calls }: TransactionView, { main: [first], programId }: Class
   return parserFor(wrapper)?.kind === "bot" ? wrapper : programId;
 }
 
-function nftsOf(context: Context, { type, main, mintOfOne }: Classified): readonly NftFacts[] {
+function nftsOf(context: Context, { type, main, mintOfOne, source }: Classified): readonly NftFacts[] {
   if (!type.startsWith("NFT_")) return [];
-  if (main.length === 0) return mintOfOne === null ? [] : [mintedFacts(context, mintOfOne)];
+  if (main.length === 0) return mintOfOne === null ? [] : [mintedFacts(context, mintOfOne, source)];
   const facts = main.map((action) => nftFacts(context, action));
   // Several calls may be about one NFT: its metadata and its edition.
   return facts.filter(({ mint }, at) => mint === null || facts.findIndex((other) => other.mint === mint) === at);

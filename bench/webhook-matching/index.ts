@@ -87,7 +87,7 @@ function measureMatching(index: WebhookIndex): { readonly micros: number; readon
     deliveries = 0;
     for (const block of blocks) {
       const events = reader.events(block);
-      deliveries += index.match(events, { stage: "confirmed", genesisHash, tells: () => true }).length;
+      deliveries += index.match(events, { stage: "confirmed", genesisHash, tells: () => true, prices: null }).length;
     }
   };
   for (let round = 0; round < warmUps; round += 1) match();
@@ -99,7 +99,7 @@ function measureMatching(index: WebhookIndex): { readonly micros: number; readon
 function measureFinding(index: WebhookIndex): number {
   const find = (): void => {
     for (const block of blocks)
-      index.match(reader.events(block), { stage: "confirmed", genesisHash, tells: () => false });
+      index.match(reader.events(block), { stage: "confirmed", genesisHash, tells: () => false, prices: null });
   };
   for (let round = 0; round < warmUps; round += 1) find();
   return median(Array.from({ length: rounds }, () => cpuOf(find) / count));

@@ -228,7 +228,7 @@ export const webhookUpdate = z
 const webhookNotice = z
   .object({
     code: z.string().meta({ example: "disabled" }),
-    at: timestamp.nullable().meta({ description: "Null for what holds as long as it is told" }),
+    at: timestamp,
     message: z.string(),
   })
   .meta({ id: "WebhookNotice", description: "Something that the owner of a webhook should know" });

@@ -12,6 +12,8 @@ import type { Leg } from "./legs.ts";
 export interface NftFacts {
   /** The mint, or the asset of MPL Core; a compressed one has neither. */
   readonly mint: string | null;
+  /** The short name of the market or program. */
+  readonly source: string;
   readonly seller: string | null;
   readonly buyer: string | null;
   /** The price before what a market takes of it, or on top of it. */
@@ -42,13 +44,14 @@ export function nftFacts(context: Context, action: Action): NftFacts {
     buyer ??= holderOf(context, mint);
     seller = null;
   }
-  return { mint, seller, buyer, ...priceOf(context, action, buyer), compressed };
+  const source = action.parser?.source ?? "unknown";
+  return { mint, source, seller, buyer, ...priceOf(context, action, buyer), compressed };
 }
 
-/** Facts of an NFT that the token program alone made. */
-export function mintedFacts(context: Context, mint: string): NftFacts {
+/** Facts of an NFT that the token program alone made, which is the source. */
+export function mintedFacts(context: Context, mint: string, source: string): NftFacts {
   const buyer = holderOf(context, mint);
-  return { mint, seller: null, buyer, priceLamports: null, priceToken: null, compressed: null };
+  return { mint, source, seller: null, buyer, priceLamports: null, priceToken: null, compressed: null };
 }
 
 function keyAt({ view }: Context, { programId, start }: Action, position: number | undefined): string | null {

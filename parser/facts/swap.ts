@@ -7,6 +7,8 @@ import { type AccountLeg, accountsOf, type Leg, type NativeLeg, walletChange } f
 /** A swap as its wallet sees it: what it gave and got in all, whatever the route was. */
 export interface SwapFacts {
   readonly user: string;
+  /** The short names of the programs that were called for it and of the markets of the route, each once. */
+  readonly sources: readonly string[];
   /** Null where the transaction failed, or nothing is left of one side: a round trip. */
   readonly input: Leg | null;
   readonly output: Leg | null;
@@ -45,7 +47,7 @@ function namedAccounts(context: Context, swaps: readonly Action[]): string[] {
 
 export function swapFacts(context: Context, swaps: readonly Action[]): SwapFacts {
   const user = traderOf(context, swaps);
-  if (!context.view.succeeded) return { ...unmoved, user };
+  if (!context.view.succeeded) return { ...unmoved, user, sources: sourcesOf(swaps, []) };
   const named = namedAccounts(context, swaps);
   const { tokens, lamports, sent } = walletChange(context, user, named);
   const tokenInputs = tokens.filter(({ amount }) => amount < 0n).map((leg) => ({ ...leg, amount: -leg.amount }));
@@ -56,6 +58,7 @@ export function swapFacts(context: Context, swaps: readonly Action[]): SwapFacts
   const hops = swaps.flatMap((swap) => hopsOf(context, swap));
   return {
     user,
+    sources: sourcesOf(swaps, hops),
     input: legOf(nativeInput) ?? main(tokenInputs, hops[0]?.input),
     output: legOf(nativeOutput) ?? main(tokenOutputs, hops[hops.length - 1]?.output),
     nativeInput,
@@ -68,7 +71,12 @@ export function swapFacts(context: Context, swaps: readonly Action[]): SwapFacts
   };
 }
 
-const unmoved: Omit<SwapFacts, "user"> = {
+function sourcesOf(swaps: readonly Action[], hops: readonly Hop[]): string[] {
+  const called = swaps.map(({ parser }) => parser?.source ?? "unknown");
+  return [...new Set([...called, ...hops.map(({ source }) => source ?? "unknown")])];
+}
+
+const unmoved: Omit<SwapFacts, "user" | "sources"> = {
   input: null,
   output: null,
   nativeInput: null,

@@ -3,6 +3,7 @@ import type { Config } from "../config/index.ts";
 import { BlockReader } from "../events/index.ts";
 import { LedgerBlocks } from "../history/index.ts";
 import type { ChainLogs } from "../log/index.ts";
+import { PricesAsOf, symbolsOfMints } from "../oracle/index.ts";
 import {
   AccountReads,
   AccountStates,
@@ -13,6 +14,9 @@ import {
   DeliveryService,
   EventBlocks,
   EventBodies,
+  EventPrices,
+  EventTrades,
+  NftCollections,
   WebhookBodies,
   WebhookSchedulers,
   WebhookSecrets,
@@ -49,7 +53,7 @@ export async function openWebhookDelivery(
   if (!delivers && !opensGateway(config)) return null;
   const { clock, random, log, stores, gateway, chainLogs, resources, processId } = dependencies;
   const { state, ledger } = stores;
-  const chain = chainParts(dependencies);
+  const chain = chainParts(config, dependencies);
   const secrets = new WebhookSecrets({ random, vault: vaultOf(config, random) });
   const served = networks.filter((network) => config.upstreams[network].length > 0);
   const service = resources.use(
@@ -87,13 +91,24 @@ export async function openWebhookDelivery(
 }
 
 /** What reads the blocks that events are of. */
-function chainParts({ clock, stores, gateway: { upstreams }, chainLogs }: WebhookDependencies) {
+function chainParts(config: Config, { clock, stores, gateway: { upstreams }, chainLogs }: WebhookDependencies) {
   const past = new LedgerBlocks({ chain: stores.ledger.chainReads });
   const [reader, memory] = [new BlockReader(), new BlockMemory()];
   const poolOf: ConstructorParameters<typeof AccountReads>[0]["poolOf"] = (network) => upstreams.pool(network);
-  const states = new AccountStates(new AccountReads({ clock, poolOf }));
+  const reads = new AccountReads({ clock, poolOf });
+  const states = new AccountStates(reads);
+  const prices = new EventPrices({
+    prices: new PricesAsOf({ clock, ledger: stores.ledger }),
+    symbolsOf: (network) =>
+      symbolsOfMints({
+        genesisHash: upstreams.pool(network)?.chain?.genesis ?? null,
+        pools: network === config.networkDefault ? config.oracle.pools : [],
+      }),
+  });
+  const trades = new EventTrades({ collections: new NftCollections(reads), prices });
   const blocks = new EventBlocks({ logOf: (network) => chainLogs.current(network), past, reader, memory });
-  return { past, reader, memory, states, bodies: new WebhookBodies(new EventBodies({ blocks, states })) };
+  const bodies = new WebhookBodies(new EventBodies({ blocks, states, trades }));
+  return { past, reader, memory, states, prices, bodies };
 }
 
 /**
@@ -105,7 +120,7 @@ async function openSchedulers(
   {
     stores: { state },
     gateway: { upstreams },
-    chain: { past, reader, memory, states },
+    chain: { past, reader, memory, states, prices },
     service,
     ...dependencies
   }: WebhookDependencies & { readonly chain: ReturnType<typeof chainParts>; readonly service: DeliveryService },
@@ -121,6 +136,7 @@ async function openSchedulers(
         past,
         reader,
         memory,
+        prices,
         leases: state.leases,
         schedule: state.webhookSchedule,
         webhooks: state.webhooks,

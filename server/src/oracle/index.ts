@@ -5,7 +5,7 @@
  */
 export { serialiseRound } from "./aggregate/inputs.ts";
 
-export { type Decimal, decimal } from "./model/decimal.ts";
+export { type Decimal, decimal, parseDecimal } from "./model/decimal.ts";
 export {
   createOracleEvents,
   type OracleRequestEvents,
@@ -13,7 +13,9 @@ export {
 } from "./model/events.ts";
 
 export type { SourceId, Tick } from "./model/tick.ts";
+export { symbolsOfMints } from "./model/token-symbols.ts";
 export { startExchanges } from "./sources/index.ts";
+export { PricesAsOf } from "./store/prices-as-of.ts";
 
 export { type ReplayReport, replayLog, tickLogFiles } from "./tick-log/replay-log.ts";
 export {

@@ -1,5 +1,5 @@
 import { type ConfirmedBlock, instructionName } from "@sluice/encode";
-import { movementsOf, type TransactionView } from "@sluice/parser";
+import { movementsOf, type ParsedTransaction, parseTransaction, type TransactionView } from "@sluice/parser";
 import { encodeBase58 } from "@sluice/wire/base58";
 import type { Stage } from "../../log/index.ts";
 import { TransactionFacts } from "./transaction-facts.ts";
@@ -24,6 +24,7 @@ export class TransactionEvent {
   readonly view: TransactionView;
   readonly #block: ConfirmedBlock;
   #facts: TransactionFacts | undefined;
+  #parsed: ParsedTransaction | undefined;
   #accounts: string | undefined;
   #programs: string | undefined;
   #error: string | undefined;
@@ -47,6 +48,12 @@ export class TransactionEvent {
   get facts(): TransactionFacts {
     this.#facts ??= new TransactionFacts(this.view);
     return this.#facts;
+  }
+
+  /** What it was, read once for all who ask. */
+  get parsed(): ParsedTransaction {
+    this.#parsed ??= parseTransaction(this.view);
+    return this.#parsed;
   }
 
   /** The JSON text of a message's `data` on `/ws`: `transactionStreamData` of contract. */

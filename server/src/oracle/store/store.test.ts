@@ -7,6 +7,7 @@ import type { TradedMinute } from "../model/traded-minute.ts";
 import { priced, tick } from "../testing/rounds.ts";
 import { DayWindow } from "./day-window.ts";
 import { History, stepMsFor } from "./history.ts";
+import { PricesAsOf } from "./prices-as-of.ts";
 import { Recorder } from "./recorder.ts";
 import { TradedVolumes } from "./traded-volumes.ts";
 import { readWarmStart } from "./warm-start.ts";
@@ -43,6 +44,54 @@ describe("the ledger of prices", () => {
     await recorder.write();
     return new History({ ledger, unwritten: recorder });
   }
+
+  test("prices as of a moment are the newest of that second or the two minutes before it", async () => {
+    const recorder = new Recorder({ clock: new ManualClock(), ledger, ...nothing });
+    const atMs = now - 40 * minute;
+    for (const [sinceMs, price] of [
+      [0, "10"],
+      [1_500, "11"],
+      [5_000, "12"],
+    ] as const) {
+      recorder.round(priced({ symbol: "FTT", atMs: atMs + sinceMs, price }));
+    }
+    await recorder.write();
+    await recorder[Symbol.asyncDispose]();
+    const clock = new ManualClock(now);
+    const prices = new PricesAsOf({ clock, ledger });
+    const worthAt = async (sinceMs: number) => (await prices.at(atMs + sinceMs)).get("FTT");
+    expect(await worthAt(-1_000)).toBeUndefined();
+    expect(await worthAt(500)).toBe(decimal("10"));
+    expect(await worthAt(1_000)).toBe(decimal("11"));
+    expect(await worthAt(4_000)).toBe(decimal("11"));
+    expect(await worthAt(124_000)).toBe(decimal("12"));
+    expect(await worthAt(125_000)).toBeUndefined();
+  });
+
+  test("prices as of a moment are asked for once, and again after a failure or while more may be recorded of it", async () => {
+    let asked = 0;
+    let isAway = true;
+    const clock = new ManualClock(now);
+    const query = async <T>(): Promise<T[]> => {
+      asked += 1;
+      if (isAway) throw new Error("the ledger is away");
+      return [];
+    };
+    const prices = new PricesAsOf({ clock, ledger: { query } });
+    await expect(prices.at(now - hour)).rejects.toThrow("away");
+    isAway = false;
+    await Promise.all([prices.at(now - hour), prices.at(now - hour + 999)]);
+    clock.advance(hour);
+    await prices.at(now - hour);
+    expect(asked).toBe(2);
+    await prices.at(clock.now());
+    await prices.at(clock.now());
+    expect(asked).toBe(3);
+    const moment = clock.now();
+    clock.advance(1_000);
+    await prices.at(moment);
+    expect(asked).toBe(4);
+  });
 
   test("one that stands by writes nothing while another records, and what the other had not written when it ended", async () => {
     const inserted = new Map<string, number>();

@@ -116,7 +116,7 @@ function stand(past: ConfirmedBlock | null = null) {
       },
     },
   });
-  const bodies = new EventBodies({ blocks, states });
+  const bodies = new EventBodies({ blocks, states, trades: { decide: async () => null } });
   return { clock, nodes, states, memory, reader, held, bodies, reads };
 }
 
@@ -137,7 +137,7 @@ function toldOf(of: ConfirmedBlock, filters: Readonly<Record<string, unknown>> =
   const webhook = { id: "wh", events: allEvents, filters: JSON.stringify(filters), createdAt: 0, statusAt: 0 };
   index.add(compileWebhook(webhook));
   const events = new BlockReader().events(of);
-  return index.match(events, { stage: "confirmed", genesisHash: key(77), tells: () => true });
+  return index.match(events, { stage: "confirmed", genesisHash: key(77), tells: () => true, prices: null });
 }
 
 const schemas: Readonly<Record<string, { parse(value: unknown): unknown }>> = {
@@ -149,7 +149,8 @@ const schemas: Readonly<Record<string, { parse(value: unknown): unknown }>> = {
   "block.confirmed": blockEventData,
 };
 const plain = switchesOf('{"include_data":false}');
-const sent = (delivery: NewDelivery, detail: string | null = null) => ({ ...delivery, network, detail }) as const;
+const sent = (delivery: NewDelivery, detail: string | null = null) =>
+  ({ ...delivery, network, attempts: 0, detail }) as const;
 
 describe("the data of an event", () => {
   test("are made of its place, from memory, the log or the past, and are the same text", async () => {
@@ -254,7 +255,7 @@ describe("what a delivery says", () => {
   });
 
   test("is void where the account did not change", async () => {
-    const bodies = { data: async () => ({ ok: false, code: "UNCHANGED" }) as const };
+    const bodies = { data: async () => ({ ok: false, code: "NO_EVENT" }) as const };
     expect(await new WebhookBodies(bodies).read(queued({}), webhook)).toBe("void");
   });
 });
@@ -343,7 +344,7 @@ describe("the data of an account", () => {
     held.log = written;
     nodes.held.set(key(2), "AAAA");
     const of = (owner: string) => switchesOf(JSON.stringify({ ...filters, owner, include_data: false }));
-    expect(await bodies.data(sent(gained), of(key(31)))).toEqual({ ok: false, code: "UNCHANGED" });
+    expect(await bodies.data(sent(gained), of(key(31)))).toEqual({ ok: false, code: "NO_EVENT" });
     const made = await bodies.data(sent(gained), of(key(30)));
     expect(made.ok && JSON.parse(made.data)).toMatchObject({ owner: key(30), data: null });
   });

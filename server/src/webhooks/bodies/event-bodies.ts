@@ -1,16 +1,19 @@
 import type { Network } from "@sluice/contract/tiers";
 import { chainEventNames } from "@sluice/contract/webhooks";
 import { type JsonValue, parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
-import type { ReadAccountState } from "../../events/index.ts";
+import type { ReadAccountState, TransactionEvent } from "../../events/index.ts";
 import { type BalanceUpdate, type BlockEvents, closureText, creationText, updateText } from "../../events/index.ts";
 import type { NewDelivery } from "../../state/index.ts";
 import type { BodySwitches } from "../model/compiled-webhook.ts";
 import type { AccountStates } from "./account-states.ts";
 import { BlockAwayError, type EventBlocks } from "./event-blocks.ts";
+import type { EventTrades } from "./event-trades.ts";
 
 /** Where an event is on the chain, and what was kept of it with its delivery. */
 export interface DeliveredEvent extends Pick<NewDelivery, "event" | "slot" | "blockhash" | "txIndex" | "account"> {
   readonly network: Network;
+  /** Those that were made of it before. */
+  readonly attempts: number;
   /** What an earlier answer gave as `detail`; null before there was one. */
   readonly detail: string | null;
 }
@@ -26,14 +29,16 @@ export type EventData =
       readonly detail: string | null;
     }
   /**
-   * `AWAY`: the block cannot be read now. `GONE`: nothing holds it any more. `UNCHANGED`: the account's data did not
-   * change with the block, or it is another program's: there was no such event.
+   * `AWAY`: the block, or what it takes to decide a filter, cannot be read now. `GONE`: nothing holds the block any
+   * more. `NO_EVENT`: the account's data did not change with the block, it is another program's, or the transaction
+   * made no trade that the webhook asks for.
    */
-  | { readonly ok: false; readonly code: "AWAY" | "GONE" | "UNCHANGED" };
+  | { readonly ok: false; readonly code: "AWAY" | "GONE" | "NO_EVENT" };
 
 export interface EventBodiesDependencies {
   readonly blocks: Pick<EventBlocks, "find">;
   readonly states: Pick<AccountStates, "read" | "changed">;
+  readonly trades: Pick<EventTrades, "decide">;
 }
 
 type Text = Pick<Extract<EventData, { ok: true }>, "data" | "detail">;
@@ -65,7 +70,8 @@ export class EventBodies {
     if (events === null) return { ok: false, code: "GONE" };
     const text = await this.#text(events, { delivered, switches });
     if (text === null) return { ok: false, code: "GONE" };
-    if (text === "unchanged") return { ok: false, code: "UNCHANGED" };
+    if (text === "away") return { ok: false, code: "AWAY" };
+    if (text === "no event") return { ok: false, code: "NO_EVENT" };
     const { blockTime } = events.block;
     return { ok: true, timeMs: blockTime === null ? null : Number(blockTime) * 1_000, ...text };
   }
@@ -74,14 +80,14 @@ export class EventBodies {
   async #text(
     events: BlockEvents,
     { delivered, switches }: { readonly delivered: DeliveredEvent; readonly switches: BodySwitches },
-  ): Promise<Text | "unchanged" | null> {
+  ): Promise<Text | "no event" | "away" | null> {
     const { event, slot, txIndex, account } = delivered;
     const name = chainEventNames.find((each) => each === event);
     const transaction = txIndex === null ? undefined : events.transactions[txIndex];
     switch (name) {
       case "transaction.confirmed":
       case "transaction.finalized":
-        return said(transaction?.eventText(switches));
+        return transaction === undefined ? null : await this.#settled(events, { transaction, delivered, switches });
       case "transaction.failed":
         return said(transaction?.failedText());
       case "account.created": {
@@ -102,10 +108,25 @@ export class EventBodies {
     }
   }
 
+  /** What a webhook asks of trades beyond the block is decided once, before the first attempt. */
+  async #settled(
+    { block }: BlockEvents,
+    of: { readonly transaction: TransactionEvent; readonly delivered: DeliveredEvent; readonly switches: BodySwitches },
+  ): Promise<Text | "no event" | "away"> {
+    const { transaction, switches } = of;
+    const { network, attempts } = of.delivered;
+    const { trades: conditions } = switches;
+    if (conditions !== null && attempts === 0) {
+      const verdict = await this.#dependencies.trades.decide(transaction, { network, block, conditions });
+      if (verdict !== true) return verdict === false ? "no event" : "away";
+    }
+    return { data: transaction.eventText(switches), detail: null };
+  }
+
   async #updated(
     events: BlockEvents,
     { delivered, switches }: { readonly delivered: DeliveredEvent; readonly switches: BodySwitches },
-  ): Promise<Text | "unchanged" | null> {
+  ): Promise<Text | "no event" | null> {
     const { network, slot, account, detail } = delivered;
     if (account === null) return null;
     const balance = this.#updatesOf(events).get(account);
@@ -115,10 +136,10 @@ export class EventBodies {
     const question = { network, account, slot, encoding: switches.encoding };
     const isOwnerAsked = switches.owner !== null && update.owner === null;
     if (balance !== undefined && !switches.data && !isOwnerAsked) return said(updateText(slot, update));
-    if (balance === undefined && !(await this.#dependencies.states.changed(question))) return "unchanged";
+    if (balance === undefined && !(await this.#dependencies.states.changed(question))) return "no event";
     const state = await this.#dependencies.states.read(question);
     const owner = update.owner ?? state?.owner ?? null;
-    if (switches.owner !== null && owner !== null && owner !== switches.owner) return "unchanged";
+    if (switches.owner !== null && owner !== null && owner !== switches.owner) return "no event";
     if (!switches.data && state !== null) return keptText(slot, update, { ...state, data: "null" });
     return keptText(slot, update, state);
   }

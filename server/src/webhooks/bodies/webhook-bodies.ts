@@ -30,14 +30,14 @@ export class WebhookBodies {
     this.#bodies = bodies;
   }
 
-  /** Null while it cannot be had; `void` where there is nothing to deliver, as the account did not change. */
+  /** Null while it cannot be had; `void` where there is nothing to deliver, as there was no such event. */
   async read(delivery: QueuedDelivery, webhook: WebhookRecord): Promise<EventBody | null | "void"> {
     const { createdAt, detail, blockhash } = delivery;
     // What is of no block has its data with it.
     if (blockhash === "") return { atMs: createdAt, data: detail ?? "{}", detail };
     const made = await this.#bodies.data({ ...delivery, network: webhook.network }, this.#switchesOf(webhook));
     if (made.ok) return { atMs: made.timeMs ?? createdAt, data: made.data, detail: made.detail };
-    return made.code === "UNCHANGED" ? "void" : null;
+    return made.code === "NO_EVENT" ? "void" : null;
   }
 
   #switchesOf({ id, filters }: WebhookRecord): BodySwitches {

@@ -20,7 +20,6 @@ export function webhookBody(
   },
 ): Webhook {
   const { queue, notices, nowMs } = more;
-  const filters = filtersOf(record);
   const overlaps = record.nextSecret !== null && (record.overlapEndsAt ?? 0) > nowMs;
   return {
     webhook_id: record.id,
@@ -29,7 +28,7 @@ export function webhookBody(
     status_reason: record.statusReason,
     network: record.network,
     events: [...record.events],
-    filters,
+    filters: filtersOf(record),
     description: record.description,
     retry_policy: {
       max_attempts: record.retryPolicy.maxAttempts,
@@ -44,18 +43,8 @@ export function webhookBody(
     parked_since: isoTimeOrNull(queue?.parkedAt ?? null),
     behind_since: isoTimeOrNull(queue?.behindSince ?? null),
     secret_overlap_ends_at: overlaps ? isoTimeOrNull(record.overlapEndsAt) : null,
-    notices: [...presentNotices(filters), ...notices.map(noticeBody)],
+    notices: notices.map(noticeBody),
   };
-}
-
-/** What holds of a webhook as long as it is as it is. */
-function presentNotices({ nft, defi }: WebhookFilters): Webhook["notices"] {
-  const names = [...(nft === undefined ? [] : ["nft"]), ...(defi === undefined ? [] : ["defi"])];
-  if (names.length === 0) return [];
-  const message =
-    `This server does not yet tell the kinds of transactions that ${names.join(" and ")} ask for: ` +
-    "the transaction events of this webhook match nothing.";
-  return [{ code: "filter_without_effect", at: null, message }];
 }
 
 const noticeTexts: Readonly<Record<string, (detail: WebhookNotice["detail"]) => string>> = {

@@ -196,10 +196,13 @@ describe("large filters", () => {
     expect(performance.now() - before).toBeLessThan(5_000);
   }, 30_000);
 
-  test("tell their owner where they have no effect yet", async () => {
-    const { body } = await create({ filters: { nft: { event_types: ["sale"] } } });
-    expect(body.notices).toEqual([
-      { code: "filter_without_effect", at: null, message: expect.stringContaining("nft") },
-    ]);
+  test("that ask for trades and for failures are refused, as a trade that failed is none", async () => {
+    for (const trades of [{ nft: {} }, { defi: { event_types: ["swap"] } }]) {
+      const refused = await create({ filters: { ...trades, success: false } });
+      expect(said(refused)).toEqual([400, "INVALID_INPUT", "filters.success"]);
+    }
+    const { body } = await create({ filters: { nft: { event_types: ["sale"] }, success: true } });
+    expect(body.notices).toEqual([]);
+    await ask(`/${body.webhook_id}`, { method: "DELETE" });
   });
 });

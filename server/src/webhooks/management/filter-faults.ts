@@ -39,6 +39,7 @@ export async function filterFaults(
     ...unknownToEvents(events, filters),
     ...commitmentFaults(events, filters),
     ...rangeFaults(filters),
+    ...tradeFaults(filters),
     ...errorTypeFaults(filters),
     ...ownerFaults(events, filters, rules),
     ...singleAddressFaults(filters),
@@ -77,6 +78,12 @@ function commitmentFaults(events: readonly WebhookEventName[], { commitment }: W
 function rangeFaults({ min_amount: least, max_amount: most }: WebhookFilters): InputFault[] {
   if (least === undefined || most === undefined || BigInt(least) <= BigInt(most)) return [];
   return [fault("max_amount", "must be at least min_amount")];
+}
+
+/** What failed made no trade, so that both together would match nothing for ever. */
+function tradeFaults({ success, nft, defi }: WebhookFilters): InputFault[] {
+  if (success !== false || (nft === undefined && defi === undefined)) return [];
+  return [fault("success", `contradicts ${nft === undefined ? "defi" : "nft"}: a trade that failed is none`)];
 }
 
 function errorTypeFaults({ error_types: types = [] }: WebhookFilters): InputFault[] {

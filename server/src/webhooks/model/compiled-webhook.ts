@@ -2,6 +2,8 @@ import { type WebhookFilters, webhookFilters } from "@sluice/contract/schemas";
 import { type AccountDataEncoding, type ChainEventName, chainEventNames } from "@sluice/contract/webhooks";
 import type { TransactionFilter } from "../../events/index.ts";
 import type { WebhookRecord, WebhookStage } from "../../state/index.ts";
+import { asksForMore, type TradeConditions, tradeConditionsOf } from "./trade-conditions.ts";
+import { tradePrograms } from "./trade-programs.ts";
 
 /** Tokens that moved, at least one of which has all that is there. Ends are owners or accounts. */
 export interface TokenCondition {
@@ -25,6 +27,8 @@ export interface TransactionInterest {
   /** Of the largest movement of lamports. */
   readonly lamports: { readonly least: bigint; readonly most: bigint | null } | null;
   readonly tokens: TokenCondition | null;
+  /** Of the events of `settled`: trades of NFTs and of tokens. */
+  readonly trades: TradeConditions | null;
   /** Of transaction.failed. */
   readonly errorTypes: ReadonlySet<string> | null;
 }
@@ -82,6 +86,8 @@ export interface BodySwitches {
   readonly encoding: AccountDataEncoding;
   /** The owner that an account has to have, where the block does not tell it. */
   readonly owner: string | null;
+  /** Trades that a transaction has to have made, where the block does not tell it; null where it does. */
+  readonly trades: TradeConditions | null;
 }
 
 /** A webhook as the index holds it. */
@@ -112,6 +118,7 @@ export function compileWebhook({ id, events, filters: text, createdAt, statusAt 
 /** @throws {TypeError} as `compileWebhook` */
 export function switchesOf(filters: string): BodySwitches {
   const read = filtersOf(filters);
+  const trades = tradeConditionsOf(read);
   return {
     logs: read.include_logs ?? true,
     tokenTransfers: read.include_token_transfers ?? true,
@@ -120,6 +127,7 @@ export function switchesOf(filters: string): BodySwitches {
     data: read.include_data ?? true,
     encoding: read.data_encoding ?? "base64",
     owner: read.owner ?? null,
+    trades: trades !== null && asksForMore(trades) ? trades : null,
   };
 }
 
@@ -138,23 +146,21 @@ function eventsOf(
   return { confirmed: find(`${kind}.confirmed`), finalized: find(`${kind}.finalized`) };
 }
 
-const nothing = { confirmed: null, finalized: null } as const;
-
 function transactionInterest(events: readonly string[], filters: WebhookFilters): TransactionInterest | null {
   const { account_include, account_exclude, program_id, vote_transactions, success = null, commitment } = filters;
-  // Which transactions are of markets and protocols is not known yet: such a webhook is told none, rather than all.
-  const isParsed = filters.nft !== undefined || filters.defi !== undefined;
-  const settled = isParsed ? nothing : eventsOf(events, "transaction");
+  const settled = eventsOf(events, "transaction");
+  const trades = tradeConditionsOf(filters);
   const failedAt = events.includes("transaction.failed") ? (commitment ?? "confirmed") : null;
   const isSettled = settled.confirmed !== null || settled.finalized !== null;
   if (!isSettled && failedAt === null) return null;
   const takesSuccess = isSettled && success !== false;
-  const takesFailure = failedAt !== null || (isSettled && success !== true);
+  // A trade that failed is none.
+  const takesFailure = failedAt !== null || (isSettled && success !== true && trades === null);
   return {
     filter: {
       accountInclude: account_include ?? [],
       accountExclude: account_exclude ?? [],
-      programs: program_id === undefined ? [] : [program_id],
+      programs: program_id !== undefined ? [program_id] : failedAt === null ? tradePrograms(trades) : [],
       ...(vote_transactions !== true && { vote: false }),
       ...(takesSuccess !== takesFailure && { failed: takesFailure }),
     },
@@ -163,6 +169,7 @@ function transactionInterest(events: readonly string[], filters: WebhookFilters)
     success,
     lamports: lamportsOf(filters),
     tokens: tokensOf(filters),
+    trades,
     errorTypes: filters.error_types === undefined ? null : new Set(filters.error_types),
   };
 }

@@ -12,6 +12,7 @@ import type {
   UpdateInterest,
 } from "./compiled-webhook.ts";
 import { MatchedBlock } from "./matched-block.ts";
+import type { TokenPrices } from "./token-prices.ts";
 import { TransactionTraits } from "./transaction-traits.ts";
 
 interface Interested<Interest> {
@@ -28,6 +29,8 @@ export interface MatchOptions {
   readonly genesisHash: string;
   /** Whether a webhook is told what matches. */
   readonly tells: (webhook: IndexedWebhook) => boolean;
+  /** What tokens were worth at the time of the block; null where nobody asks, and while it cannot be read. */
+  readonly prices: TokenPrices | null;
 }
 
 /** A block of before a webhook is not for it; clocks of hosts and of the chain differ by less than this. */
@@ -47,6 +50,7 @@ export class WebhookIndex {
   readonly #creations: AccountMatcher<Interested<CreationInterest>>;
   readonly #closures: AccountMatcher<Interested<ClosureInterest>>;
   readonly #blocks = new Set<Interested<BlockInterest>>();
+  #valued = 0;
 
   /** @param random - for the hash of keys, which must not be known outside */
   constructor(random: Random) {
@@ -62,6 +66,11 @@ export class WebhookIndex {
     return this.#members.size;
   }
 
+  /** Whether a webhook asks what trades are worth. */
+  get asksForPrices(): boolean {
+    return this.#valued > 0;
+  }
+
   has(id: string): boolean {
     return this.#members.has(id);
   }
@@ -75,6 +84,7 @@ export class WebhookIndex {
     if (transactions !== null) {
       const { filter, ...interest } = transactions;
       members.push(this.#transactions.add(filter, { webhook, interest }));
+      if (interest.trades?.defi?.leastUsd != null) members.push(this.#value());
     }
     if (updates !== null) members.push(...this.#watch(webhook, updates));
     if (creations !== null) {
@@ -88,6 +98,15 @@ export class WebhookIndex {
     }
   }
 
+  #value(): Disposable {
+    this.#valued += 1;
+    return {
+      [Symbol.dispose]: () => {
+        this.#valued -= 1;
+      },
+    };
+  }
+
   remove(id: string): void {
     for (const member of this.#members.get(id) ?? []) member[Symbol.dispose]();
     this.#members.delete(id);
@@ -98,8 +117,11 @@ export class WebhookIndex {
     return this.#members.size > 0 && (stage === "confirmed" || this.#asksAboutFinal());
   }
 
-  /** What a block says to the webhooks, in the order of the chain. */
-  match(block: BlockEvents, { tells, ...at }: MatchOptions): NewDelivery[] {
+  /**
+   * What a block says to the webhooks, in the order of the chain. Where a trade takes more to decide than is at hand, a
+   * delivery is made, and decided before it is first sent.
+   */
+  match(block: BlockEvents, { tells, prices, ...at }: MatchOptions): NewDelivery[] {
     const { blockTime } = block.block;
     const untilMs = blockTime === null ? Number.POSITIVE_INFINITY : Number(blockTime) * 1_000 + clockSkewMs;
     const matched = new MatchedBlock(block.block, {
@@ -108,7 +130,7 @@ export class WebhookIndex {
     });
     const turns = at.stage === "confirmed" ? new AccountTurns(block, this.#asksAboutTurns()) : null;
     for (const transaction of block.transactions) {
-      if (this.#transactions.groups > 0) this.#matchTransaction(transaction, matched);
+      if (this.#transactions.groups > 0) this.#matchTransaction(transaction, { matched, prices });
       if (turns !== null) this.#matchTurns(turns.of(transaction.index), matched);
     }
     if (at.stage === "confirmed" && this.#updates.groups > 0) this.#matchUpdates(block, matched);
@@ -137,10 +159,13 @@ export class WebhookIndex {
     return this.#creations.groups > 0 || this.#closures.groups > 0;
   }
 
-  #matchTransaction(transaction: TransactionEvent, matched: MatchedBlock): void {
+  #matchTransaction(
+    transaction: TransactionEvent,
+    { matched, prices }: { readonly matched: MatchedBlock; readonly prices: TokenPrices | null },
+  ): void {
     const groups = this.#transactions.match(transaction.facts);
     if (groups.length === 0) return;
-    const traits = new TransactionTraits(transaction);
+    const traits = new TransactionTraits(transaction, prices);
     const at = { txIndex: transaction.index };
     for (const group of groups) {
       for (const { webhook, interest } of group.members()) {
@@ -215,14 +240,16 @@ const ownedBy = (owner: string | null): { readonly owners: readonly string[] } =
 const mayOwn = (asked: string | null, owner: string | null): boolean =>
   asked === null || owner === null || asked === owner;
 
-function isSettled({ success, lamports, tokens }: Transactions, traits: TransactionTraits): boolean {
+function isSettled({ success, lamports, tokens, trades }: Transactions, traits: TransactionTraits): boolean {
   if (success !== null && success === traits.failed) return false;
   if (lamports !== null) {
     const { largestMovement } = traits;
     if (largestMovement < lamports.least) return false;
     if (lamports.most !== null && largestMovement > lamports.most) return false;
   }
-  return tokens === null || traits.movesTokens(tokens);
+  if (tokens !== null && !traits.movesTokens(tokens)) return false;
+  // What a transaction was is asked last, as it costs most.
+  return trades === null || traits.makesTrades(trades) !== false;
 }
 
 function hasFailed({ errorTypes }: Transactions, traits: TransactionTraits): boolean {

@@ -43,6 +43,16 @@ export const webhookSchedulingMetrics = {
     "Failures to read the log or to write deliveries; they are repeated",
     ofStage,
   ),
+  pricesAway: counter(
+    "sluice_webhook_scheduler_prices_away_total",
+    "Blocks that were matched while prices could not be read; what asks for them is decided before its first attempt",
+    ofStage,
+  ),
+  unpriced: counter(
+    "sluice_webhook_scheduler_unpriced_total",
+    "Trades whose value a webhook asks for and of which no token has a price; they are not told",
+    ofStage,
+  ),
   refused: counter("sluice_webhook_scheduler_unreadable_total", "Webhooks whose filters cannot be read", ["network"]),
   disabled: counter(
     "sluice_webhook_scheduler_disabled_total",
@@ -72,6 +82,9 @@ export interface SchedulingEvents {
   schedulerWrote(network: Network, written: WrittenBlocks): void;
   schedulerLag(network: Network, stage: WebhookStage, slots: number): void;
   schedulerGap(network: Network, stage: WebhookStage, of: { from: bigint; to: bigint; reason: string }): void;
+  schedulerPricesAway(network: Network, stage: WebhookStage): void;
+  /** Trades whose value was asked for and is not known; the same one counts for each webhook that asks. */
+  schedulerUnpriced(network: Network, stage: WebhookStage, trades: number): void;
   /** The log or the store cannot be used now; the scheduler tries again. */
   schedulerFailed(network: Network, stage: WebhookStage, error: unknown): void;
   /** A webhook that this version cannot read; it is told nothing. */
@@ -104,6 +117,8 @@ export function createSchedulingEvents({ log, metrics }: Observe): SchedulingEve
         "webhooks are told nothing of some slots, as their blocks cannot be had",
       );
     },
+    schedulerPricesAway: (network, stage) => of.pricesAway.with(network, stage).add(),
+    schedulerUnpriced: (network, stage, trades) => of.unpriced.with(network, stage).add(trades),
     schedulerFailed: (network, stage, error) => {
       of.failures.with(network, stage).add();
       const reason = stateErrorCodeOf(error) ?? String(error);

@@ -5,6 +5,7 @@ import type { PastBlocks } from "../../history/index.ts";
 import { areLevel, type ChainIdentity, type ChainLog } from "../../log/index.ts";
 import type { NewDelivery, ShardSchedule, WebhookStage, WebhookStore } from "../../state/index.ts";
 import type { BlockMemory } from "../bodies/block-memory.ts";
+import type { EventPrices } from "../bodies/event-prices.ts";
 import type { IndexedWebhook } from "../model/compiled-webhook.ts";
 import { type ChainEvent, ChainReader, type ReadOutcome } from "./chain-reader.ts";
 import type { SchedulingEvents } from "./events.ts";
@@ -23,6 +24,7 @@ export interface ShardParts {
   readonly set: WebhookSet;
   readonly reader: BlockReader;
   readonly memory: BlockMemory;
+  readonly prices: Pick<EventPrices, "at">;
   readonly listener: RowsListener;
   readonly clock: Clock;
   readonly events: SchedulingEvents;
@@ -69,7 +71,6 @@ export async function matchBlocks(
     if (event.type !== "block") continue;
     if (!isFirst) await nextTurn();
     isFirst = false;
-    const beganMs = clock.monotonic();
     const block = blockOf(parts, event);
     if (block === null) {
       const gap = { from: event.slot, to: event.slot, reason: "unreadable" };
@@ -77,8 +78,12 @@ export async function matchBlocks(
       events.schedulerGap(network, stage, gap);
       continue;
     }
-    const found = set.index.match(block, { stage, genesisHash: chain.genesisHash, tells });
+    const prices = set.index.asksForPrices ? await parts.prices.at(network, block.block.blockTime) : null;
+    if (prices === null && set.index.asksForPrices) events.schedulerPricesAway(network, stage);
+    const beganMs = clock.monotonic();
+    const found = set.index.match(block, { stage, genesisHash: chain.genesisHash, tells, prices });
     events.schedulerMatched(network, { stage, blocks: 1, ms: clock.monotonic() - beganMs });
+    if (prices !== null && prices.unpriced > 0) events.schedulerUnpriced(network, stage, prices.unpriced);
     if (found.length === 0) continue;
     memory.keep(network, block);
     // A spread of many thousands would be as many arguments.

@@ -46,6 +46,7 @@ async function startProcess(world: ScheduledChain, processId: string) {
       past: null,
       reader: new BlockReader(),
       memory: new BlockMemory(),
+      prices: { at: async () => null },
       listener: { committed: ({ deliveries }) => void made.push(...deliveries.map(({ deliveryId }) => deliveryId)) },
       observe: () => undefined,
       clock: systemClock,

@@ -8,6 +8,7 @@ import type { ChainIdentity, ChainLog, ChainLogs } from "../../log/index.ts";
 import type { Observe } from "../../observe/index.ts";
 import type { LeaseRecord, LeaseStore, ScheduleStore, WebhookStore } from "../../state/index.ts";
 import type { BlockMemory } from "../bodies/block-memory.ts";
+import type { EventPrices } from "../bodies/event-prices.ts";
 import type { SchedulingEvents } from "./events.ts";
 import type { RowsListener } from "./rows-listener.ts";
 import { ShardScheduler } from "./shard-scheduler.ts";
@@ -28,6 +29,7 @@ export interface WebhookSchedulersDependencies extends Observe {
   readonly past: PastBlocks | null;
   readonly reader: BlockReader;
   readonly memory: BlockMemory;
+  readonly prices: Pick<EventPrices, "at">;
   readonly listener: RowsListener;
   /** Accounts that a webhook watches, whose data are to be known before a block writes them. Must not throw. */
   readonly observe: (network: Network, accounts: readonly string[], encoding: AccountDataEncoding) => void;

@@ -1,6 +1,6 @@
 import type { WebhookFilters } from "@sluice/contract/schemas";
-import { isVote, writableKeys } from "@sluice/encode";
-import { movementsOf, TransactionView } from "@sluice/parser";
+import { type ConfirmedTransaction, isVote, writableKeys } from "@sluice/encode";
+import { type Leg, type ParsedTransaction, parseTransaction, TransactionView } from "@sluice/parser";
 import type { BlockEvents, TransactionEvent } from "../../events/index.ts";
 import type { WebhookStage } from "../../state/index.ts";
 
@@ -9,13 +9,38 @@ export interface AskedWebhook {
   readonly filters: WebhookFilters;
 }
 
-/** What a webhook is told of a block, read from the rules alone: `event transaction account`. */
-export function naivelyTold({ events, filters }: AskedWebhook, block: BlockEvents, stage: WebhookStage): string[] {
+const readBefore = new WeakMap<ConfirmedTransaction, ParsedTransaction>();
+
+/** What a transaction was, apart from what the matched block has read of it; once, as tests ask thousands of times. */
+function parsedOf({ view: { transaction } }: TransactionEvent): ParsedTransaction {
+  const parsed = readBefore.get(transaction) ?? parseTransaction(new TransactionView(transaction));
+  readBefore.set(transaction, parsed);
+  return parsed;
+}
+
+/** US dollars for a whole token, by its mint. */
+export type NaivePrices = ReadonlyMap<string, number>;
+
+export interface NaiveSetting {
+  readonly stage: WebhookStage;
+  /** Null while they cannot be read: who asks for a value is told, to be decided later. */
+  readonly prices: NaivePrices | null;
+}
+
+/**
+ * What a webhook is told of a block, read from the rules alone: `event transaction account`. Of the NFTs that it asks
+ * for the collection is not known.
+ */
+export function naivelyTold(
+  { events, filters }: AskedWebhook,
+  block: BlockEvents,
+  { stage, prices }: NaiveSetting,
+): string[] {
   const told: string[] = [];
   const has = (event: string): boolean => events.includes(event);
   for (const transaction of block.transactions) {
     const { index } = transaction;
-    if (has(`transaction.${stage}`) && isTold(transaction, filters)) told.push(`transaction.${stage} ${index}`);
+    if (has(`transaction.${stage}`) && isTold(transaction, filters, prices)) told.push(`transaction.${stage} ${index}`);
     const failedAt = filters.commitment ?? "confirmed";
     if (has("transaction.failed") && failedAt === stage && isToldFailed(transaction, filters)) {
       told.push(`transaction.failed ${index}`);
@@ -37,12 +62,11 @@ function isNamed({ view }: TransactionEvent, filters: WebhookFilters): boolean {
   return filters.vote_transactions === true || !isVote(view.parsed);
 }
 
-function isTold(transaction: TransactionEvent, filters: WebhookFilters): boolean {
-  if (filters.nft !== undefined || filters.defi !== undefined) return false;
+function isTold(transaction: TransactionEvent, filters: WebhookFilters, prices: NaivePrices | null): boolean {
   const { view } = transaction;
   if (!isNamed(transaction, filters)) return false;
   if (filters.success !== undefined && filters.success === view.failed) return false;
-  const { native, tokens } = movementsOf(new TransactionView(view.transaction));
+  const { native, tokens } = parsedOf(transaction).movements;
   const most =
     native
       .map(({ lamports }) => lamports)
@@ -50,6 +74,7 @@ function isTold(transaction: TransactionEvent, filters: WebhookFilters): boolean
       .at(-1) ?? 0n;
   if (filters.min_amount !== undefined && most < BigInt(filters.min_amount)) return false;
   if (filters.max_amount !== undefined && most > BigInt(filters.max_amount)) return false;
+  if (!isNftTrade(transaction, filters.nft) || !isDefiTrade(transaction, filters.defi, prices)) return false;
   const asked = filters.token_transfers;
   if (asked === undefined || asked === false) return true;
   if (asked === true) return tokens.length > 0;
@@ -60,6 +85,46 @@ function isTold(transaction: TransactionEvent, filters: WebhookFilters): boolean
       (asked.from ?? fromOwner) === fromOwner &&
       (asked.to ?? toOwner) === toOwner,
   );
+}
+
+const isOneOf = (names: readonly string[] | undefined, name: string): boolean =>
+  names?.some((each) => each.toLowerCase() === name) ?? true;
+
+function isNftTrade(transaction: TransactionEvent, nft: WebhookFilters["nft"]): boolean {
+  if (nft === undefined) return true;
+  const parsed = parsedOf(transaction);
+  const kind = { NFT_SALE: "sale", NFT_LISTING: "listing", NFT_BID: "bid" }[String(parsed.type)];
+  const isKind = kind !== undefined && (nft.event_types?.some((each) => each === kind) ?? true);
+  const found = parsed.nfts.filter(({ source }) => isOneOf(nft.marketplaces, source));
+  return (
+    transaction.view.succeeded && isKind && found.some(({ mint }) => nft.collection === undefined || mint !== null)
+  );
+}
+
+function isDefiTrade(transaction: TransactionEvent, defi: WebhookFilters["defi"], prices: NaivePrices | null): boolean {
+  if (defi === undefined) return true;
+  if (!transaction.view.succeeded) return false;
+  const { swap, liquidity } = parsedOf(transaction);
+  const worthOf = (leg: Leg | null): number | null => {
+    const price = leg === null ? undefined : prices?.get(leg.mint);
+    return price === undefined || leg?.decimals == null ? null : (Number(leg.amount) / 10 ** leg.decimals) * price;
+  };
+  const trades = liquidity.map(({ type, source, tokens }) => {
+    const known = tokens.map(worthOf).filter((value) => value !== null);
+    const value = known.length === 0 ? null : known.reduce((sum, each) => sum + each, 0);
+    return { kind: type === "REMOVE" ? "remove_liquidity" : "add_liquidity", sources: [source], value };
+  });
+  if (swap !== null) {
+    const route = swap.hops.flatMap(({ input, output }) => [input, output]);
+    const legs = swap.input === null ? [...route, swap.output] : [swap.input, swap.output, ...route];
+    const value = legs.map(worthOf).find((each) => each !== null) ?? null;
+    trades.push({ kind: "swap", sources: [...swap.sources], value });
+  }
+  return trades.some(({ kind, sources, value }) => {
+    if (!sources.some((source) => isOneOf(defi.protocols, source))) return false;
+    if (!(defi.event_types?.some((each) => each === kind) ?? true)) return false;
+    return defi.min_usd_value === undefined || prices === null || (value !== null && value >= defi.min_usd_value);
+  });
 }
 
 function isToldFailed(transaction: TransactionEvent, filters: WebhookFilters): boolean {

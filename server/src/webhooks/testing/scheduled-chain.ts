@@ -204,6 +204,7 @@ export class ScheduledChain implements AsyncDisposable {
         set,
         reader: new BlockReader(),
         memory: new BlockMemory(),
+        prices: { at: async () => null },
         listener: { committed: ({ deliveries }) => void this.told.push(...deliveries) },
         clock: withRealTimers(this.#options.clock),
         events,
