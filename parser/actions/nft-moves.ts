@@ -70,7 +70,8 @@ function fundsAccount({ view }: Context, position: number, account: string): boo
 
 /**
  * What a call of a market does by what moved in it: an NFT that comes to a signer for payment, or for payment to him
- * leaves him, is sold; one that comes without is taken back; one that leaves without is offered. Null where none moved.
+ * leaves him or who holds it for him, is sold; one that comes without is taken back; one that leaves him without is
+ * offered. Null where none moved.
  */
 export function marketDeed(context: Context, start: number, end: number): Deed | null {
   const moves = nftMovesIn(context, start, end);
@@ -86,9 +87,10 @@ export function marketDeed(context: Context, start: number, end: number): Deed |
       ({ kind, from, to, lamports }) =>
         kind === "transfer" && to !== null && from !== to && context.signers.has(to) && lamports >= leastPayment,
     );
-  if (isMine(last.to) && !isMine(first.from)) return paid ? "nft_sale" : "nft_cancel_listing";
-  if (isMine(first.from) && !isMine(last.to)) return received ? "nft_sale" : "nft_listing";
-  return null;
+  const mineBefore = isMine(first.from);
+  if (isMine(last.to)) return mineBefore ? null : paid ? "nft_sale" : "nft_cancel_listing";
+  if (received && first.from !== last.to) return "nft_sale";
+  return mineBefore ? "nft_listing" : null;
 }
 
 /** Whether anyone, a buyer or his escrow, pays lamports or tokens to who does not sign. */

@@ -8,6 +8,7 @@ import { raydiumCpmm } from "../programs/raydium-cpmm.ts";
 import { solanart } from "../programs/solanart.ts";
 import { stakePoolDevnet } from "../programs/stake-pool.ts";
 import { tokenMetadata } from "../programs/token-metadata.ts";
+import { key } from "../testing/built.ts";
 import { addressOf, parsedScenario, type Scenario, type ScenarioCall } from "../testing/scenario.ts";
 
 const { wrappedNativeMint } = wellKnownAddresses;
@@ -94,6 +95,20 @@ const coreTransfer: ScenarioCall = {
   accounts: ["asset", mplCore.id, "payer", mplCore.id, "friend", programs.system],
   data: "0e00",
 };
+
+/** A market's instruction that its parser does not know, by which a token that it holds goes to the key of nines. */
+const handedOut = (inner: readonly ScenarioCall[]): Scenario => ({
+  calls: [
+    {
+      program: formfunction.id,
+      accounts: ["payer", "token", "pool"],
+      data: "8899aabbccddeeff",
+      inner: [...inner, { program: programs.token, accounts: ["token", "pool"], data: `060201${"09".repeat(32)}` }],
+    },
+  ],
+  tokens: { token: { ...vault("mint", 1n, 1n), decimals: 0 } },
+});
+const acceptedOffer = handedOut([transfer("escrow", "creator", 50_000n), transfer("escrow", "payer", 950_000n)]);
 
 const cases: readonly { readonly what: string; readonly type: string; readonly told: Scenario }[] = [
   { what: "lamports to another", type: "TRANSFER", told: { calls: [transfer("payer", "friend", 5n)] } },
@@ -327,6 +342,16 @@ const cases: readonly { readonly what: string; readonly type: string; readonly t
     },
   },
   {
+    what: "an instruction of a known market that gives what it holds to who does not sign, and pays who does",
+    type: "NFT_SALE",
+    told: acceptedOffer,
+  },
+  {
+    what: "an instruction of a known market that gives what it holds to who does not sign, and pays another",
+    type: "UNKNOWN",
+    told: handedOut([transfer("escrow", "creator", 950_000n)]),
+  },
+  {
     what: "an instruction of a known market that says nothing that is known",
     type: "UNKNOWN",
     told: {
@@ -380,6 +405,12 @@ test("a swap by a program that nothing knows tells what its wallet gave and got"
     input: { mint: addressOf("mintA"), amount: 60n, decimals: 6 },
     output: { mint: addressOf("mintB"), amount: 30n, decimals: 6 },
   });
+});
+
+test("an offer that is taken for what a market held is told with its ends and all that the offer paid", () => {
+  expect(parsedScenario(acceptedOffer).nfts).toMatchObject([
+    { mint: addressOf("mint"), seller: addressOf("payer"), buyer: key(9), priceLamports: 1_000_000n },
+  ]);
 });
 
 test("an asset that goes to another is told with both ends", () => {
