@@ -110,6 +110,18 @@ const handedOut = (inner: readonly ScenarioCall[]): Scenario => ({
 });
 const acceptedOffer = handedOut([transfer("escrow", "creator", 50_000n), transfer("escrow", "payer", 950_000n)]);
 
+const listingForOffer: Scenario = {
+  calls: [
+    { program: solanart.id, accounts: ["payer", "mine", "held", "payer", "sale"], data: `05${u64(0n)}` },
+    {
+      program: solanart.id,
+      accounts: ["payer", "offer", "friend", "mint", "mine", "friends"],
+      data: `02${u64(9_000n)}`,
+      inner: [send("mine", "friends", 1n)],
+    },
+  ],
+};
+
 const cases: readonly { readonly what: string; readonly type: string; readonly told: Scenario }[] = [
   { what: "lamports to another", type: "TRANSFER", told: { calls: [transfer("payer", "friend", 5n)] } },
   { what: "lamports to oneself", type: "TRANSFER", told: { calls: [transfer("payer", "payer", 5n)] } },
@@ -351,6 +363,7 @@ const cases: readonly { readonly what: string; readonly type: string; readonly t
     type: "UNKNOWN",
     told: handedOut([transfer("escrow", "creator", 950_000n)]),
   },
+  { what: "a listing that is taken back to take an offer", type: "NFT_SALE", told: listingForOffer },
   {
     what: "an instruction of a known market that says nothing that is known",
     type: "UNKNOWN",
@@ -410,6 +423,12 @@ test("a swap by a program that nothing knows tells what its wallet gave and got"
 test("an offer that is taken for what a market held is told with its ends and all that the offer paid", () => {
   expect(parsedScenario(acceptedOffer).nfts).toMatchObject([
     { mint: addressOf("mint"), seller: addressOf("payer"), buyer: key(9), priceLamports: 1_000_000n },
+  ]);
+});
+
+test("an offer that is taken is told with who takes it, who made it and at what price", () => {
+  expect(parsedScenario(listingForOffer).nfts).toMatchObject([
+    { mint: addressOf("mint"), seller: addressOf("payer"), buyer: addressOf("friend"), priceLamports: 9_000n },
   ]);
 });
 

@@ -9,6 +9,7 @@ export const solanart: ProgramParser = parserOf({
   kind: "market",
   instructions: [
     { tag: "00", name: "createOffer", does: "nft_bid", buyer: 0, mint: 3, price: 1 },
+    { tag: "02", name: "acceptOffer", does: "nft_sale", seller: 0, buyer: 2, mint: 3, price: 1 },
     { tag: "04", name: "sell", does: "nft_listing", seller: 0, price: 1 },
     { tag: "05", name: "buy", does: "nft_sale", buyer: 0, seller: 3, tokenAccount: 1, price: 1 },
   ],
