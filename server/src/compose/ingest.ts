@@ -234,6 +234,7 @@ export function backfillSources(upstreams: Pools, network: Network): readonly Ba
     return {
       node: node.label,
       fetchBlock: (slot, signal) => blocks.fetchBlock(slot, signal),
+      fetchDigest: (slot, commitment, signal) => blocks.fetchDigest(slot, commitment, signal),
       fetchSlots: (from, to, signal) => blocks.fetchSlots(from, to, signal),
     };
   });

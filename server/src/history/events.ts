@@ -32,6 +32,11 @@ export const historyMetrics = {
     "Writes that the ledger did not take, and attempts of backfill that failed; they are repeated",
     ["network", "source"],
   ),
+  singleWords: counter(
+    "sluice_history_single_words_total",
+    "Blocks of backfill of which one node alone could say anything",
+    ofNetwork,
+  ),
   dropped: counter("sluice_history_dropped_blocks_total", "Written blocks that left the chain", ofNetwork),
   unparsed: counter(
     "sluice_history_unparsed_transactions_total",
@@ -69,6 +74,8 @@ export interface HistoryEvents {
   /** The ledger holds another chain of this network. */
   writerRefused(network: Network): void;
   backfillWrote(network: Network, blocks: number): void;
+  /** A block was taken on the word of the one node that could say anything of it. */
+  backfillSingleWord(network: Network): void;
   /** How many slots the ledger does not hold between the first and the last one that it holds. */
   holesCounted(network: Network, slots: bigint): void;
   /** Slots cannot be filled now, told once for each reason. */
@@ -112,6 +119,7 @@ export function createHistoryEvents({ log, metrics }: Observe): HistoryEvents {
       log.warn({ network }, "the ledger holds another chain of this network, so no block is written to it"),
     holesCounted: (network, slots) => families.missing.with(network).set(Number(slots)),
     backfillWrote: (network, blocks) => families.blocks.with(network, "backfill").add(blocks),
+    backfillSingleWord: (network) => families.singleWords.with(network).add(),
     backfillFailed: (network, reason) => {
       families.failures.with(network, "backfill").add();
       log.warn({ network, reason }, "backfill cannot fill slots of the ledger now");

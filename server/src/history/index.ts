@@ -6,8 +6,8 @@
 export { LedgerArchive } from "./archive/archive.ts";
 export { archiveMetrics, createArchiveEvents } from "./archive/events.ts";
 export { Backfills } from "./backfill/backfills.ts";
-export type { BackfillSource } from "./backfill/block-fetcher.ts";
 export { ChainBackfill } from "./backfill/chain-backfill.ts";
+export type { BackfillSource } from "./backfill/slot-words.ts";
 export { createHistoryEvents, type HistoryEvents, historyMetrics } from "./events.ts";
 export {
   admitReader,

@@ -5,7 +5,7 @@
  */
 export { createIngestEvents, ingestMetrics } from "./events.ts";
 export { Ingest, type NetworkNodes } from "./ingest.ts";
-export type { BlockSource } from "./source.ts";
+export { type BlockSource, digestKeyOf, type FetchedBlock } from "./source.ts";
 export { BlockSubscription } from "./sources/block-subscription.ts";
 export { NodeBlocks, type NodeReply } from "./sources/node-blocks.ts";
 export { PollingSource } from "./sources/polling-source.ts";

@@ -1,6 +1,14 @@
 import { BoundedMap, type Clock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { BlockDigest, BlockSource, FetchedBlock, GivenBlock, SourceBlock, SourceStage } from "./source.ts";
+import {
+  type BlockDigest,
+  type BlockSource,
+  digestKeyOf,
+  type FetchedBlock,
+  type GivenBlock,
+  type SourceBlock,
+  type SourceStage,
+} from "./source.ts";
 
 /** What several nodes say of one slot's block, told apart by all that a second opinion covers. */
 export interface BlockCandidate {
@@ -55,9 +63,6 @@ type NoBlock = Exclude<FetchedBlock, { readonly kind: "present" }>;
 
 const ranks: Readonly<Record<SourceStage, number>> = { processed: 0, confirmed: 1, finalized: 2 };
 export const isAtLeast = (stage: SourceStage, least: SourceStage): boolean => ranks[stage] >= ranks[least];
-
-const keyOf = ({ blockhash, parentSlot, parentBlockhash, transactions, signatureHash }: BlockDigest): string =>
-  `${blockhash} ${parentSlot} ${parentBlockhash} ${transactions} ${Buffer.from(signatureHash).toString("base64")}`;
 
 /**
  * Decides which blocks are kept. The log keeps a body once and for ever, so a block is kept when two nodes say the same
@@ -123,7 +128,7 @@ export class Judge {
     node: string,
     said: { readonly digest: BlockDigest; readonly stage: SourceStage; readonly sinceMs?: number },
   ): BlockCandidate {
-    const key = keyOf(said.digest);
+    const key = digestKeyOf(said.digest);
     let candidate = of.candidates.get(key);
     if (candidate === undefined) {
       candidate = {

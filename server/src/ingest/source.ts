@@ -63,6 +63,12 @@ export interface BlockDigest
   readonly signatureHash: Uint8Array;
 }
 
+/** Equal for equal contents, as far as a second opinion tells. */
+export const digestKeyOf = ({ signatureHash, ...digest }: BlockDigest): string => {
+  const { blockhash, parentSlot, parentBlockhash, transactions } = digest;
+  return `${blockhash} ${parentSlot} ${parentBlockhash} ${transactions} ${Buffer.from(signatureHash).toString("base64")}`;
+};
+
 export type FetchedDigest =
   | { readonly kind: "present"; readonly digest: BlockDigest }
   | Exclude<FetchedBlock, { readonly kind: "present" }>;

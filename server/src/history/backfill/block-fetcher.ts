@@ -1,18 +1,6 @@
 import { type Clock, sleep } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { BlockSource } from "../../ingest/index.ts";
-
-/** A node as backfill asks it, within the node's own rate. */
-export type BackfillSource = Pick<BlockSource, "node" | "fetchBlock" | "fetchSlots">;
-
-/** What backfill keeps of a block until it is written. */
-export interface FetchedBody {
-  readonly slot: bigint;
-  readonly blockhash: string;
-  readonly parentSlot: bigint;
-  readonly parentBlockhash: string;
-  readonly body: Uint8Array;
-}
+import { type BackfillSource, type FetchedBody, SlotWords } from "./slot-words.ts";
 
 /** Why slots cannot be filled now, in words for an operator. */
 export class BackfillFault extends Error {
@@ -27,11 +15,17 @@ const limits = {
   waitMs: 250,
 } as const;
 
-/** Asks the nodes of a network for blocks of the past, whoever answers first in their order. */
+/**
+ * Asks the nodes of a network for blocks of the past: whoever answers first in their order gives a block, and a second
+ * node says the same of it. Where no other node can say anything, the word of one is enough, and counted.
+ */
 export class BlockFetcher {
   readonly #sources: () => readonly BackfillSource[];
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
+  readonly #tookSingleWord: () => void;
+  /** The newest slot of which a node has said that it holds it no more. */
+  readonly #prunedUpTo = new Map<string, bigint>();
   #inFlight = 0;
   readonly #waiting: (() => void)[] = [];
 
@@ -40,38 +34,51 @@ export class BlockFetcher {
     readonly sources: () => readonly BackfillSource[];
     readonly clock: Clock;
     readonly signal: AbortSignal;
+    /** A block is taken of which one node alone could say anything. */
+    readonly tookSingleWord: () => void;
   }) {
     this.#sources = dependencies.sources;
     this.#clock = dependencies.clock;
     this.#signal = dependencies.signal;
+    this.#tookSingleWord = dependencies.tookSingleWord;
   }
 
-  /** @throws {BackfillFault} when no node gives the block */
+  /** @throws {BackfillFault} when no node gives the block, or nodes give different ones */
   async block(slot: bigint): Promise<FetchedBody> {
     await this.#enter();
     try {
-      let reason = "no node can be asked";
+      const words = new SlotWords(slot, this.#signal);
       for (let round = 0; round < limits.rounds && !this.#signal.aborted; round++) {
-        let isLimited = false;
-        for (const source of this.#sources()) {
-          const answer = await source.fetchBlock(slot as Slot, this.#signal);
-          if (answer.kind === "present") {
-            const { header, body } = answer.block;
-            const { blockhash, parentSlot, parentBlockhash } = header;
-            return { slot, blockhash, parentSlot, parentBlockhash, body };
-          }
-          const isBusy = answer.kind === "unavailable" && answer.reason === "limited";
-          isLimited ||= isBusy;
-          if (!isBusy) reason = `${source.node} ${answer.kind === "absent" ? "has no such block" : answer.reason}`;
-        }
+        const isLimited = await this.#askAll(slot, words);
+        const agreed = words.agreed();
+        if (agreed !== null) return agreed;
         // Only a node whose rate was used up may answer otherwise soon.
         if (!isLimited) break;
         await sleep(this.#clock, limits.waitMs, this.#signal);
       }
-      throw new BackfillFault(`the block of slot ${slot} cannot be had: ${reason}`);
+      if (words.isDisputed) throw new BackfillFault(`nodes give different blocks of slot ${slot}`);
+      const { alone, silence } = words;
+      if (alone === null || this.#signal.aborted) {
+        throw new BackfillFault(`the block of slot ${slot} cannot be had: ${silence ?? "no node can be asked"}`);
+      }
+      this.#tookSingleWord();
+      return alone;
     } finally {
       this.#leave();
     }
+  }
+
+  /** One question to each node that has not answered, until two agree; returns whether the rate of one was used up. */
+  async #askAll(slot: bigint, words: SlotWords): Promise<boolean> {
+    let isLimited = false;
+    for (const source of this.#sources()) {
+      if (words.hasSpoken(source) || slot <= (this.#prunedUpTo.get(source.node) ?? -1n)) continue;
+      const silent = await words.ask(source);
+      if (silent?.kind === "unavailable" && silent.reason === "pruned") this.#prunedUpTo.set(source.node, slot);
+      isLimited ||= silent?.kind === "unavailable" && silent.reason === "limited";
+      if (words.agreed() !== null) break;
+    }
+    return isLimited;
   }
 
   /**

@@ -10,8 +10,8 @@ import { blockOfHeader } from "../testing/blocks.ts";
 import { chain, openTestLedger, testEvents, unreadable } from "../testing/stand.ts";
 import { BlockRows } from "../writer/block-rows.ts";
 import { Backfills } from "./backfills.ts";
-import type { BackfillSource } from "./block-fetcher.ts";
 import { ChainBackfill } from "./chain-backfill.ts";
+import type { BackfillSource } from "./slot-words.ts";
 
 let ledger: Ledger;
 beforeAll(async () => {
@@ -40,6 +40,12 @@ function nodeOf(name: string, changes: { hides?: readonly bigint[]; lacks?: (slo
       if (changes.lacks?.(slot) === true) return { kind: "unavailable", reason: "refused" };
       const body = packBlock(blockOfHeader(header));
       return { kind: "present", block: { header, body, signatureHash: new Uint8Array(32) } };
+    },
+    fetchDigest: async (slot) => {
+      const header = headers.find((each) => each.slot === slot);
+      if (header === undefined) return { kind: "absent", code: -32_009 };
+      if (changes.lacks?.(slot) === true) return { kind: "unavailable", reason: "refused" };
+      return { kind: "present", digest: { ...header, signatureHash: new Uint8Array(32) } };
     },
     fetchSlots: async (from, to) =>
       headers
@@ -77,11 +83,13 @@ test("an order is filled from who has the blocks, with those that lists leave ou
   await ledger.chain.writeBlocks("devnet", { first: 33n, until: 36n }, rows.rows.encode());
   const poor = nodeOf("poor", { lacks: (slot) => slot % 3n === 0n, hides: [30n, 31n, 60n] });
   const archive = nodeOf("archive");
-  const { running, orders } = runOver([poor.source, archive.source]);
+  const { running, orders, metrics } = runOver([poor.source, archive.source]);
   const ordered = await orders.add("devnet", { first: 20n, until: 71n });
   expect(ordered).toMatchObject({ ok: true, record: { from: "20", to: "70", state: "active", slots: 51, held: 0 } });
   await eventually("the order is done", async () => (await orders.list())[0]?.state === "done");
   expect(await stored(20n, 71n)).toEqual(expected(20n, 71n));
+  // Of the blocks that one of two nodes does not have, its word is enough.
+  expect(await metrics.render()).toContain('sluice_history_single_words_total{network="devnet"} 14');
   // Slot 70 was skipped, which the block after it proves.
   expect((await ledger.chain.held("devnet")).ranges).toEqual([{ first: 20n, until: 71n }]);
   // Once more: what is held is not read.

@@ -5,7 +5,8 @@ import type { ChainIdentity } from "../../log/index.ts";
 import type { HistoryEvents } from "../events.ts";
 import { BlockRows } from "../writer/block-rows.ts";
 import { identityOf } from "../writer/written-chain.ts";
-import { BackfillFault, type BackfillSource, BlockFetcher } from "./block-fetcher.ts";
+import { BackfillFault, BlockFetcher } from "./block-fetcher.ts";
+import type { BackfillSource } from "./slot-words.ts";
 import { SpanFiller } from "./span-filler.ts";
 
 export interface ChainBackfillOptions {
@@ -21,7 +22,10 @@ export interface ChainBackfillDependencies {
   /** The last final slot that nodes show. */
   readonly finalized: () => bigint | null;
   readonly clock: Clock;
-  readonly events: Pick<HistoryEvents, "backfillWrote" | "backfillFailed" | "holesCounted" | "parserFault">;
+  readonly events: Pick<
+    HistoryEvents,
+    "backfillWrote" | "backfillSingleWord" | "backfillFailed" | "holesCounted" | "parserFault"
+  >;
 }
 
 /** How backfill of a network does. */
@@ -61,7 +65,10 @@ export class ChainBackfill implements AsyncDisposable {
     const { network, votes } = options;
     this.#filler = new SpanFiller(network, identityOf(options.chain), {
       ...{ store, clock, signal },
-      fetcher: new BlockFetcher({ sources, clock, signal }),
+      fetcher: new BlockFetcher({
+        ...{ sources, clock, signal },
+        tookSingleWord: () => events.backfillSingleWord(network),
+      }),
       rows: new BlockRows({ network, votes, unreadable: (of) => events.parserFault(network, of) }),
       wrote: (blocks, until) => this.#wrote(blocks, until),
     });

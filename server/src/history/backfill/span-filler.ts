@@ -2,7 +2,8 @@ import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { DroppedBlock, HeldIdentity, LedgerChainStore, SlotSpan } from "../../ledger/index.ts";
 import type { BlockRows } from "../writer/block-rows.ts";
-import { BackfillFault, type BlockFetcher, type FetchedBody } from "./block-fetcher.ts";
+import { BackfillFault, type BlockFetcher } from "./block-fetcher.ts";
+import type { FetchedBody } from "./slot-words.ts";
 
 /** Slots of one INSERT, and of which so many parts are fetched ahead of the one that is written. */
 const partSlots = 16n;
