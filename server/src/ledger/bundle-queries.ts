@@ -62,12 +62,24 @@ export interface BundleBalances {
   readonly tips: bigint;
 }
 
-/** A bundle that landed. */
-export interface LandedBundle {
+/** A bundle that ended. */
+export interface EndedBundle {
   readonly id: string;
   readonly mevType: string;
+  readonly hasLanded: boolean;
+  /** Null where it did not land. */
+  readonly slot: bigint | null;
+  /** Lamports that tip accounts gained by it; 0 where it did not land. */
+  readonly tip: bigint;
+}
+
+/** What a bundle that landed made of its signers' balances, in lamports. */
+export interface BundleGain {
+  readonly id: string;
   readonly slot: bigint;
-  /** Lamports that tip accounts gained by it. */
+  /** Native and wrapped balances after less before. */
+  readonly gained: bigint;
+  readonly fees: bigint;
   readonly tip: bigint;
 }
 
@@ -94,14 +106,20 @@ const signersGains =
   "WHERE network = {network:String} AND (slot, transaction_index) GLOBAL IN (SELECT slot, transaction_index FROM executed) " +
   "AND (mint = '' AND has(signers, account) OR mint IN ({wrapped:Array(String)}) AND has(signers, owner)) " +
   "GROUP BY slot, transaction_index, blockhash";
-const balances =
-  "SELECT toString(count()) AS bundles, toString(sum(gain)) AS gained, toString(sum(paid)) AS fees, " +
-  "toString(sum(tip)) AS tips FROM (SELECT id, any(size) AS expected, count() AS found, sum(gained) AS gain, " +
+const gainOfEach =
+  "SELECT id, any(size) AS expected, count() AS found, any(place) AS landed_in, sum(gained) AS gain, " +
   "sum(toInt128(fee)) AS paid, any(seen) AS tip FROM " +
-  "(SELECT id, length(signatures) AS size, toInt128(ifNull(tip_seen, 0)) AS seen, arrayJoin(signatures) AS signature " +
+  "(SELECT id, assumeNotNull(landed_slot) AS place, length(signatures) AS size, " +
+  "toInt128(ifNull(tip_seen, 0)) AS seen, arrayJoin(signatures) AS signature " +
   "FROM landed) AS claimed GLOBAL INNER JOIN (SELECT signature, fee, gained FROM executed " +
   "GLOBAL LEFT JOIN gains USING (slot, transaction_index, blockhash)) AS seen_there USING (signature) " +
-  "GROUP BY id HAVING found = expected)";
+  "GROUP BY id HAVING found = expected";
+const balances =
+  "SELECT toString(count()) AS bundles, toString(sum(gain)) AS gained, toString(sum(paid)) AS fees, " +
+  `toString(sum(tip)) AS tips FROM (${gainOfEach})`;
+const newestGains =
+  "SELECT id, toString(landed_in) AS slot, toString(gain) AS gained, toString(paid) AS fees, toString(tip) AS tips " +
+  `FROM (${gainOfEach}) ORDER BY landed_in DESC, id LIMIT {limit:UInt32}`;
 
 type FiguresRow = Record<"ended" | "landed_count" | "forwarded" | "tips" | "lost" | "units", string>;
 
@@ -144,71 +162,98 @@ export class BundleQueries {
     return row === undefined || row.ended === "0" ? null : Number(row.first);
   }
 
-  /** Those that landed, the newest first. */
-  async newest(network: Network, limit: number): Promise<readonly LandedBundle[]> {
-    const rows = await this.#connection.query<Record<"id" | "type" | "slot" | "seen", string>>(
-      "SELECT id, toString(mev_type) AS type, toString(assumeNotNull(landed_slot)) AS slot, " +
-        `toString(ifNull(tip_seen, 0)) AS seen FROM bundle_outcomes FINAL WHERE ${ofNetwork} AND ${landed} ` +
+  /** Those that ended, the newest first; of those that landed alone where `landedAlone` is true. */
+  async ended(question: BundleQuestion, limit: number, landedAlone: boolean): Promise<readonly EndedBundle[]> {
+    const { conditions, parameters } = asked(question);
+    const rows = await this.#connection.query<Record<"id" | "type" | "slot" | "seen", string> & { won: boolean }>(
+      `SELECT id, toString(mev_type) AS type, ${landed} AS won, toString(ifNull(landed_slot, 0)) AS slot, ` +
+        "toString(ifNull(tip_seen, 0)) AS seen FROM bundle_outcomes FINAL " +
+        `WHERE ${[...conditions, ...(landedAlone ? [landed] : [])].join(" AND ")} ` +
         "ORDER BY at DESC, id LIMIT {limit:UInt32}",
-      { network, limit },
-      { do_not_merge_across_partitions_select_final: 1 },
+      { ...parameters, limit },
+      settings,
     );
-    return rows.map(({ id, type, slot, seen }) => ({ id, mevType: type, slot: BigInt(slot), tip: BigInt(seen) }));
+    return rows.map(({ id, type, slot, seen, won }) => {
+      const hasLanded = Boolean(won);
+      return {
+        id,
+        mevType: type,
+        hasLanded,
+        slot: hasLanded ? BigInt(slot) : null,
+        tip: hasLanded ? BigInt(seen) : 0n,
+      };
+    });
   }
 
-  async balances({ network, fromMs, untilMs, accountId, mevType }: ProfitQuestion): Promise<BundleBalances> {
-    const conditions = [
-      ofNetwork,
-      landed,
-      "at >= fromUnixTimestamp64Milli({from:Int64})",
-      "at < fromUnixTimestamp64Milli({until:Int64})",
-      ...(accountId === null ? [] : ["account_id = {account:String}"]),
-      ...(mevType === null ? [] : ["mev_type = {mevType:String}"]),
-    ];
-    const { wrappedNativeMint, wrappedNativeMint2022 } = wellKnownAddresses;
-    const [row] = await this.#connection.query<Record<keyof BundleBalances, string>>(
-      `WITH landed AS (SELECT id, signatures, landed_slot, tip_seen FROM bundle_outcomes FINAL ` +
-        `WHERE ${conditions.join(" AND ")}), executed AS (${landedTransactions}), gains AS (${signersGains}) ${balances}`,
-      {
-        network,
-        from: fromMs,
-        until: untilMs,
-        wrapped: [wrappedNativeMint, wrappedNativeMint2022],
-        ...(accountId === null ? {} : { account: accountId }),
-        ...(mevType === null ? {} : { mevType }),
-      },
-      { do_not_merge_across_partitions_select_final: 1 },
-    );
+  async balances(question: ProfitQuestion): Promise<BundleBalances> {
+    const [row] = await this.#profits<Record<keyof BundleBalances, string>>(question, balances, {});
     if (row === undefined) throw new Error("a sum without a row");
     const { bundles, gained, fees, tips } = row;
     return { bundles: BigInt(bundles), gained: BigInt(gained), fees: BigInt(fees), tips: BigInt(tips) };
   }
 
-  #read<Row>(
-    group: string,
-    end: string,
-    { network, fromMs, untilMs, searcherId, mevType }: BundleQuestion,
-  ): Promise<Row[]> {
-    const conditions = [
+  /** What `balances` adds up, of each bundle, the newest first. */
+  async gains(question: ProfitQuestion, limit: number): Promise<readonly BundleGain[]> {
+    type Row = Record<"id" | "slot" | "gained" | "fees" | "tips", string>;
+    const rows = await this.#profits<Row>(question, newestGains, { limit });
+    return rows.map(({ id, slot, gained, fees, tips }) => {
+      return { id, slot: BigInt(slot), gained: BigInt(gained), fees: BigInt(fees), tip: BigInt(tips) };
+    });
+  }
+
+  #profits<Row>(
+    question: ProfitQuestion,
+    sql: string,
+    more: Readonly<Record<string, unknown>>,
+  ): Promise<readonly Row[]> {
+    const { conditions, parameters } = asked({ ...question, searcherId: null });
+    const { accountId } = question;
+    const { wrappedNativeMint, wrappedNativeMint2022 } = wellKnownAddresses;
+    const whose = accountId === null ? [] : ["account_id = {account:String}"];
+    return this.#connection.query<Row>(
+      `WITH landed AS (SELECT id, signatures, landed_slot, tip_seen FROM bundle_outcomes FINAL ` +
+        `WHERE ${[...conditions, landed, ...whose].join(" AND ")}), ` +
+        `executed AS (${landedTransactions}), gains AS (${signersGains}) ${sql}`,
+      {
+        ...parameters,
+        ...more,
+        wrapped: [wrappedNativeMint, wrappedNativeMint2022],
+        ...(accountId === null ? {} : { account: accountId }),
+      },
+      settings,
+    );
+  }
+
+  #read<Row>(group: string, end: string, question: BundleQuestion): Promise<Row[]> {
+    const { conditions, parameters } = asked(question);
+    return this.#connection.query<Row>(
+      `SELECT ${group} ${figures} FROM bundle_outcomes FINAL WHERE ${conditions.join(" AND ")} ${end}`,
+      parameters,
+      settings,
+    );
+  }
+}
+
+const settings = { do_not_merge_across_partitions_select_final: 1 } as const;
+
+/** The conditions of a question, and the parameters that they name. */
+function asked({ network, fromMs, untilMs, searcherId, mevType }: BundleQuestion) {
+  return {
+    conditions: [
       ofNetwork,
       "at >= fromUnixTimestamp64Milli({from:Int64})",
       "at < fromUnixTimestamp64Milli({until:Int64})",
       ...(searcherId === null ? [] : ["searcher_id = {searcher:String}"]),
       ...(mevType === null ? [] : ["mev_type = {mevType:String}"]),
-    ];
-    const parameters = {
+    ],
+    parameters: {
       network,
       from: fromMs,
       until: untilMs,
       ...(searcherId === null ? {} : { searcher: searcherId }),
       ...(mevType === null ? {} : { mevType }),
-    };
-    return this.#connection.query<Row>(
-      `SELECT ${group} ${figures} FROM bundle_outcomes FINAL WHERE ${conditions.join(" AND ")} ${end}`,
-      parameters,
-      { do_not_merge_across_partitions_select_final: 1 },
-    );
-  }
+    },
+  };
 }
 
 function figuresOf(row: FiguresRow): BundleFigures {

@@ -5,7 +5,7 @@
  * the console, history and analytics.
  */
 
-export type { BundleBalances, BundleFigures, BundleMevFigures, LandedBundle } from "./bundle-queries.ts";
+export type { BundleBalances, BundleFigures, BundleGain, BundleMevFigures, EndedBundle } from "./bundle-queries.ts";
 export type { BlockRange, BlockRow } from "./chain/block-reads.ts";
 export type { ChainReads } from "./chain/chain-reads.ts";
 export { type ChainHeld, isHeldWhole } from "./chain/held.ts";
@@ -21,11 +21,19 @@ export {
   isTransient,
   type LedgerChainStore,
 } from "./chain/store.ts";
+export type {
+  LamportChange,
+  MintedTokens,
+  OwnedTokens,
+  ProgramCall,
+  TokenChange,
+  TokenReads,
+} from "./chain/token-reads.ts";
 export type { TransactionBodyRow, TransactionRow } from "./chain/transaction-reads.ts";
 export { LedgerAbortedError, LedgerOpenError, LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 export { createLedgerEvents, ledgerMetrics } from "./events.ts";
 export { type Ledger, openLedger } from "./ledger.ts";
-export type { EpochRates, PoolSample, PoolSampleReads, SampledDay, SampledPool } from "./pool-samples.ts";
+export type { EpochRates, PoolSample, PoolSampleReads, SampledDay, SampledPool, SampledRate } from "./pool-samples.ts";
 export { type RequestFact, statusStillOpen } from "./request-fact.ts";
 export type { HourUsage } from "./request-queries.ts";
 export type { FoundRequests, RequestPlace, RequestSearch } from "./request-search.ts";

@@ -10,14 +10,16 @@ import {
   type BundleBalances,
   type BundleDay,
   type BundleFigures,
+  type BundleGain,
   type BundleMevFigures,
   BundleQueries,
   type BundleQuestion,
-  type LandedBundle,
+  type EndedBundle,
   type ProfitQuestion,
 } from "./bundle-queries.ts";
 import { type ChainReads, createChainReads } from "./chain/chain-reads.ts";
 import { ChainStore, type LedgerChainStore } from "./chain/store.ts";
+import { createTokenReads, type TokenReads } from "./chain/token-reads.ts";
 import { type CallOptions, LedgerConnection, type LedgerSettings } from "./connection.ts";
 import { type LedgerEndpoint, type LedgerLog, remoteEndpoint } from "./endpoint.ts";
 import { LedgerOpenError } from "./errors.ts";
@@ -152,6 +154,8 @@ export interface Ledger extends AsyncDisposable {
   readonly customers: CustomerStatements;
   /** Blocks and transactions, as they are looked up. */
   readonly chainReads: ChainReads;
+  /** What transactions did with tokens, as their accounts have it. */
+  readonly tokenReads: TokenReads;
   /** What became of deliveries of webhooks. */
   readonly webhookAttempts: WebhookAttemptReads;
   readonly poolSamples: PoolSampleReads;
@@ -164,10 +168,12 @@ export interface Ledger extends AsyncDisposable {
     byDay(question: BundleQuestion): Promise<readonly BundleDay[]>;
     /** When the first bundle of a network ended that the ledger still has, in Unix milliseconds; null without one. */
     firstAtMs(network: Network): Promise<number | null>;
-    /** Those that landed, the newest first. */
-    newest(network: Network, limit: number): Promise<readonly LandedBundle[]>;
+    /** Those that ended, the newest first; with `landedAlone` none but those that landed. */
+    ended(question: BundleQuestion, limit: number, landedAlone: boolean): Promise<readonly EndedBundle[]>;
     /** What those that landed made of the balances of their transactions' signers. */
     balances(question: ProfitQuestion): Promise<BundleBalances>;
+    /** The same of each bundle, the newest first. */
+    gains(question: ProfitQuestion, limit: number): Promise<readonly BundleGain[]>;
   };
 }
 
@@ -319,6 +325,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
       { connection: customers, own: connection, random, log },
     ),
     chainReads: createChainReads(connection, clock),
+    tokenReads: createTokenReads(connection),
     webhookAttempts: new WebhookAttempts(connection),
     poolSamples: new PoolSamples(connection),
     bundles: new BundleQueries(connection),

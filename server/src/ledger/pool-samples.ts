@@ -12,6 +12,7 @@ export interface SampledPool {
 export interface PoolSample {
   /** Unix milliseconds. */
   readonly atMs: number;
+  readonly slot: bigint;
   readonly lamports: bigint;
   readonly tokens: bigint;
 }
@@ -23,12 +24,21 @@ export interface EpochRates {
   readonly mevApy: bigint;
 }
 
-/** The last sample of a day. */
-export interface SampledDay {
+/** The yearly rate of a sample, in millionths of a percent, and what it was computed from. */
+export interface SampledRate {
+  readonly apy: bigint;
+  /** Before the pool's last update. */
+  readonly lastLamports: bigint;
+  readonly lastTokens: bigint;
+  /** How long the epoch was that this update counted. */
+  readonly epochMs: number;
+}
+
+/** The last sample of a day; `rate` is null where the rate was not known. */
+export interface SampledDay extends PoolSample {
   /** Such as 2026-11-20, in UTC. */
   readonly day: string;
-  readonly lamports: bigint;
-  readonly apy: bigint;
+  readonly rate: SampledRate | null;
 }
 
 /** What the ledger has of stake pools. All reject with LedgerUnavailableError while it cannot be asked. */
@@ -37,16 +47,24 @@ export interface PoolSampleReads {
   firstAtMs(of: SampledPool): Promise<number | null>;
   /** The last sample up to a moment and not before another; null without one. Unix milliseconds. */
   lastUpTo(of: SampledPool, span: { readonly fromMs: number; readonly toMs: number }): Promise<PoolSample | null>;
+  /** The last sample up to each of many moments and at most `ageMsMax` older, by moment; those without one left out. */
+  before(of: SampledPool, moments: readonly number[], ageMsMax: number): Promise<ReadonlyMap<number, PoolSample>>;
   /** The rates of each epoch that was sampled since a moment, as they were sampled last. At most 20,000 epochs. */
   rates(of: SampledPool, fromMs: number): Promise<readonly EpochRates[]>;
-  /** Days since a moment, in their order, those without a sample left out. At most 10,000 days. */
-  days(of: SampledPool, fromMs: number): Promise<readonly SampledDay[]>;
+  /**
+   * Days since a moment, in their order, each by its last sample, or by the last one that has a rate; those without one
+   * left out. At most 10,000 days.
+   */
+  days(of: SampledPool, fromMs: number, which: "all" | "rated"): Promise<readonly SampledDay[]>;
 }
 
 const epochsMax = 20_000;
 const daysMax = 10_000;
 const ofPool = "network = {network:String} AND chain = {chain:String} AND pool = {pool:String}";
 const since = "at >= fromUnixTimestamp64Milli({from:Int64})";
+/** A sample of before the first counted epoch, or of the end of an earlier one, has no rate. */
+const isRated = "last_update_epoch > 0";
+const columns = "toUnixTimestamp64Milli(at) AS ms, slot, total_lamports, token_supply";
 const settings = { do_not_merge_across_partitions_select_final: 1 } as const;
 
 /** Reads samples; FINAL counts one that two processes wrote once. */
@@ -69,20 +87,37 @@ export class PoolSamples implements PoolSampleReads {
     of: SampledPool,
     { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
   ): Promise<PoolSample | null> {
-    const [row] = await this.#connection.query<Record<"ms" | "total_lamports" | "token_supply", string>>(
-      "SELECT toUnixTimestamp64Milli(at) AS ms, total_lamports, token_supply FROM pool_samples FINAL " +
+    const [row] = await this.#connection.query<SampleRow>(
+      `SELECT ${columns} FROM pool_samples FINAL ` +
         `WHERE ${ofPool} AND ${since} AND at <= fromUnixTimestamp64Milli({to:Int64}) ORDER BY at DESC LIMIT 1`,
       { ...of, from: fromMs, to: toMs },
       settings,
     );
-    if (row === undefined) return null;
-    return { atMs: Number(row.ms), lamports: BigInt(row.total_lamports), tokens: BigInt(row.token_supply) };
+    return row === undefined ? null : sampleOf(row);
+  }
+
+  async before(
+    of: SampledPool,
+    moments: readonly number[],
+    ageMsMax: number,
+  ): Promise<ReadonlyMap<number, PoolSample>> {
+    if (moments.length === 0) return new Map();
+    const rows = await this.#connection.query<SampleRow & { readonly asked: string }>(
+      "SELECT toString(moment) AS asked, ms, slot, total_lamports, token_supply FROM " +
+        "(SELECT 1 AS one, arrayJoin({moments:Array(Int64)}) AS moment) AS questions ASOF INNER JOIN " +
+        `(SELECT 1 AS one, ${columns} FROM pool_samples FINAL WHERE ${ofPool}) AS samples ` +
+        "ON questions.one = samples.one AND questions.moment >= samples.ms",
+      { ...of, moments },
+      settings,
+    );
+    const samples = rows.map((row) => [Number(row.asked), sampleOf(row)] as const);
+    return new Map(samples.filter(([moment, { atMs }]) => moment - atMs <= ageMsMax));
   }
 
   async rates(of: SampledPool, fromMs: number): Promise<readonly EpochRates[]> {
     const rows = await this.#connection.query<Record<"counted" | "last_apy" | "last_mev", string>>(
       "SELECT last_update_epoch AS counted, argMax(apy, at) AS last_apy, argMax(mev_apy, at) AS last_mev " +
-        `FROM pool_samples FINAL WHERE ${ofPool} AND ${since} AND last_update_epoch > 0 ` +
+        `FROM pool_samples FINAL WHERE ${ofPool} AND ${since} AND ${isRated} ` +
         `GROUP BY counted ORDER BY counted DESC LIMIT ${epochsMax}`,
       { ...of, from: fromMs },
       settings,
@@ -92,13 +127,36 @@ export class PoolSamples implements PoolSampleReads {
     });
   }
 
-  async days(of: SampledPool, fromMs: number): Promise<readonly SampledDay[]> {
-    const rows = await this.#connection.query<Record<"day" | "lamports" | "last_apy", string>>(
-      "SELECT toString(toDate(at)) AS day, argMax(total_lamports, at) AS lamports, argMax(apy, at) AS last_apy " +
-        `FROM pool_samples FINAL WHERE ${ofPool} AND ${since} GROUP BY day ORDER BY day LIMIT ${daysMax}`,
+  async days(of: SampledPool, fromMs: number, which: "all" | "rated"): Promise<readonly SampledDay[]> {
+    const rows = await this.#connection.query<DayRow>(
+      `SELECT toString(toDate(at)) AS day, ${columns}, last_update_epoch, apy, last_total_lamports, ` +
+        `last_token_supply, epoch_ms FROM pool_samples FINAL WHERE ${ofPool} AND ${since} ` +
+        `${which === "rated" ? `AND ${isRated} ` : ""}` +
+        `ORDER BY day, at DESC LIMIT 1 BY day LIMIT ${daysMax}`,
       { ...of, from: fromMs },
       settings,
     );
-    return rows.map(({ day, lamports, last_apy }) => ({ day, lamports: BigInt(lamports), apy: BigInt(last_apy) }));
+    return rows.map((row) => ({ day: row.day, ...sampleOf(row), rate: rateOf(row) }));
   }
+}
+
+type SampleRow = Record<"ms" | "slot" | "total_lamports" | "token_supply", string>;
+type DayRow = SampleRow &
+  Record<"day" | "last_update_epoch" | "apy" | "last_total_lamports" | "last_token_supply" | "epoch_ms", string>;
+
+const sampleOf = (row: SampleRow): PoolSample => ({
+  atMs: Number(row.ms),
+  slot: BigInt(row.slot),
+  lamports: BigInt(row.total_lamports),
+  tokens: BigInt(row.token_supply),
+});
+
+function rateOf(row: DayRow): SampledRate | null {
+  if (row.last_update_epoch === "0") return null;
+  return {
+    apy: BigInt(row.apy),
+    lastLamports: BigInt(row.last_total_lamports),
+    lastTokens: BigInt(row.last_token_supply),
+    epochMs: Number(row.epoch_ms),
+  };
 }

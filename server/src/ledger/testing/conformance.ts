@@ -5,6 +5,7 @@ import { LedgerAbortedError, LedgerQueryError } from "../errors.ts";
 import type { Ledger } from "../ledger.ts";
 import type { FoundRequests, RequestPlace, RequestSearch } from "../request-search.ts";
 import { fact, residentMiB } from "./ledger-directory.ts";
+import { poolSamples } from "./pool-samples.ts";
 import { webhookAttempts } from "./webhook-attempts.ts";
 
 const largest = 18446744073709551615n;
@@ -466,6 +467,18 @@ function bundleFacts(ledger: () => Ledger): void {
     expect(await ledger().bundles.figures(testnet)).toMatchObject({ ended: 0 });
   });
 
+  test("bundles are listed newest first, those that landed with slot and tip, each once", async () => {
+    const listed = await ledger().bundles.ended(all, 10, false);
+    expect(listed.map(({ id, hasLanded, slot }) => [id, hasLanded, slot])).toEqual([
+      ["b", true, 7n],
+      ["c", false, null],
+      ["a", true, 7n],
+    ]);
+    expect(listed.map(({ tip }) => tip)).toEqual([2n ** 62n, 0n, 1_500n]);
+    expect((await ledger().bundles.ended(all, 10, true)).map(({ id }) => id)).toEqual(["b", "a"]);
+    expect(await ledger().bundles.ended({ ...all, mevType: "jit" }, 1, false)).toHaveLength(1);
+  });
+
   test("of an unknown searcher's bundles, and of hostile names, the figures are zero", async () => {
     for (const searcherId of ["nobody", "' OR 1=1 --"]) {
       const none = await ledger().bundles.figures({ ...all, searcherId });
@@ -496,5 +509,6 @@ export function ledgerConformance(name: string, open: () => Promise<Ledger>): vo
     connectionFacts(ledger);
     bundleFacts(ledger);
     webhookAttempts(ledger);
+    poolSamples(ledger);
   });
 }
