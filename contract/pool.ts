@@ -37,3 +37,19 @@ export const mevBreakdownNames: Readonly<Record<MevType, string>> = {
   jit: "JIT",
   unknown: "Other",
 };
+
+/** Records whose figures are explained, named by their paths. */
+export const explainedRecords = [
+  "pool",
+  "position",
+  "validators",
+  "overview",
+  "apy",
+  "exchange-rate",
+  "mev/breakdown",
+  "charts/tvl",
+  "charts/apy",
+  "dashboard",
+  "pnl",
+] as const;
+export type ExplainedRecord = (typeof explainedRecords)[number];

@@ -15,7 +15,7 @@ export { errorDocsPath, errorTable } from "@sluice/contract/errors";
 export { errorGuide } from "@sluice/contract/errors-guide";
 export { oracleErrorTable } from "@sluice/contract/oracle";
 export { oracleErrorDocsPath, oracleErrorGuide, oracleOwnCodes } from "@sluice/contract/oracle-errors-guide";
-export type { ChartPeriod, FigurePeriod, PnlStrategy } from "@sluice/contract/pool";
+export type { ChartPeriod, ExplainedRecord, FigurePeriod, PnlStrategy } from "@sluice/contract/pool";
 export type {
   BundleStatusBody,
   ConsoleBundle,
@@ -64,7 +64,7 @@ export {
   type SearchQuery,
   type TransactionsQuery,
 } from "./history.ts";
-export { createStakePool, type PnlQuery, type StakePool } from "./pool.ts";
+export { createStakePool, type ExplainQuery, type PnlQuery, type StakePool } from "./pool.ts";
 export { ProblemError } from "./problem-error.ts";
 export {
   createResolver,

@@ -24,6 +24,8 @@ test("each call asks its path with the key, and gives the record that was answer
     pool.dashboard(),
     pool.pnl(),
     pool.pnl({ strategy: "jit", period: "1h" }),
+    pool.explain("mev/breakdown"),
+    pool.explain("position", { wallet: "w" }),
   ];
   const paths = [
     "pool",
@@ -38,6 +40,8 @@ test("each call asks its path with the key, and gives the record that was answer
     "dashboard",
     "pnl",
     "pnl?strategy=jit&period=1h",
+    "explain?record=mev%2Fbreakdown",
+    "explain?record=position&wallet=w",
   ].map((path) => `http://engine/api/v1/${path}`);
   expect((await Promise.all(calls)) as unknown[]).toEqual(paths.map((path) => ({ path })));
   expect(asked).toEqual(paths.map((path) => `${path} key`));

@@ -1,9 +1,10 @@
-import type { ChartPeriod, FigurePeriod, PnlStrategy } from "@sluice/contract/pool";
+import type { ChartPeriod, ExplainedRecord, FigurePeriod, PnlStrategy } from "@sluice/contract/pool";
 import type {
   ApyBody,
   ChartBody,
   DashboardBody,
   ExchangeRateBody,
+  ExplanationBody,
   MevBreakdownBody,
   OverviewBody,
   PnlBody,
@@ -18,6 +19,13 @@ import { readAnswer } from "./problem-error.ts";
 export interface PnlQuery {
   readonly strategy?: PnlStrategy;
   readonly period?: FigurePeriod;
+}
+
+/** Which record is explained; `wallet` is of a position, the others as their records take them. */
+export interface ExplainQuery {
+  readonly wallet?: string;
+  readonly period?: ChartPeriod | FigurePeriod;
+  readonly strategy?: PnlStrategy;
 }
 
 /** The figures of the stake pool and of bundles. A refusal rejects with `ProblemError`. */
@@ -35,6 +43,8 @@ export interface StakePool {
   dashboard(): Promise<DashboardBody>;
   /** Of the key's account; of everybody where the key has the permission `admin`. */
   pnl(query?: PnlQuery): Promise<PnlBody>;
+  /** What a record is computed from, and how. */
+  explain(record: ExplainedRecord, query?: ExplainQuery): Promise<ExplanationBody>;
 }
 
 const timeoutMsDefault = 10_000;
@@ -69,5 +79,6 @@ export function createStakePool(options: BundlesOptions): StakePool {
     chart: (of, period) => get(`/charts/${of}`, { period }),
     dashboard: () => get("/dashboard"),
     pnl: ({ strategy, period } = {}) => get("/pnl", { strategy, period }),
+    explain: (record, { wallet, period, strategy } = {}) => get("/explain", { record, wallet, period, strategy }),
   };
 }

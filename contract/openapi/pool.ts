@@ -19,8 +19,9 @@ interface Reading {
     | typeof schemas.mevBreakdown
     | typeof schemas.chartPoints
     | typeof schemas.dashboardRecord
-    | typeof schemas.pnlRecord;
-  readonly query?: typeof schemas.chartQuery | typeof schemas.pnlQuery;
+    | typeof schemas.pnlRecord
+    | typeof schemas.explanationRecord;
+  readonly query?: typeof schemas.chartQuery | typeof schemas.pnlQuery | typeof schemas.explainQuery;
   /** Whether it reaches back to a time of which nothing may be known. */
   readonly isHistory?: boolean;
   /** Whether a caller's own words may be refused. */
@@ -58,11 +59,13 @@ const reading = ({ operationId, summary, description, answer, query, isHistory, 
 const chart = (operationId: string, summary: string) =>
   reading({ operationId, summary, answer: schemas.chartPoints, query: schemas.chartQuery, isHistory: true });
 
-/** The paths of the stake pool's figures. */
+const root = "/api/v1";
+const isHistory = true;
+
+/** The paths of the stake pool's figures, and of what bundles brought. */
 export function poolPaths(): ZodOpenApiPathsObject {
-  const root = "/api/v1";
-  const isHistory = true;
   return {
+    ...bundlePaths(),
     [`${root}/pool`]: reading({
       operationId: "stakePool",
       summary: "The state of the stake pool",
@@ -71,21 +74,18 @@ export function poolPaths(): ZodOpenApiPathsObject {
     [`${root}/position/{wallet}`]: reading({
       operationId: "stakePosition",
       summary: "A wallet's part of the stake pool",
-      description: "A wallet without tokens of the pool has a record of zeros.",
+      description:
+        "A wallet without tokens of the pool has a record of zeros. What tokens cost is what their deposits cost, or " +
+        "their value by the last sample when they came otherwise; where that is not known they have a value and no " +
+        "rewards, and `X-Data-Since` tells from when the wallet's movements are known.",
       answer: schemas.positionRecord,
       isAsked: true,
+      isHistory,
     }),
     [`${root}/validators`]: reading({
       operationId: "stakeValidators",
       summary: "The validators of the stake pool",
       answer: schemas.validatorRecords,
-    }),
-    [`${root}/overview/{period}`]: reading({
-      operationId: "bundleOverview",
-      summary: "What became of bundles in a period",
-      answer: schemas.overviewRecord,
-      isAsked: true,
-      isHistory,
     }),
     [`${root}/apy`]: reading({
       operationId: "stakeApy",
@@ -99,12 +99,6 @@ export function poolPaths(): ZodOpenApiPathsObject {
       answer: schemas.exchangeRateRecord,
       isHistory,
     }),
-    [`${root}/mev/breakdown`]: reading({
-      operationId: "mevBreakdown",
-      summary: "Tips by type of bundle, since the ledger has them",
-      answer: schemas.mevBreakdown,
-      isHistory,
-    }),
     [`${root}/charts/tvl`]: chart("tvlChart", "All that the pool held, by day, in native tokens"),
     [`${root}/charts/apy`]: chart("apyChart", "What the pool's token gained in a year, by day, in percent"),
     [`${root}/dashboard`]: reading({
@@ -113,13 +107,39 @@ export function poolPaths(): ZodOpenApiPathsObject {
       answer: schemas.dashboardRecord,
       isHistory,
     }),
-    [`${root}/pnl`]: reading({
-      operationId: "bundleProfits",
-      summary: "Profit and loss of bundles",
-      description: "Of the key's account; of all of them with the permission `admin`.",
-      answer: schemas.pnlRecord,
-      query: schemas.pnlQuery,
+    [`${root}/explain`]: reading({
+      operationId: "explainFigures",
+      summary: "What a record is computed from, and how",
+      description:
+        "Inputs (accounts, samples, transactions, bundles) with their values, then the arithmetic. Of bundles the " +
+        "newest 1,000 are listed.",
+      answer: schemas.explanationRecord,
+      query: schemas.explainQuery,
       isHistory,
     }),
   };
 }
+
+const bundlePaths = (): ZodOpenApiPathsObject => ({
+  [`${root}/overview/{period}`]: reading({
+    operationId: "bundleOverview",
+    summary: "What became of bundles in a period",
+    answer: schemas.overviewRecord,
+    isAsked: true,
+    isHistory,
+  }),
+  [`${root}/mev/breakdown`]: reading({
+    operationId: "mevBreakdown",
+    summary: "Tips by type of bundle, since the ledger has them",
+    answer: schemas.mevBreakdown,
+    isHistory,
+  }),
+  [`${root}/pnl`]: reading({
+    operationId: "bundleProfits",
+    summary: "Profit and loss of bundles",
+    description: "Of the key's account; of all of them with the permission `admin`.",
+    answer: schemas.pnlRecord,
+    query: schemas.pnlQuery,
+    isHistory,
+  }),
+});

@@ -1,5 +1,12 @@
 import { z } from "zod";
-import { chartPeriodDefault, chartPeriods, figurePeriodDefault, figurePeriods, pnlStrategies } from "../pool.ts";
+import {
+  chartPeriodDefault,
+  chartPeriods,
+  explainedRecords,
+  figurePeriodDefault,
+  figurePeriods,
+  pnlStrategies,
+} from "../pool.ts";
 
 /** Records of the stake pool's endpoint (spec: block engine, REST records). Amounts are in native tokens. */
 
@@ -36,6 +43,15 @@ export const pnlQuery = z.object({
   strategy: z.enum(pnlStrategies, text(pnlStrategies)).default("all"),
   period: figurePeriod.default(figurePeriodDefault),
 });
+/** The query of an explanation; which of the others a record needs, or takes, follows from its path. */
+export const explainQuery = z.object({
+  record: z
+    .enum(explainedRecords, text(explainedRecords))
+    .meta({ description: "The record, named by its path, for example `charts/tvl`" }),
+  wallet: z.string().optional().meta({ description: "Of `position`, which needs it" }),
+  period: z.string().optional().meta({ description: "Of `overview`, `pnl` and charts, as their own paths take it" }),
+  strategy: z.string().optional().meta({ description: "Of `pnl`" }),
+});
 
 const exchangeRate = amount("What one token of the pool is worth");
 const tvl = amount("All that the pool holds");
@@ -55,8 +71,8 @@ export const positionRecord = z
   .object({
     tokenBalance: z.number().meta({ description: "Tokens of the pool that the wallet holds" }),
     valueInNative: amount("What they are worth now"),
-    unrealizedRewards: amount("That value less what was paid for them; 0 where that is not known"),
-    apyEarned: percent("The same in a year; 0 where it is not known"),
+    unrealizedRewards: amount("That value less what they cost; tokens of unknown cost count as 0"),
+    apyEarned: percent("The same in a year, since they were bought; 0 where it is not known, and in the first epoch"),
   })
   .meta({ id: "Position", description: "A wallet's part of the stake pool" });
 
@@ -151,6 +167,23 @@ export const pnlRecord = z
     avgProfitPerBundle: amount("Net profit of one of them"),
   })
   .meta({ id: "Pnl", description: "Profit and loss of the key's account; of everybody with the permission admin" });
+
+/** How a record comes about. */
+export const explanationRecord = z
+  .object({
+    record: z.string(),
+    slot: z.string().nullable().meta({ description: "The slot of the accounts; null where none were read" }),
+    inputs: z.array(
+      z.object({
+        what: z.string(),
+        where: z.string().meta({ description: "The account and its place, the sample, the transaction or the bundle" }),
+        value: z.string().meta({ description: "In the smallest unit" }),
+      }),
+    ),
+    steps: z.array(z.string()).meta({ description: "The arithmetic, one step each" }),
+  })
+  .meta({ id: "Explanation", description: "What a record is computed from, and how" });
+export type ExplanationBody = z.output<typeof explanationRecord>;
 export type PoolBody = z.output<typeof poolRecord>;
 export type PositionBody = z.output<typeof positionRecord>;
 export type ValidatorBody = z.output<typeof validatorRecord>;

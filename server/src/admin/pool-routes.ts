@@ -1,7 +1,7 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { Hono } from "hono";
 import type { RestEnvironment } from "../http/index.ts";
-import type { PoolService } from "../pool/index.ts";
+import { explainQuestion, type PoolService } from "../pool/index.ts";
 
 export interface PoolRouteDependencies {
   /** Null where this process shows no stake pool. */
@@ -10,14 +10,14 @@ export interface PoolRouteDependencies {
 
 /** How figures of the stake pool come about; for the commands of this process. */
 export function addPoolRoutes(app: Hono<RestEnvironment>, { pool }: PoolRouteDependencies): void {
-  app.get("/pool/:record", async (context) => {
+  app.get("/pool/explain", async (context) => {
     if (pool === null) {
       throw new SluiceError("CONFLICT", {
         message: "The server that answers does not have the block engine's endpoint",
       });
     }
-    const explanation = await pool.explain(context.req.param("record"));
-    if (explanation === null) throw new SluiceError("NOT_FOUND", { message: "No record has this name" });
+    const { account, ...query } = context.req.query();
+    const { explanation } = await pool.explain(explainQuestion(query, account ?? null));
     return context.json(explanation);
   });
 }

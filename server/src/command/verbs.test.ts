@@ -115,10 +115,16 @@ beforeAll(async () => {
           },
         },
         pool: {
-          explain: async (record) =>
-            record === "apy"
-              ? { record, slot: "7", inputs: [{ what: "tips", where: "a", value: "5" }], steps: ["apy = 1"] }
-              : null,
+          explain: async (question) => ({
+            explanation: {
+              record: question.record,
+              slot: "7",
+              inputs: [{ what: "tips", where: "a", value: "5" }],
+              steps: [JSON.stringify(question)],
+            },
+            sinceMs: null,
+            fromMs: 0,
+          }),
         },
         backfills: {
           list: async () => [backfillRecord],
@@ -187,9 +193,18 @@ const account = async (): Promise<string> => (await read("accounts", "create", "
 
 test("a record of the stake pool is explained by its inputs and its arithmetic", async () => {
   const shown = await say("pool", "explain", "apy");
-  for (const part of ["apy, by accounts of slot 7", "INPUT", "tips", "apy = 1"]) expect(shown).toContain(part);
+  for (const part of ["apy, by accounts of slot 7", "INPUT", "tips", '{"record":"apy"}']) expect(shown).toContain(part);
   expect(await read("pool", "explain", "apy")).toMatchObject({ record: "apy", inputs: [{ value: "5" }] });
-  await expect(say("pool", "explain", "pool")).rejects.toThrow("No record has this name");
+  const asked = async (...args: string[]) => JSON.parse((await read("pool", "explain", ...args)).steps[0]);
+  expect(await asked("charts/tvl", "--period", "90d")).toEqual({ record: "charts/tvl", period: "90d" });
+  const profits = { record: "pnl", strategy: "jit", period: "1h" };
+  expect(await asked("pnl", "--strategy", "jit", "--period", "1h")).toEqual({ ...profits, accountId: null });
+  expect(await asked("pnl", "--account", "a", "--strategy", "jit", "--period", "1h")).toEqual({
+    ...profits,
+    accountId: "a",
+  });
+  await expect(say("pool", "explain", "position")).rejects.toThrow();
+  await expect(say("pool", "explain", "mev")).rejects.toThrow();
 });
 
 test("ingest is shown with its sources, and slots are given up at an operator's word", async () => {

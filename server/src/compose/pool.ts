@@ -40,7 +40,14 @@ export async function openPool(
   const events = createPoolEvents(dependencies);
   const pool = new PoolService(
     { network, identity: address === null ? null : { address, programs } },
-    { clock, chain, bundles: stores.ledger.bundles, samples: stores.ledger.poolSamples, events },
+    {
+      clock,
+      chain,
+      bundles: stores.ledger.bundles,
+      samples: stores.ledger.poolSamples,
+      movements: { transactions: stores.ledger.chainReads.transactions, tokens: stores.ledger.tokenReads },
+      events,
+    },
   );
   void pool.begin();
   if (address !== null) {

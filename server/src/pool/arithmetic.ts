@@ -117,12 +117,14 @@ export interface ValidatorTips {
 export const stakersTips = ({ tips, commissionBasisPoints }: ValidatorTips): bigint =>
   tips - (tips * BigInt(commissionBasisPoints)) / wholeBasisPoints;
 
+/** Stake of everybody with a validator; where less is told than the pool's own, as nodes may be behind, that. */
+export const wholeStake = ({ poolStake, totalStake }: ValidatorTips): bigint =>
+  poolStake > totalStake ? poolStake : totalStake;
+
 /** Lamports of them for the pool: in proportion to its stake, rounded down, as each claim is. */
 export function poolTips(validator: ValidatorTips): bigint {
-  const { poolStake, totalStake } = validator;
-  const isTold = totalStake >= poolStake;
-  const whole = isTold ? totalStake : poolStake;
-  return whole === 0n ? 0n : (stakersTips(validator) * poolStake) / whole;
+  const whole = wholeStake(validator);
+  return whole === 0n ? 0n : (stakersTips(validator) * validator.poolStake) / whole;
 }
 
 /** What a pool's fee leaves of an amount; the fee is rounded up, as the pool's program rounds it. */

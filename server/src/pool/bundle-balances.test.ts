@@ -127,6 +127,14 @@ test("everybody's are the sum, without bundles that did not land, of another cha
   expect(await ledger.bundles.balances(question)).toEqual(all);
 });
 
+test("what the sums are of is told of each bundle, the newest first, as many as are asked for", async () => {
+  const dave = { id: "dave", slot: 12n, gained: 1_991n, fees: 7_000n, tip: 20_000n };
+  const both = { id: "both", slot: 10n, gained: 599_999n, fees: 11_000n, tip: 10_000n };
+  expect(await ledger.bundles.gains(question, 10)).toEqual([dave, both]);
+  expect(await ledger.bundles.gains(question, 1)).toEqual([dave]);
+  expect(await ledger.bundles.gains({ ...question, accountId: "one" }, 10)).toEqual([both]);
+});
+
 test("who has none has zeros, and a period without a bundle too", async () => {
   const none = { bundles: 0n, gained: 0n, fees: 0n, tips: 0n };
   expect(await ledger.bundles.balances({ ...question, accountId: "three" })).toEqual(none);

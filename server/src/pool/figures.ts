@@ -62,7 +62,8 @@ export const noPool: StakePoolFigures = {
 export const stakeOf = ({ activeStakeLamports, transientStakeLamports }: PoolValidator): bigint =>
   activeStakeLamports + transientStakeLamports;
 
-const tipsInput = (entry: PoolValidator, facts: ValidatorEpoch): ValidatorTips => ({
+/** What a validator's tips for the pool are computed from. */
+export const tipsInput = (entry: PoolValidator, facts: ValidatorEpoch): ValidatorTips => ({
   tips: facts.tips,
   commissionBasisPoints: facts.tipCommissionBasisPoints,
   poolStake: entry.activeStakeLamports,
@@ -97,17 +98,30 @@ function apyOfPool(snapshot: PoolSnapshot, facts: EpochFacts, tips: bigint): Apy
   return apyOf(growth(before, holdingsOf(snapshot)), byTips, facts.length.seconds);
 }
 
+/** In percent; 0 where nothing is known of the validator. */
+export const commissionOf = (of: ValidatorEpoch | null): ExactDecimal => ({
+  units: BigInt(of?.commissionBasisPoints ?? 0),
+  places: commissionPlaces,
+});
+
+/** Tips for those who stake with the pool's validators, and all that is staked with them: the average of a score. */
+export const tipsOfAll = (snapshot: PoolSnapshot, facts: EpochFacts) =>
+  snapshot.validators.reduce(
+    (sum, entry) => {
+      const of = facts.validators.get(entry.voteAccount);
+      if (of === undefined) return sum;
+      return { tips: sum.tips + stakersTips(tipsInput(entry, of)), stake: sum.stake + of.totalStake };
+    },
+    { tips: 0n, stake: 0n },
+  );
+
 function validatorFigures(
   snapshot: PoolSnapshot,
   facts: EpochFacts | null,
   names: ReadonlyMap<string, string>,
 ): readonly ValidatorFigures[] {
   const known = snapshot.validators.map((entry) => ({ entry, of: facts?.validators.get(entry.voteAccount) ?? null }));
-  const all = known.reduce(
-    (sum, { entry, of }) =>
-      of === null ? sum : { tips: sum.tips + stakersTips(tipsInput(entry, of)), stake: sum.stake + of.totalStake },
-    { tips: 0n, stake: 0n },
-  );
+  const all = facts === null ? { tips: 0n, stake: 0n } : tipsOfAll(snapshot, facts);
   return known.map(({ entry, of }) => {
     const own = of === null ? null : { tips: stakersTips(tipsInput(entry, of)), stake: of.totalStake };
     const earned =
@@ -122,7 +136,7 @@ function validatorFigures(
       name: of?.identity === null || of === null ? "" : (names.get(of.identity) ?? ""),
       stake: stakeOf(entry),
       apy: earned,
-      commission: { units: BigInt(of?.commissionBasisPoints ?? 0), places: commissionPlaces },
+      commission: commissionOf(of),
       mevScore: own === null ? zeroOf(commissionPlaces) : mevScore(own, all),
     };
   });
@@ -171,32 +185,10 @@ export const validatorRecordOf = (validator: ValidatorFigures): PoolRecord => ({
   mevScore: validator.mevScore,
 });
 
-/** What was paid for tokens that a wallet holds. */
-export interface PositionBasis {
-  readonly lamports: bigint;
-  /** Since when they are held, weighted by what was paid. */
-  readonly heldSeconds: number;
-}
-
-export function positionRecordOf(figures: StakePoolFigures, tokens: bigint, basis: PositionBasis | null): PoolRecord {
-  const { lamports, tokens: supply } = figures.holdings;
-  // Rounded down, as the pool's program pays out.
-  const value = supply === 0n ? 0n : (tokens * lamports) / supply;
-  const rewards = basis === null ? 0n : value - basis.lamports;
-  return {
-    tokenBalance: { units: tokens, places: figures.decimals },
-    valueInNative: native(value),
-    unrealizedRewards: native(rewards),
-    apyEarned:
-      basis === null || basis.lamports === 0n
-        ? zeroOf(percentPlaces)
-        : annualPercent(fraction(rewards, basis.lamports), basis.heldSeconds),
-  };
-}
-
 const landingRatePlaces = 6;
 
-const landingRate = ({ landed, ended }: BundleFigures): ExactDecimal =>
+/** Landed of ended, 0 to 1. */
+export const landingRate = ({ landed, ended }: BundleFigures): ExactDecimal =>
   decimalOf(ended === 0 ? 0 : landed / ended, landingRatePlaces);
 
 export const overviewRecordOf = (period: string, figures: BundleFigures): PoolRecord => ({

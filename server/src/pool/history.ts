@@ -1,6 +1,6 @@
 import type { Clock } from "@sluice/lib";
-import type { PoolSampleReads, SampledPool } from "../ledger/index.ts";
-import { averageApy, type PoolHoldings, percentPlaces, rateChangePercent } from "./arithmetic.ts";
+import type { EpochRates, PoolSample, PoolSampleReads, SampledDay, SampledPool } from "../ledger/index.ts";
+import { averageApy, percentPlaces, rateChangePercent } from "./arithmetic.ts";
 import { changePercent, type ExactDecimal, native, type PoolRecord, zeroOf } from "./decimal.ts";
 import { type ApyAverages, noAverages, noChanges, type PoolChanges, type StakePoolFigures } from "./figures.ts";
 
@@ -11,12 +11,30 @@ export interface PoolHistoryDependencies {
   readonly clock: Pick<Clock, "now">;
 }
 
-/** What samples say of a pool at one moment. */
+/** What samples say of a pool at one moment, and which ones say it. */
 export interface PoolPast {
   readonly changes: PoolChanges;
   readonly averages: ApyAverages;
+  /** What the present is compared with; null where no sample is old enough, or all are too old. */
+  readonly before: Readonly<Record<"day" | "week" | "month", PoolSample | null>>;
+  /** What averages are of, the newest first. */
+  readonly epochs: Readonly<Record<"days7" | "days30", readonly EpochRates[]>>;
   /** Unix milliseconds of the first sample; now where there is none. */
   readonly sinceMs: number;
+}
+
+/** Days of a chart, and from when the first one is asked for and is there. Unix milliseconds. */
+export interface SampledDays {
+  readonly days: readonly SampledDay[];
+  readonly fromMs: number;
+  readonly sinceMs: number;
+}
+
+/** Which chart. */
+export interface ChartQuestion {
+  readonly chart: "tvl" | "apy";
+  /** Null is all that there is. */
+  readonly periodMs: number | null;
 }
 
 const dayLength = "2026-11-20".length;
@@ -35,20 +53,14 @@ export class PoolHistory {
     const { samples, clock } = this.#dependencies;
     const nowMs = clock.now();
     const first = of === null ? null : await samples.firstAtMs(of);
-    if (of === null || first === null) return { changes: noChanges, averages: noAverages, sinceMs: nowMs };
-    const [day, week, month] = await Promise.all([1, 7, 30].map((days) => this.#holdingsBefore(of, nowMs, days)));
-    const rates = await samples.rates(of, nowMs - 30 * dayMs);
-    const lately = await samples.rates(of, nowMs - 7 * dayMs);
-    const average = (epochs: typeof rates): ExactDecimal =>
-      averageApy(
-        epochs.map(({ apy, mevApy }) => ({
-          total: { units: apy, places: percentPlaces },
-          mev: { units: mevApy, places: percentPlaces },
-          base: { units: apy - mevApy, places: percentPlaces },
-        })),
-      ).total;
-    const rateSince = (before: PoolHoldings | null | undefined): ExactDecimal =>
-      before === null || before === undefined ? zeroOf(percentPlaces) : rateChangePercent(before, holdings);
+    if (of === null || first === null) return noPast(nowMs);
+    const [day = null, week = null, month = null] = await Promise.all(
+      [1, 7, 30].map((days) => this.#sampleBefore(of, nowMs, days)),
+    );
+    const days30 = await samples.rates(of, nowMs - 30 * dayMs);
+    const days7 = await samples.rates(of, nowMs - 7 * dayMs);
+    const rateSince = (before: PoolSample | null): ExactDecimal =>
+      before === null ? zeroOf(percentPlaces) : rateChangePercent(before, holdings);
     return {
       changes: {
         tvl24h: changePercent(day?.lamports ?? 0n, holdings.lamports, percentPlaces),
@@ -56,45 +68,66 @@ export class PoolHistory {
         rate7d: rateSince(week),
         rate30d: rateSince(month),
       },
-      averages: { days7: average(lately), days30: average(rates) },
+      averages: { days7: averageOf(days7), days30: averageOf(days30) },
+      before: { day, week, month },
+      epochs: { days7, days30 },
       sinceMs: first,
     };
   }
 
-  /** A point for each day that was sampled, and for today what is now. */
-  async chart(
-    of: SampledPool | null,
-    {
-      chart,
-      periodMs,
-      figures,
-    }: {
-      readonly chart: "tvl" | "apy";
-      readonly periodMs: number | null;
-      readonly figures: StakePoolFigures | null;
-    },
-  ): Promise<{ readonly points: readonly PoolRecord[]; readonly sinceMs: number; readonly fromMs: number }> {
+  /** The days that a chart is of, today's samples left out. */
+  async days(of: SampledPool | null, { chart, periodMs }: ChartQuestion): Promise<SampledDays> {
     const { samples, clock } = this.#dependencies;
     const nowMs = clock.now();
     const fromMs = periodMs === null ? 0 : nowMs - periodMs;
     const first = of === null ? null : await samples.firstAtMs(of);
-    const days = of === null ? [] : await samples.days(of, fromMs);
-    const today = dayOf(nowMs);
-    const points = days
-      .filter(({ day }) => day !== today)
-      .map(({ day, lamports, apy }): PoolRecord => {
-        return { timestamp: day, value: chart === "tvl" ? native(lamports) : { units: apy, places: percentPlaces } };
-      });
-    const present: readonly PoolRecord[] =
-      figures === null
-        ? []
-        : [{ timestamp: today, value: chart === "tvl" ? native(figures.holdings.lamports) : figures.apy.total }];
-    return { points: [...points, ...present], sinceMs: first ?? nowMs, fromMs };
+    const days = of === null ? [] : await samples.days(of, fromMs, chart === "apy" ? "rated" : "all");
+    return { days: days.filter(({ day }) => day !== dayOf(nowMs)), fromMs, sinceMs: first ?? nowMs };
+  }
+
+  /** A point for each day that was sampled, and for today what is now; `figures` null is no pool. */
+  async chart(
+    of: SampledPool | null,
+    { figures, ...asked }: ChartQuestion & { readonly figures: StakePoolFigures | null },
+  ): Promise<Omit<SampledDays, "days"> & { readonly points: readonly PoolRecord[] }> {
+    const { days, ...from } = await this.days(of, asked);
+    const points = days.map(({ day, lamports, rate }): PoolRecord => {
+      const apy = { units: rate?.apy ?? 0n, places: percentPlaces };
+      return { timestamp: day, value: asked.chart === "tvl" ? native(lamports) : apy };
+    });
+    const present = figures === null ? [] : [this.present(figures, asked.chart)];
+    return { points: [...points, ...present], ...from };
+  }
+
+  /** The point of today. */
+  present(
+    { holdings, apy }: StakePoolFigures,
+    chart: "tvl" | "apy",
+  ): { readonly timestamp: string; readonly value: ExactDecimal } {
+    const timestamp = dayOf(this.#dependencies.clock.now());
+    return { timestamp, value: chart === "tvl" ? native(holdings.lamports) : apy.total };
   }
 
   /** The sample that is at least so many days old, and at most twice as many: an older one says little. */
-  async #holdingsBefore(of: SampledPool, nowMs: number, days: number): Promise<PoolHoldings | null> {
+  async #sampleBefore(of: SampledPool, nowMs: number, days: number): Promise<PoolSample | null> {
     const span = { fromMs: nowMs - 2 * days * dayMs, toMs: nowMs - days * dayMs };
     return await this.#dependencies.samples.lastUpTo(of, span);
   }
 }
+
+const noPast = (nowMs: number): PoolPast => ({
+  changes: noChanges,
+  averages: noAverages,
+  before: { day: null, week: null, month: null },
+  epochs: { days7: [], days30: [] },
+  sinceMs: nowMs,
+});
+
+const averageOf = (epochs: readonly EpochRates[]): ExactDecimal =>
+  averageApy(
+    epochs.map(({ apy, mevApy }) => ({
+      total: { units: apy, places: percentPlaces },
+      mev: { units: mevApy, places: percentPlaces },
+      base: { units: apy - mevApy, places: percentPlaces },
+    })),
+  ).total;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { explainedRecords } from "@sluice/contract/pool";
 import * as schemas from "@sluice/contract/schemas";
 import type { Address } from "@sluice/wire/identifiers";
 import { EngineChainError } from "../engine/index.ts";
@@ -127,6 +128,69 @@ describe("what is asked wrongly", () => {
     const others = ["/api/v1/status", "/api/v1/bundles/x", "/api/v1/poolside", "/pool", "/api/v2/pool", "/api/v1/"];
     expect(others.filter((path) => stand.serves(path))).toEqual([]);
     expect(stand.serves("/api/v1/pool?x=1")).toBe(true);
+  });
+});
+
+describe("explanations", () => {
+  const records: Readonly<Record<string, string>> = {
+    pool: "",
+    position: `&wallet=${wallet}`,
+    validators: "",
+    overview: "&period=7d",
+    apy: "",
+    "exchange-rate": "",
+    "mev/breakdown": "",
+    "charts/tvl": "&period=all",
+    "charts/apy": "",
+    dashboard: "",
+    pnl: "&strategy=jit&period=1h",
+  };
+
+  test("each record has one, by its path, also where there is no pool and no bundle", async () => {
+    const stand = new PoolStand();
+    expect(Object.keys(records)).toEqual([...explainedRecords]);
+    for (const [record, query] of Object.entries(records)) {
+      const { status, body } = await stand.ask(`/explain?record=${encodeURIComponent(record)}${query}`);
+      expect([record, status, body.record]).toEqual([record, 200, record]);
+      expect(schemas.explanationRecord.parse(body) as unknown).toEqual(body);
+      expect(body.steps.length).toBeGreaterThan(0);
+      expect(body.steps.join()).not.toMatch(/undefined|NaN/);
+    }
+  });
+
+  test("say from when the record has all that there is, and are of the key's own account", async () => {
+    const stand = new PoolStand();
+    const explained = await stand.ask("/explain?record=overview");
+    expect(explained.headers.get("x-data-since")).toBe(new Date(stand.clock.now()).toISOString());
+    expect((await stand.ask("/explain?record=pool")).headers.get("x-data-since")).toBeNull();
+    await stand.ask("/explain?record=pnl&strategy=jit");
+    await stand.ask("/explain?record=pnl&strategy=jit", { key: "admin" });
+    const asked = stand.asked.filter((question) => typeof question === "object" && "accountId" in (question ?? {}));
+    expect(asked.map((question) => (question as { accountId: string | null }).accountId)).toEqual([
+      "account",
+      "account",
+      null,
+      null,
+    ]);
+  });
+
+  test("what is asked wrongly is refused with the parameter, and no key gets none", async () => {
+    const stand = new PoolStand();
+    const wrong: Readonly<Record<string, string>> = {
+      "": "record",
+      "?record=mev": "record",
+      "?record=position": "wallet",
+      "?record=position&wallet=nobody": "wallet",
+      "?record=overview&period=90d": "period",
+      "?record=charts/tvl&period=1h": "period",
+      "?record=pnl&strategy=other": "strategy",
+    };
+    for (const [query, parameter] of Object.entries(wrong)) {
+      const { status, body } = await stand.ask(`/explain${query}`);
+      expect([query, status, body.code]).toEqual([query, 400, "INVALID_INPUT"]);
+      expect(body.errors).toEqual([{ path: parameter, message: expect.stringContaining("must be") }]);
+    }
+    expect((await stand.ask("/explain?record=pool", { key: "" })).status).toBe(401);
   });
 });
 

@@ -16,6 +16,7 @@ import {
 import { createRestApp, dataSinceHeaders, parseInput, pathOf, queryParameter, targetOf } from "../http/index.ts";
 import type { Grant } from "../keys/index.ts";
 import { LedgerQueryError, LedgerUnavailableError } from "../ledger/index.ts";
+import { explainQuestion } from "./explain/question.ts";
 import { PoolAccountError } from "./pool-reader.ts";
 import type { PoolAnswer, PoolService } from "./service.ts";
 
@@ -43,6 +44,7 @@ const segments: ReadonlySet<string> = new Set([
   "charts",
   "dashboard",
   "pnl",
+  "explain",
 ]);
 
 /** The stake pool's part of the block engine's REST port. */
@@ -107,6 +109,12 @@ export function createPoolHttp(dependencies: PoolHttpDependencies): PoolHttp {
   get("/pnl", (context, { accountId, permissions }) => {
     const asked = parseInput(schemas.pnlQuery, queryOf(context, "strategy", "period"));
     return pool.pnl(permissions.includes("admin") ? null : accountId, asked);
+  });
+  get("/explain", async (context, { accountId, permissions }) => {
+    const query = queryOf(context, "record", "wallet", "period", "strategy");
+    const whose = permissions.includes("admin") ? null : accountId;
+    const { explanation, sinceMs, fromMs } = await pool.explain(explainQuestion(query, whose));
+    return { text: JSON.stringify(explanation), sinceMs, fromMs };
   });
   return {
     serves: ({ url }) => {

@@ -6,7 +6,8 @@
  */
 
 export { createPoolEvents, poolMetrics } from "./events.ts";
-export type { Explanation } from "./explain.ts";
+export type { Explanation } from "./explain/explanation.ts";
+export { explainQuestion } from "./explain/question.ts";
 export { createPoolHttp, type PoolHttp } from "./http.ts";
 export { PoolSampler } from "./sampler.ts";
-export { explainedRecords, PoolService } from "./service.ts";
+export { type PoolAnswer, PoolService } from "./service.ts";

@@ -196,7 +196,7 @@ test("two processes that sampled everything left each sample once", async () => 
   expect(samples.filter((kind) => kind === "epoch")).toHaveLength(2 * epochs);
   const [row] = await ledger.query<{ n: string; validators: string }>(
     "SELECT count() AS n, (SELECT count() FROM pool_validator_samples FINAL) AS validators FROM " +
-      "(SELECT DISTINCT last_update_epoch FROM pool_samples FINAL)",
+      "(SELECT DISTINCT last_update_epoch FROM pool_samples FINAL WHERE last_update_epoch > 0)",
   );
   expect(row).toEqual({ n: String(epochs), validators: String(epochs * validatorCount) });
   const moments = await ledger.query<{ at: string }>("SELECT toString(at) AS at FROM pool_samples FINAL ORDER BY at");
@@ -204,6 +204,37 @@ test("two processes that sampled everything left each sample once", async () => 
   const rates = await ledger.poolSamples.rates(of, 0);
   expect(rates.map(({ epoch }) => Number(epoch))).toEqual(played.map((_, index) => epochs - 1 - index));
   expect(rates[0]).toMatchObject({ apy: played.at(-1)?.read.figures.apy.total.units });
+});
+
+test("the end of each epoch before is there, as the pool's next update found it, and has no rate", async () => {
+  const rows = await ledger.query<Record<"ms" | "epoch" | "lamports" | "tokens" | "apy", string>>(
+    "SELECT toUnixTimestamp64Milli(at) AS ms, epoch, total_lamports AS lamports, token_supply AS tokens, apy " +
+      "FROM pool_samples FINAL WHERE last_update_epoch = 0 ORDER BY at",
+  );
+  const before = [{ lamports: 1_000_000_000_000_000n, tokens: 950_000_000_000_000n }, ...played.slice(0, -1)];
+  expect(rows).toEqual(
+    played.map(({ startMs: at }, index) => ({
+      ms: String(at - 1_000),
+      epoch: String(index),
+      lamports: String(before[index]?.lamports),
+      tokens: String(before[index]?.tokens),
+      apy: "0",
+    })),
+  );
+});
+
+test("the sample before each of many moments is the last one, as far as it is young enough", async () => {
+  const moments = [0, ...played.map(({ startMs: at }) => at + 1_500)];
+  const found = await ledger.poolSamples.before(of, moments, 3_600_000);
+  expect(found.has(0)).toBe(false);
+  expect(played.map(({ startMs: at }) => found.get(at + 1_500))).toEqual(
+    played.map(({ startMs: at, lamports, tokens, read }) => {
+      return { atMs: at, slot: read.snapshot?.slot ?? 0n, lamports, tokens };
+    }),
+  );
+  const late = (played.at(-1)?.startMs ?? 0) + 3_600_001;
+  expect(await ledger.poolSamples.before(of, [late], 3_600_000)).toEqual(new Map());
+  expect(await ledger.poolSamples.before({ ...of, chain: "other" }, moments, 3_600_000)).toEqual(new Map());
 });
 
 test("averages, changes and charts are those of the samples, computed beside", async () => {
@@ -257,6 +288,6 @@ test("another pool, another chain and another network have no past", async () =>
   ]) {
     expect(await ledger.poolSamples.firstAtMs(other)).toBeNull();
     expect(await ledger.poolSamples.rates(other, 0)).toEqual([]);
-    expect(await ledger.poolSamples.days(other, 0)).toEqual([]);
+    expect(await ledger.poolSamples.days(other, 0, "all")).toEqual([]);
   }
 });

@@ -20,6 +20,40 @@ export interface SampleRows {
  */
 export const regularMoment = (nowMs: number): number => nowMs - (nowMs % sampleEveryMs);
 
+/** The chain's clock counts whole seconds: the last one of an epoch is one before the first of the next. */
+const secondMs = 1_000;
+
+/**
+ * The row of the pool as it was at the end of the epoch before the one that its last update was in. No deposit and no
+ * withdrawal is possible between the start of an epoch and the update, so that the pool held until then what its update
+ * found. Its yearly rate, its fee and its validators are not known from this, and the row has none. Null where the pool
+ * does not say it, or was not updated in the present epoch.
+ */
+export function endedEpochRow(of: SampledPool, { snapshot }: Pick<ReadFigures, "snapshot">): Row | null {
+  if (snapshot === null || snapshot.pool.lastUpdateEpoch !== snapshot.epoch) return null;
+  const { pool, epoch } = snapshot;
+  if (epoch === 0n || pool.lastEpochTotalLamports === 0n || pool.lastEpochPoolTokenSupply === 0n) return null;
+  return {
+    ...of,
+    at: Number(snapshot.epochStartTimestamp) * secondMs - secondMs,
+    slot: snapshot.slot,
+    epoch: epoch - 1n,
+    last_update_epoch: 0n,
+    total_lamports: pool.lastEpochTotalLamports,
+    token_supply: pool.lastEpochPoolTokenSupply,
+    decimals: snapshot.decimals,
+    last_total_lamports: 0n,
+    last_token_supply: 0n,
+    fee_numerator: 0n,
+    fee_denominator: 0n,
+    tips: 0n,
+    epoch_ms: 0,
+    validators: 0,
+    apy: 0n,
+    mev_apy: 0n,
+  };
+}
+
 /** The rows of a reading at a moment; null while nothing can be sampled. */
 export function sampleRows(
   of: SampledPool,

@@ -2,7 +2,7 @@ import { BackgroundTask, type Clock } from "@sluice/lib";
 import type { Ledger, SampledPool } from "../ledger/index.ts";
 import type { StakePoolEvents } from "./events.ts";
 import type { ReadFigures } from "./figures-source.ts";
-import { regularMoment, sampleRows } from "./sample.ts";
+import { endedEpochRow, regularMoment, sampleRows } from "./sample.ts";
 
 export interface SamplerOptions {
   /** Milliseconds from one look at the pool to the next: an epoch is sampled at most that late. */
@@ -19,8 +19,9 @@ export interface SamplerDependencies {
 }
 
 /**
- * Writes samples of a pool into the ledger: one every ten minutes, and one for each epoch that the pool's update
- * counted. What fails is tried again at the next look; a moment that was missed stays missing.
+ * Writes samples of a pool into the ledger: one every ten minutes, one for each epoch that the pool's update counted,
+ * and one of what that update found, which stood until the epoch before had ended. What fails is tried again at the
+ * next look; a moment that was missed stays missing.
  */
 export class PoolSampler implements AsyncDisposable {
   readonly #dependencies: SamplerDependencies;
@@ -56,6 +57,8 @@ export class PoolSampler implements AsyncDisposable {
     const { lastUpdateEpoch } = snapshot.pool;
     // An epoch whose facts are not read yet is sampled once they are.
     if (facts !== null && lastUpdateEpoch === snapshot.epoch && this.#writtenEpoch !== lastUpdateEpoch) {
+      const ended = endedEpochRow(of, figures);
+      if (ended !== null) await this.#dependencies.ledger.insert("pool_samples", [ended]);
       await this.#write(of, figures, { at: Number(snapshot.epochStartTimestamp) * 1_000, isEpoch: true });
       this.#writtenEpoch = lastUpdateEpoch;
     }

@@ -1,4 +1,3 @@
-import type { MevType } from "@sluice/contract/engine";
 import {
   type ChartPeriod,
   chartPeriods,
@@ -6,15 +5,11 @@ import {
   figurePeriods,
   type PnlStrategy,
 } from "@sluice/contract/pool";
-import type { Network } from "@sluice/contract/tiers";
-import { BoundedMap, type Clock } from "@sluice/lib";
+import { BoundedMap } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
-import type { EngineChain } from "../engine/index.ts";
-import type { Ledger, SampledPool } from "../ledger/index.ts";
-import type { StakePoolChain } from "./account-reads.ts";
 import { recordsText, recordText } from "./decimal.ts";
-import type { StakePoolEvents } from "./events.ts";
-import { chainRecords, type Explanation, explainBundles, explainChain } from "./explain.ts";
+import { type DatedExplanation, PoolExplainer } from "./explain/explainer.ts";
+import type { ExplainQuestion } from "./explain/question.ts";
 import {
   apyRecordOf,
   breakdownRecordsOf,
@@ -23,28 +18,12 @@ import {
   overviewRecordOf,
   pnlRecordOf,
   poolRecordOf,
-  positionRecordOf,
   validatorRecordOf,
 } from "./figures.ts";
-import { FiguresSource, type ReadFigures } from "./figures-source.ts";
-import { Fresh, type Freshness } from "./fresh.ts";
-import { PoolHistory, type PoolPast } from "./history.ts";
-import type { PoolIdentity } from "./pool-reader.ts";
-import { walletTokens } from "./wallet-tokens.ts";
-
-export interface PoolServiceOptions {
-  readonly network: Network;
-  /** Null where no pool is configured: what bundles brought is told all the same. */
-  readonly identity: PoolIdentity | null;
-}
-
-export interface PoolServiceDependencies {
-  readonly chain: StakePoolChain & Pick<EngineChain, "genesis">;
-  readonly samples: Ledger["poolSamples"];
-  readonly bundles: Pick<Ledger["bundles"], "figures" | "byMevType" | "firstAtMs" | "balances" | "newest">;
-  readonly clock: Clock;
-  readonly events: StakePoolEvents;
-}
+import type { ReadFigures } from "./figures-source.ts";
+import type { Fresh, Freshness } from "./fresh.ts";
+import { positionRecordOf } from "./position/position-figures.ts";
+import { PoolReadings, type PoolReadingsDependencies, type PoolReadingsOptions, positionSince } from "./readings.ts";
 
 /** An answer's text, and from when on it has all that there is; null where it is of the present alone. */
 export interface PoolAnswer {
@@ -55,18 +34,14 @@ export interface PoolAnswer {
   readonly fromMs: number;
 }
 
-/** Figures of the chain, of the ledger, and of what is asked by many different callers. */
-const chainFreshness: Freshness = { freshMs: 10_000, staleMs: 300_000 };
+/** Of figures of the ledger, of charts, and of what is asked by many different callers. */
 const ledgerFreshness: Freshness = { freshMs: 5_000, staleMs: 60_000 };
-const pastFreshness: Freshness = { freshMs: 30_000, staleMs: 600_000 };
-const walletFreshness: Freshness = { freshMs: 5_000, staleMs: 5_000 };
+const chartFreshness: Freshness = { freshMs: 30_000, staleMs: 600_000 };
+const askedFreshness: Freshness = { freshMs: 5_000, staleMs: 5_000 };
 const walletsMax = 10_000;
 const accountsMax = 10_000;
-
-/** The records that are explained. */
-export const explainedRecords = [...chainRecords, "mev"] as const;
-/** Bundles that an explanation lists. */
-const landedMax = 1_000;
+/** An explanation may be of a thousand bundles, or of thousands of validators. */
+const explanationsMax = 100;
 
 /** The texts that follow from one reading of the chain. */
 interface ChainTexts {
@@ -77,97 +52,88 @@ interface ChainTexts {
 
 /** Answers with the figures of the stake pool and of bundles, each from what was read not long ago. */
 export class PoolService {
-  readonly #options: PoolServiceOptions;
-  readonly #dependencies: PoolServiceDependencies;
-  readonly #chain: Fresh<ChainTexts>;
-  readonly #history: PoolHistory;
-  readonly #past: Fresh<PoolPast>;
+  readonly #dependencies: PoolReadingsDependencies;
+  readonly #readings: PoolReadings;
+  readonly #explainer: PoolExplainer;
+  #texts: ChainTexts | null = null;
   readonly #charts: ReadonlyMap<string, Fresh<PoolAnswer>>;
   readonly #overviews: ReadonlyMap<FigurePeriod, Fresh<PoolAnswer>>;
   readonly #breakdown: Fresh<PoolAnswer>;
   readonly #dashboard: Fresh<PoolAnswer>;
-  readonly #wallets = new BoundedMap<string, Fresh<string>>({ max: walletsMax });
+  readonly #wallets = new BoundedMap<string, Fresh<PoolAnswer>>({ max: walletsMax });
   readonly #profits = new BoundedMap<string, Fresh<PoolAnswer>>({ max: accountsMax });
+  readonly #explanations = new BoundedMap<string, Fresh<DatedExplanation>>({ max: explanationsMax });
 
-  constructor(options: PoolServiceOptions, dependencies: PoolServiceDependencies) {
-    this.#options = options;
+  constructor(options: PoolReadingsOptions, dependencies: PoolReadingsDependencies) {
     this.#dependencies = dependencies;
-    const source = new FiguresSource(options.identity, dependencies);
-    this.#chain = this.#fresh(chainFreshness, "pool", async () => textsOf(await source.read()));
-    this.#history = new PoolHistory(dependencies);
-    this.#past = this.#fresh(pastFreshness, "samples", async () => {
-      const { figures } = await this.read();
-      return await this.#history.past(this.sampled(), figures);
-    });
+    const readings = new PoolReadings(options, dependencies);
+    this.#readings = readings;
+    this.#explainer = new PoolExplainer({ readings, ...dependencies });
     const charts = (["tvl", "apy"] as const).flatMap((chart) =>
       (Object.keys(chartPeriods) as readonly ChartPeriod[]).map((period) => ({ chart, period })),
     );
     this.#charts = new Map(
       charts.map(({ chart, period }) => [
         `${chart} ${period}`,
-        this.#fresh(pastFreshness, "samples", () => this.#readChart(chart, period)),
+        readings.fresh(chartFreshness, "samples", () => this.#readChart(chart, period)),
       ]),
     );
     const periods = Object.keys(figurePeriods) as readonly FigurePeriod[];
     this.#overviews = new Map(
-      periods.map((period) => [period, this.#fresh(ledgerFreshness, "bundles", () => this.#readOverview(period))]),
+      periods.map((period) => [period, readings.fresh(ledgerFreshness, "bundles", () => this.#readOverview(period))]),
     );
-    this.#breakdown = this.#fresh(ledgerFreshness, "bundles", () => this.#readBreakdown());
-    this.#dashboard = this.#fresh(ledgerFreshness, "dashboard", () => this.#readDashboard());
+    this.#breakdown = readings.fresh(ledgerFreshness, "bundles", () => this.#readBreakdown());
+    this.#dashboard = readings.fresh(ledgerFreshness, "dashboard", () => this.#readDashboard());
   }
 
   /** Reads the chain, so that the first caller need not wait for it. Never rejects. */
   async begin(): Promise<void> {
-    await this.#chain.read().catch((error: unknown) => this.#dependencies.events.readingFailed("pool", error));
-  }
-
-  /** How a record comes about; null for one that has no explanation. */
-  async explain(record: string): Promise<Explanation | null> {
-    if (record === "mev") {
-      const bundles = await this.#dependencies.bundles.newest(this.#options.network, landedMax);
-      return explainBundles(record, bundles, landedMax);
-    }
-    const known = chainRecords.find((each) => each === record);
-    return known === undefined ? null : explainChain(known, await this.read());
-  }
-
-  /** Which pool the ledger's samples are of; null without one. */
-  sampled(): SampledPool | null {
-    const { identity, network } = this.#options;
-    if (identity === null) return null;
-    return { network, chain: this.#dependencies.chain.genesis() ?? "", pool: identity.address };
+    await this.#readings.begin();
   }
 
   /** The figures and what they were computed from. */
   async read(): Promise<ReadFigures> {
-    return (await this.#chain.get()).read;
+    return await this.#readings.figures();
+  }
+
+  /** Which pool the ledger's samples are of; null without one. */
+  sampled(): ReturnType<PoolReadings["sampled"]> {
+    return this.#readings.sampled();
+  }
+
+  /** How a record comes about, from the same readings as the record itself. */
+  async explain(question: ExplainQuestion): Promise<DatedExplanation> {
+    const fresh = this.#explanations.getOrCreate(JSON.stringify(question), () =>
+      this.#readings.fresh(askedFreshness, "explanation", () => this.#explainer.explain(question)),
+    );
+    return await fresh.get();
   }
 
   async pool(): Promise<PoolAnswer> {
-    return present((await this.#chain.get()).pool);
+    return present((await this.#chainTexts()).pool);
   }
 
   async validators(): Promise<PoolAnswer> {
-    return present((await this.#chain.get()).validators);
+    return present((await this.#chainTexts()).validators);
   }
 
   async apy(): Promise<PoolAnswer> {
     const { figures } = await this.read();
-    const { averages, sinceMs } = await this.#past.get();
+    const { averages, sinceMs } = await this.#readings.past();
     return { text: recordText(apyRecordOf(figures, averages)), sinceMs, fromMs: this.#monthAgo() };
   }
 
   async exchangeRate(): Promise<PoolAnswer> {
     const { figures } = await this.read();
-    const { changes, sinceMs } = await this.#past.get();
+    const { changes, sinceMs } = await this.#readings.past();
     return { text: recordText(exchangeRateRecordOf(figures, changes)), sinceMs, fromMs: this.#monthAgo() };
   }
 
   async position(wallet: Address): Promise<PoolAnswer> {
     const fresh = this.#wallets.getOrCreate(wallet, () =>
-      this.#fresh(walletFreshness, "wallet", () => this.#readPosition(wallet)),
+      this.#readings.fresh(askedFreshness, "wallet", () => this.#readPosition(wallet)),
     );
-    return present(await fresh.get());
+    return await fresh.get();
   }
 
   async overview(period: FigurePeriod): Promise<PoolAnswer> {
@@ -197,14 +163,17 @@ export class PoolService {
   ): Promise<PoolAnswer> {
     const key = JSON.stringify([accountId, asked.strategy, asked.period]);
     const fresh = this.#profits.getOrCreate(key, () =>
-      this.#fresh(ledgerFreshness, "profits", () => this.#readProfits(accountId, asked)),
+      this.#readings.fresh(ledgerFreshness, "profits", () => this.#readProfits(accountId, asked)),
     );
     return await fresh.get();
   }
 
-  #fresh<T>(freshness: Freshness, what: string, read: () => Promise<T>): Fresh<T> {
-    const { clock, events } = this.#dependencies;
-    return new Fresh(freshness, { clock, read, failed: (error) => events.readingFailed(what, error) });
+  /** The texts of the present reading, made once for each. */
+  async #chainTexts(): Promise<ChainTexts> {
+    const read = await this.read();
+    if (this.#texts?.read === read) return this.#texts;
+    this.#texts = textsOf(read);
+    return this.#texts;
   }
 
   #monthAgo(): number {
@@ -214,48 +183,36 @@ export class PoolService {
   async #readChart(chart: "tvl" | "apy", period: ChartPeriod): Promise<PoolAnswer> {
     const { figures, snapshot } = await this.read();
     const shown = { chart, periodMs: chartPeriods[period], figures: snapshot === null ? null : figures };
-    const { points, sinceMs, fromMs } = await this.#history.chart(this.sampled(), shown);
+    const { points, sinceMs, fromMs } = await this.#readings.history.chart(this.sampled(), shown);
     return { text: recordsText(points), sinceMs, fromMs };
   }
 
-  async #readPosition(wallet: Address): Promise<string> {
-    const { figures, snapshot } = await this.read();
-    const mint = snapshot?.pool.poolMint ?? null;
-    const tokens = mint === null ? 0n : await walletTokens(this.#dependencies.chain, { wallet, mint });
-    return recordText(positionRecordOf(figures, tokens, null));
-  }
-
-  #question(fromMs: number) {
-    const untilMs = this.#dependencies.clock.now() + 1;
-    return { network: this.#options.network, fromMs, untilMs, searcherId: null, mevType: null };
-  }
-
-  /** Since when there are outcomes of bundles; without one it is now. */
-  async #bundlesSince(): Promise<number> {
-    const { bundles, clock } = this.#dependencies;
-    return (await bundles.firstAtMs(this.#options.network)) ?? clock.now();
+  async #readPosition(wallet: Address): Promise<PoolAnswer> {
+    const position = await this.#readings.position(wallet);
+    const text = recordText(positionRecordOf(position.pool.decimals, position.figures));
+    return { text, sinceMs: positionSince(position), fromMs: 0 };
   }
 
   async #readOverview(period: FigurePeriod): Promise<PoolAnswer> {
-    const fromMs = this.#dependencies.clock.now() - figurePeriods[period];
-    const sinceMs = await this.#bundlesSince();
-    const figures = await this.#dependencies.bundles.figures(this.#question(fromMs));
-    return { text: recordText(overviewRecordOf(period, figures)), sinceMs, fromMs };
+    const question = this.#readings.bundlesSince(this.#dependencies.clock.now() - figurePeriods[period]);
+    const sinceMs = await this.#readings.bundlesKnownSince();
+    const figures = await this.#dependencies.bundles.figures(question);
+    return { text: recordText(overviewRecordOf(period, figures)), sinceMs, fromMs: question.fromMs };
   }
 
   async #readBreakdown(): Promise<PoolAnswer> {
-    const sinceMs = await this.#bundlesSince();
-    const figures = await this.#dependencies.bundles.byMevType(this.#question(0));
+    const sinceMs = await this.#readings.bundlesKnownSince();
+    const figures = await this.#dependencies.bundles.byMevType(this.#readings.bundlesSince(0));
     return { text: recordsText(breakdownRecordsOf(figures)), sinceMs, fromMs: 0 };
   }
 
   async #readDashboard(): Promise<PoolAnswer> {
     const { bundles, clock } = this.#dependencies;
     const { figures } = await this.read();
-    const sinceMs = await this.#bundlesSince();
-    const day = await bundles.figures(this.#question(clock.now() - figurePeriods["24h"]));
-    const all = await bundles.figures(this.#question(0));
-    const { changes } = await this.#past.get();
+    const sinceMs = await this.#readings.bundlesKnownSince();
+    const day = await bundles.figures(this.#readings.bundlesSince(clock.now() - figurePeriods["24h"]));
+    const all = await bundles.figures(this.#readings.bundlesSince(0));
+    const { changes } = await this.#readings.past();
     return { text: recordText(dashboardRecordOf(figures, changes, { day, all })), sinceMs, fromMs: 0 };
   }
 
@@ -263,14 +220,10 @@ export class PoolService {
     accountId: string | null,
     asked: { readonly strategy: PnlStrategy; readonly period: FigurePeriod },
   ): Promise<PoolAnswer> {
-    const { bundles, clock } = this.#dependencies;
-    const { network } = this.#options;
-    const untilMs = clock.now() + 1;
-    const fromMs = untilMs - 1 - figurePeriods[asked.period];
-    const mevType: MevType | null = asked.strategy === "all" ? null : asked.strategy;
-    const sinceMs = await this.#bundlesSince();
-    const balances = await bundles.balances({ network, fromMs, untilMs, accountId, mevType });
-    return { text: recordText(pnlRecordOf(asked, balances)), sinceMs, fromMs };
+    const question = this.#readings.profitsOf({ accountId, ...asked });
+    const sinceMs = await this.#readings.bundlesKnownSince();
+    const balances = await this.#dependencies.bundles.balances(question);
+    return { text: recordText(pnlRecordOf(asked, balances)), sinceMs, fromMs: question.fromMs };
   }
 }
 

@@ -1,45 +1,154 @@
 import { expect, test } from "bun:test";
-import { decimalText } from "./decimal.ts";
-import { chainRecords, explainBundles, explainChain } from "./explain.ts";
-import { noPool } from "./figures.ts";
-import { playedPool } from "./testing/played-pool.ts";
+import type { BundleGain, EndedBundle } from "../../ledger/index.ts";
+import { type ExactDecimal, native } from "../decimal.ts";
+import { noAverages, noChanges } from "../figures.ts";
+import type { PoolPast } from "../history.ts";
+import { basisOf } from "../position/basis.ts";
+import { positionFigures } from "../position/position-figures.ts";
+import { playedPool } from "../testing/played-pool.ts";
+import { noBundles } from "../testing/pool-stand.ts";
+import { outcomesPart, profitsPart, typesPart } from "./bundle-parts.ts";
+import { apyPart, holdingsPart, ratePart, validatorsPart } from "./chain-parts.ts";
+import type { ExplainedPart } from "./explanation.ts";
+import { averagesPart, daysPart, rateChangesPart, tvlChangePart } from "./past-parts.ts";
+import { positionPart } from "./position-part.ts";
 
-test("every record of the chain names its accounts and comes to the figures that are shown", () => {
-  const read = playedPool();
-  const { total, base, mev } = read.figures.apy;
-  for (const record of chainRecords) {
-    const { inputs, steps, slot } = explainChain(record, read);
-    expect(slot).toBe(String(read.snapshot?.slot));
-    expect(inputs.length).toBeGreaterThan(0);
-    for (const { where, value } of inputs) expect([where, value].includes("")).toBe(false);
-    expect(steps.join("\n")).not.toMatch(/undefined|NaN/);
+/** The value of an expression as explanations write it, in doubles. */
+function computed(expression: string): number {
+  const script = expression
+    .replaceAll("·", "*")
+    .replaceAll("^", "**")
+    .replaceAll("floor", "Math.floor")
+    .replaceAll("ceil", "Math.ceil");
+  if (!/^[\d\s.+*/()-]+$/.test(script.replaceAll(/Math\.(floor|ceil)/g, ""))) return Number.NaN;
+  return Number(new Function(`return (${script})`)());
+}
+
+/** Steps of the form `name = expression = value`, with what the expression comes to. */
+function checked(part: ExplainedPart): { name: string; value: number; comes: number }[] {
+  const growth = part.steps.find((line) => line.startsWith("growth = "))?.slice("growth = ".length);
+  return part.steps.flatMap((line) => {
+    const [name = "", expression = "", value = ""] = line.split(" = ");
+    const comes = computed(expression.replaceAll("growth", `(${growth})`));
+    return /^-?[\d.]+$/.test(value) && Number.isFinite(comes) ? [{ name, value: Number(value), comes }] : [];
+  });
+}
+
+function expectArithmetic(part: ExplainedPart, names: readonly string[]): void {
+  const steps = checked(part);
+  expect(steps.map(({ name }) => name)).toEqual([...names]);
+  for (const { name, value, comes } of steps) {
+    expect(`${name}: ${Math.abs(value - comes) <= Math.abs(comes) * 1e-9 + 1e-6}`).toBe(`${name}: true`);
   }
-  const apy = explainChain("apy", read).steps;
-  expect(apy.at(-1)).toBe(`baseApy = ${decimalText(total)} - ${decimalText(mev)} = ${decimalText(base)}`);
-  expect(explainChain("exchange-rate", read).steps).toEqual([
-    `exchange rate = (1200000000 / 10^9) / (1000000000 / 10^9) = ${decimalText(read.figures.rate)}`,
-  ]);
+  for (const { where, value } of part.inputs) expect([where, value].includes("")).toBe(false);
+  expect(part.steps.join("\n")).not.toMatch(/undefined|NaN/);
+}
+
+const read = playedPool();
+const { snapshot } = read;
+const [vote] = snapshot.validators.map(({ voteAccount }) => voteAccount);
+
+test("the expressions of the chain's records come to the values that stand behind them", () => {
+  expectArithmetic(holdingsPart(read, snapshot), ["tvl"]);
+  expectArithmetic(ratePart(read, snapshot), ["token supply", "exchange rate"]);
+  expectArithmetic(apyPart(read, snapshot), ["apy", "mevApy", "baseApy"]);
+  expectArithmetic(validatorsPart(read, snapshot), [`stake of ${vote}`, `apy of ${vote}`, `commission of ${vote}`]);
+});
+
+test("tips name what the validator keeps, what of the rest is the pool's, and the score beside the average", () => {
+  const { steps, inputs } = validatorsPart(read, snapshot);
   // 1,000 tips of which a tenth stays with the validator, half of the rest for the pool.
-  expect(explainChain("validators", read).steps[0]).toContain(
-    "1000 - floor(1000 · 1000 / 10000) = 900, floor(900 · 500000000 / 1000000000) = 450",
+  expect(steps[0]).toContain("1000 - floor(1000 · 1000 / 10000) = 900, floor(900 · 500000000 / 1000000000) = 450");
+  expect(steps.at(-1)).toContain("x = 900 / 1000000000, y = 900 / 1000000000 = 50");
+  expect(inputs.map(({ what }) => what)).toContain(`name of ${vote}`);
+  expect(apyPart(read, snapshot).steps).toContain(
+    "tips of the pool = 450, after its fee 450 - ceil(450 · 1 / 10) = 405",
   );
 });
 
-test("without a pool, and before the first epoch, it says so", () => {
-  const none = explainChain("pool", { figures: noPool, snapshot: null, facts: null });
-  expect([none.slot, none.steps.join("")]).toEqual([null, expect.stringContaining("no pool")]);
-  const young = explainChain("apy", { ...playedPool(), facts: null });
-  expect(young.steps.join("")).toContain("no epoch");
+test("before the first counted epoch, and of a pool without a past, rates are said to be 0", () => {
+  expect(apyPart({ ...read, facts: null }, snapshot).steps.join()).toContain("no epoch");
+  expect(validatorsPart({ ...read, facts: null }, snapshot).steps.join()).toContain("no epoch");
+  const young = { ...snapshot, pool: { ...snapshot.pool, lastEpochTotalLamports: 0n } };
+  expect(apyPart(read, young).steps.join()).toContain("says nothing of before");
 });
 
-test("tips are explained by each bundle that landed, and their sums by type", () => {
-  const bundles = [
-    { id: "a", mevType: "jit", slot: 5n, tip: 7n },
-    { id: "b", mevType: "unknown", slot: 6n, tip: 8n },
+test("changes and averages name the samples and the epochs that they are of", () => {
+  const sample = { atMs: Date.UTC(2026, 10, 19), slot: 5n, lamports: 1_190_000_000n, tokens: 1_000_000_000n };
+  const changed = (units: bigint): ExactDecimal => ({ units, places: 6 });
+  const past: PoolPast = {
+    // 1.2 beside 1.19.
+    changes: { ...noChanges, rate24h: changed(840_336n), tvl24h: changed(840_336n) },
+    averages: { ...noAverages, days7: changed(5_000_000n) },
+    before: { day: sample, week: null, month: null },
+    epochs: {
+      days7: [{ epoch: 8n, apy: 5_000_000n, mevApy: 0n }],
+      days30: [{ epoch: 8n, apy: 5_000_000n, mevApy: 0n }],
+    },
+    sinceMs: 0,
+  };
+  const changes = rateChangesPart(past, read.figures);
+  expectArithmetic(changes, ["rate change in 24h"]);
+  expect(changes.inputs[0]?.where).toBe("the sample of 2026-11-19T00:00:00.000Z, read in slot 5");
+  expect(changes.steps.slice(1).join()).toMatch(/7d = 0, as no sample.*30d = 0, as no sample/);
+  expectArithmetic(tvlChangePart(past, read.figures), ["tvl change in 24h"]);
+  expect(tvlChangePart({ ...past, before: { day: null, week: null, month: null } }, read.figures).steps).toHaveLength(
+    1,
+  );
+  const averages = averagesPart(past);
+  expect(averages.steps[0]).toBe("apy_7d_avg = the mean of 1 epochs, 8 to 8 = 5");
+  expect(averages.inputs).toEqual([{ what: "apy of epoch 8", where: "its last sample, in percent", value: "5" }]);
+  const rate = { apy: 18_264n, lastLamports: 1_199_990_000n, lastTokens: 1_000_000_000n, epochMs: 1_440_000_000 };
+  const day = { ...sample, day: "2026-11-19", lamports: 1_200_000_000n, rate };
+  const days = { days: [day], fromMs: 0, sinceMs: 0 };
+  expectArithmetic(daysPart("tvl", days), ["2026-11-19"]);
+  expectArithmetic(daysPart("apy", days), ["2026-11-19"]);
+});
+
+test("figures of bundles are explained by each bundle, and say where the newest alone are listed", () => {
+  const bundles: EndedBundle[] = [
+    { id: "a", mevType: "jit", hasLanded: true, slot: 5n, tip: 7n },
+    { id: "b", mevType: "unknown", hasLanded: false, slot: null, tip: 0n },
   ];
-  const { inputs, steps } = explainBundles("mev", bundles, 1_000);
-  expect(inputs.map(({ where, value }) => `${where}: ${value}`)).toEqual(["a in 5: 7", "b in 6: 8"]);
-  expect(steps).toContain("JIT: 1 bundles, 7 lamports");
-  expect(steps.at(-1)).toBe("2 bundles, 15 lamports");
-  expect(explainBundles("mev", bundles, 2).steps.at(-1)).toContain("the newest ones alone");
+  const figures = { ...noBundles, ended: 2, landed: 1, tips: 7n };
+  const outcomes = outcomesPart("7d", figures, bundles);
+  expect(outcomes.inputs.map(({ what, where, value }) => `${what}: ${where}: ${value}`)).toEqual([
+    "tip of a bundle (jit): a in slot 5: 7",
+    "a bundle that did not land (unknown): b: 0",
+  ]);
+  expect(outcomes.steps).toEqual([
+    "tips in 7d = 7 lamports of 1 bundles that landed",
+    "tip of one = 7 / 1 = 7",
+    "landing rate = 1 / 2 that ended = 0.5",
+  ]);
+  expect(outcomesPart("7d", { ...figures, ended: 9 }, bundles).steps[0]).toContain("newest 2 of 9");
+  const types = typesPart([{ ...figures, mevType: "jit" }], bundles.slice(0, 1));
+  expect(types.steps.find((line) => line.startsWith("JIT"))).toContain(
+    "1 bundles, 7 lamports = 0.000000007, 7 / 7 · 100 = 100",
+  );
+  const gains: BundleGain[] = [{ id: "a", slot: 5n, gained: -9n, fees: 3n, tip: 7n }];
+  const profits = profitsPart({ bundles: 1n, gained: -9n, fees: 3n, tips: 7n }, gains);
+  expect(profits.inputs.map(({ value }) => value)).toEqual(["-9", "3", "7"]);
+  expectArithmetic(profits, ["netProfit", "totalCost", "totalRevenue", "avgProfitPerBundle"]);
+});
+
+test("a position is explained by its movements, what they cost, and what the tokens are worth", () => {
+  const atMs = Date.UTC(2026, 10, 1);
+  const movement = {
+    ...{ signature: "s1", slot: 4n, atMs, rate: null },
+    changes: [{ account: "a", before: 0n, after: 100_000_000n }],
+    deposited: { tokens: 100_000_000n, lamports: 110_000_000n },
+  };
+  const basis = basisOf([movement], 100_000_000n);
+  const nowMs = atMs + 86_400_000 * 90;
+  const asked = { nowMs, epochSeconds: 172_800 };
+  const figures = positionFigures(read.figures, { tokens: 100_000_000n, basis }, asked);
+  const position = { wallet: "w", pool: read.figures, figures, basis, accounts: ["a"], ...asked };
+  const part = positionPart(position);
+  expectArithmetic(part, ["tokenBalance", "valueInNative", "unrealizedRewards"]);
+  expect(native(figures.rewards)).toEqual({ units: 10_000_000n, places: 9 });
+  expect(part.steps).toContain("s1: 100000000 tokens of a deposit of 110000000 lamports for 100000000, cost 110000000");
+  const yearly = part.steps.at(-1)?.match(/^apyEarned = (.*) = ([\d.]+), held since/);
+  expect(Math.abs(computed(yearly?.[1] ?? "") - Number(yearly?.[2]))).toBeLessThan(1e-6);
+  expect(positionPart({ ...position, nowMs: atMs + 1_000 }).steps.at(-1)).toContain("less than an epoch");
 });

@@ -5,9 +5,17 @@ import type { JsonValue } from "@sluice/wire/json";
 import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
 import type { ChainValue } from "../../chain/index.ts";
 import type { Grant } from "../../keys/index.ts";
-import type { BundleBalances, BundleFigures, BundleMevFigures, RequestFact } from "../../ledger/index.ts";
+import type {
+  BundleBalances,
+  BundleFigures,
+  BundleGain,
+  BundleMevFigures,
+  EndedBundle,
+  RequestFact,
+} from "../../ledger/index.ts";
 import { createPoolHttp } from "../http.ts";
-import { PoolService, type PoolServiceDependencies } from "../service.ts";
+import type { PoolReadingsDependencies } from "../readings.ts";
+import { PoolService } from "../service.ts";
 import { RecordedEvents } from "./recorded-events.ts";
 
 export const noBundles: BundleFigures = {
@@ -45,6 +53,8 @@ export class PoolStand {
   figures: BundleFigures = noBundles;
   byType: readonly BundleMevFigures[] = [];
   balances: BundleBalances = { bundles: 0n, gained: 0n, fees: 0n, tips: 0n };
+  ended: readonly EndedBundle[] = [];
+  gains: readonly BundleGain[] = [];
   firstAtMs: number | null = null;
   /** What nodes answer; without one every call fails the test. */
   chain: (method: string, params: readonly JsonValue[]) => Promise<ChainValue> = (method) =>
@@ -55,7 +65,7 @@ export class PoolStand {
 
   constructor(
     pool: Address | null = null,
-    more: Partial<PoolServiceDependencies> = {},
+    more: Partial<PoolReadingsDependencies> = {},
     programs: readonly Address[] = [],
   ) {
     const service = new PoolService(
@@ -65,6 +75,7 @@ export class PoolStand {
         samples: {
           firstAtMs: async () => null,
           lastUpTo: async () => null,
+          before: async () => new Map(),
           rates: async () => [],
           days: async () => [],
         },
@@ -72,8 +83,18 @@ export class PoolStand {
           figures: (question) => this.#ask(question, this.figures),
           byMevType: (question) => this.#ask(question, this.byType),
           firstAtMs: () => this.#ask("first", this.firstAtMs),
-          newest: () => this.#ask("newest", []),
+          ended: (question) => this.#ask(question, this.ended),
           balances: (question) => this.#ask(question, this.balances),
+          gains: (question) => this.#ask(question, this.gains),
+        },
+        movements: {
+          transactions: { ofAddress: () => this.#ask("movements", []), rows: async () => [] },
+          tokens: {
+            changes: async () => [],
+            minted: async () => [],
+            calls: async () => [],
+            lamports: async () => [],
+          },
         },
         clock: this.clock,
         events: this.events,
