@@ -10,4 +10,4 @@ export type { Explanation } from "./explain/explanation.ts";
 export { explainQuestion } from "./explain/question.ts";
 export { createPoolHttp, type PoolHttp } from "./http.ts";
 export { PoolSampler } from "./sampler.ts";
-export { type PoolAnswer, PoolService } from "./service.ts";
+export { PoolService } from "./service.ts";
