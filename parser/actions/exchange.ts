@@ -14,9 +14,9 @@ function isUnit({ decimals, amount }: TokenMovement): boolean {
 }
 
 /**
- * An exchange that movements alone prove: a signer gave one token and got another by transfers, and one party stands on
- * the other side of both. Null where there is none. What is minted or burned does not count: that is how pools give
- * out and take back their shares.
+ * An exchange that movements alone prove: a signer gave one token and got another by transfers, of which something is
+ * left to him, and one party stands on the other side of both. Null where there is none. What is minted or burned does
+ * not count: that is how pools give out and take back their shares.
  */
 export function exchangeIn(context: Context, start: number, end: number): Exchange | null {
   const transfers = context
@@ -27,11 +27,27 @@ export function exchangeIn(context: Context, start: number, end: number): Exchan
     if (user === null || party === null || party === user || !context.signers.has(user)) continue;
     const got = transfers.find(
       ({ fromOwner, toOwner, mint }) =>
-        fromOwner === party && toOwner === user && mint !== null && given.mint !== null && mint !== given.mint,
+        fromOwner === party &&
+        toOwner === user &&
+        mint !== null &&
+        given.mint !== null &&
+        mint !== given.mint &&
+        keeps(transfers, user, mint),
     );
     if (got !== undefined) return { user, given, got };
   }
   return null;
+}
+
+/** Whether more of a token came to an owner than went from him. */
+function keeps(transfers: readonly TokenMovement[], owner: string, mint: string): boolean {
+  let left = 0n;
+  for (const { mint: moved, fromOwner, toOwner, amount } of transfers) {
+    if (moved !== mint) continue;
+    if (toOwner === owner) left += amount;
+    if (fromOwner === owner) left -= amount;
+  }
+  return left > 0n;
 }
 
 /** An exchange whoever is on the other side: for programs that are known to exchange. */

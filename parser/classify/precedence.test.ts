@@ -186,6 +186,18 @@ const cases: readonly { readonly what: string; readonly type: string; readonly t
     told: { calls: [strange(["walletA"], [given, got])], tokens: exchanged },
   },
   {
+    what: "tokens that a program that nothing knows exchanges and of which it leaves the wallet nothing",
+    type: "UNKNOWN",
+    told: {
+      calls: [strange(["walletA"], [given, got, send("walletB", "vaultC", 30n)])],
+      tokens: {
+        ...exchanged,
+        walletB: wallet("mintB", 0n, 0n),
+        vaultC: { mint: "mintB", owner: "burner", before: 0n, after: 30n },
+      },
+    },
+  },
+  {
     what: "two tokens that go to a pool",
     type: "UNKNOWN",
     told: {
