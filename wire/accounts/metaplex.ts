@@ -47,7 +47,22 @@ export interface MetaplexMetadata {
   readonly isMutable: boolean;
   readonly tokenStandard: TokenStandard | null;
   readonly collection: { readonly key: Address; readonly isVerified: boolean } | null;
+  readonly editionNonce: number | null;
+  readonly uses: MetaplexUses | null;
+  /** Whether it is a collection of others. */
+  readonly isCollection: boolean;
+  /** The rules of a programmable NFT. */
+  readonly ruleSet: Address | null;
 }
+
+/** How often an NFT may be used. */
+export interface MetaplexUses {
+  readonly method: "Burn" | "Multiple" | "Single";
+  readonly remaining: bigint;
+  readonly total: bigint;
+}
+
+const useMethods = ["Burn", "Multiple", "Single"] as const;
 
 /** Where the metadata of a mint lie; null for a mint that is no address. */
 export function metaplexMetadataAddress(mint: string, sha256: Sha256): Address | null {
@@ -84,13 +99,33 @@ function creatorOf(reader: ByteReader): MetaplexCreator {
   return { address, isVerified: reader.flag(), share: reader.u8() };
 }
 
-function tailOf(reader: ByteReader): Pick<MetaplexMetadata, "tokenStandard" | "collection"> {
-  const tail = orNull(() => {
-    if (reader.flag()) reader.skip(1);
-    const tokenStandard = reader.flag() ? (tokenStandards[reader.u8()] ?? null) : null;
-    if (!reader.flag()) return { tokenStandard, collection: null };
-    const isVerified = reader.flag();
-    return { tokenStandard, collection: { key: addressOfBytes(reader.bytes(32)), isVerified } };
+type Tail = Pick<
+  MetaplexMetadata,
+  "editionNonce" | "tokenStandard" | "collection" | "uses" | "isCollection" | "ruleSet"
+>;
+
+/** What came with later versions of the program: as far as the bytes have it, which were zeros before. */
+function tailOf(reader: ByteReader): Tail {
+  const none = { editionNonce: null, tokenStandard: null, collection: null };
+  const tail: { -readonly [Member in keyof Tail]: Tail[Member] } = {
+    ...none,
+    ...{ uses: null, isCollection: false, ruleSet: null },
+  };
+  orNull(() => {
+    tail.editionNonce = reader.optional(() => reader.u8());
+    tail.tokenStandard = reader.optional(() => tokenStandards[reader.u8()] ?? null);
+    tail.collection = reader.optional(() => ({ isVerified: reader.flag(), key: reader.address() }));
+    tail.uses = reader.optional(() => usesOf(reader));
+    tail.isCollection = reader.flag();
+    // A variant of one byte, and eight bytes of each of the two variants.
+    if (tail.isCollection) reader.skip(9);
+    if (reader.flag() && reader.u8() === 0) tail.ruleSet = reader.optional(() => reader.address());
   });
-  return tail ?? { tokenStandard: null, collection: null };
+  return tail;
+}
+
+function usesOf(reader: ByteReader): MetaplexUses | null {
+  const method = useMethods[reader.u8()];
+  const counts = { remaining: reader.u64(), total: reader.u64() };
+  return method === undefined ? null : { method, ...counts };
 }

@@ -239,7 +239,15 @@ export const layered: readonly Layered[] = [
   {
     folder: "server/src/enhanced",
     rooms: false,
-    layers: [["events", "node-calls", "text-cache"], ["tokens", "transactions"], ["addresses"], ["http"], ["index"]],
+    layers: [
+      ["events", "node-calls", "text-cache"],
+      ["node-accounts"],
+      ["assets"],
+      ["tokens", "transactions"],
+      ["addresses"],
+      ["http"],
+      ["index"],
+    ],
   },
   {
     folder: "server/src/gateway",

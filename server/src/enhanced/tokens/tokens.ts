@@ -1,7 +1,5 @@
-import { createHash } from "node:crypto";
 import type { ErrorCode } from "@sluice/contract/errors";
 import type { TokenMetadataRecord } from "@sluice/contract/schemas";
-import type { JsonValue } from "@sluice/encode";
 import {
   decodeMetaplexMetadata,
   type MetaplexMetadata,
@@ -9,16 +7,12 @@ import {
   tokenMetadataProgram,
 } from "@sluice/wire/accounts/metaplex";
 import { decodeMint, type Mint } from "@sluice/wire/accounts/token";
-import {
-  decodeMetadataPointer,
-  decodeTokenExtensions,
-  decodeTokenMetadata,
-  type TokenExtension,
-  type TokenMetadata,
-} from "@sluice/wire/accounts/token-extensions";
+import { decodeTokenExtensions, type TokenMetadata } from "@sluice/wire/accounts/token-extensions";
 import { programs } from "@sluice/wire/programs";
+import { ownMetadata } from "../assets/mint-metadata.ts";
 import type { EnhancedEvents } from "../events.ts";
-import { type Asking, callNode, type NodeCallDependencies } from "../node-calls.ts";
+import { type ReadAccount, readAccounts, sha256 } from "../node-accounts.ts";
+import type { Asking, NodeCallDependencies } from "../node-calls.ts";
 import type { TextCache } from "../text-cache.ts";
 
 export interface TokensDependencies extends NodeCallDependencies {
@@ -31,13 +25,6 @@ export interface TokensDependencies extends NodeCallDependencies {
 export type TokenAnswer =
   | { readonly ok: true; readonly text: string; readonly kept: boolean }
   | { readonly ok: false; readonly code: ErrorCode };
-
-interface Account {
-  readonly owner: string;
-  readonly data: Uint8Array;
-}
-
-const sha256 = (bytes: Uint8Array): Uint8Array => createHash("sha256").update(bytes).digest();
 
 /** Tokens as their mints and the metadata on the chain say. */
 export class Tokens {
@@ -73,13 +60,9 @@ export class Tokens {
   ): Promise<{ ok: true; record: TokenMetadataRecord } | { ok: false; code: ErrorCode }> {
     const metadataAddress = metaplexMetadataAddress(mint, sha256);
     const addresses = metadataAddress === null ? [mint] : [mint, metadataAddress];
-    const call = {
-      method: "getMultipleAccounts",
-      params: [addresses, { commitment: "confirmed", encoding: "base64" }],
-    };
-    const answer = await callNode(this.#dependencies, asking, call);
+    const answer = await readAccounts(this.#dependencies, asking, addresses);
     if (!answer.ok) return answer;
-    const [account = null, metadata = null] = accountsOf(answer.result);
+    const [account = null, metadata = null] = answer.accounts;
     const isToken = account?.owner === programs.token || account?.owner === programs.token2022;
     const decoded = account === null || !isToken ? null : decodeMint(account.data);
     if (account === null || decoded === null || !decoded.isInitialized) return { ok: false, code: "TOKEN_NOT_FOUND" };
@@ -88,25 +71,8 @@ export class Tokens {
   }
 }
 
-function accountsOf(result: JsonValue): (Account | null)[] {
-  const value = member(result, "value");
-  if (!Array.isArray(value)) return [];
-  return value.map((each: JsonValue) => {
-    const data = member(each, "data");
-    const [text] = Array.isArray(data) ? data : [];
-    const owner = member(each, "owner");
-    if (typeof text !== "string" || typeof owner !== "string") return null;
-    return { owner, data: Buffer.from(text, "base64") };
-  });
-}
-
-function member(value: JsonValue | undefined, name: string): JsonValue | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  return (value as { readonly [member: string]: JsonValue })[name];
-}
-
 interface TokenAccounts {
-  readonly account: Account;
+  readonly account: ReadAccount;
   readonly decoded: Mint;
   readonly described: MetaplexMetadata | null;
 }
@@ -144,14 +110,6 @@ function recordOf(mint: string, { account, decoded, described }: TokenAccounts):
     extensions: extensions.map(({ name }) => name),
     ...told,
   };
-}
-
-/** Metadata that a mint carries count only when its pointer names the mint. */
-function ownMetadata(mint: string, extensions: readonly TokenExtension[]): TokenMetadata | null {
-  const pointer = extensions.find(({ name }) => name === "metadataPointer");
-  if (pointer === undefined || decodeMetadataPointer(pointer.value)?.address !== mint) return null;
-  const metadata = extensions.find(({ name }) => name === "tokenMetadata");
-  return metadata === undefined ? null : decodeTokenMetadata(metadata.value);
 }
 
 function toldByMint({ name, symbol, uri, updateAuthority, additional }: TokenMetadata): Told {
