@@ -23,4 +23,4 @@ export const enhancedTypes = [
 ] as const;
 
 /** How long an answer may be kept, in seconds. Source: specification, node platform, Limits. */
-export const enhancedLifetimeSeconds = { transactions: 300, token: 3_600 } as const;
+export const enhancedLifetimeSeconds = { transactions: 300, token: 3_600, nft: 3_600 } as const;

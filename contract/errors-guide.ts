@@ -172,6 +172,11 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     meaning: "The address is no mint of a token program on this network.",
     remedy: "Check the address and the network.",
   },
+  NFT_NOT_FOUND: {
+    meaning:
+      "The address is none of an NFT on this network. The message says what it is where it is another asset: a token of many units, or a collection of MPL Core.",
+    remedy: "Check the address and the network; `GET /api/v1/v0/token/{mint}` describes other tokens.",
+  },
   NETWORK_UNAVAILABLE: {
     meaning: "No node is configured for this network, or none of them can be reached.",
     remedy: "Try again after `Retry-After`; an operator finds the state of each node in the console.",

@@ -75,6 +75,7 @@ export const errorTable = {
   ENHANCED_API_DISABLED: define(403, -33480, false, "The API key may not use the enhanced API"),
   PARSING_FAILED: define(500, -33481, true, "The transaction could not be parsed"),
   TOKEN_NOT_FOUND: define(404, -33482, false, "There is no token with this mint"),
+  NFT_NOT_FOUND: define(404, -33483, false, "There is no NFT with this address"),
   // Nodes
   NETWORK_UNAVAILABLE: define(503, -33503, true, "No node is available for this network"),
   UPSTREAM_TIMEOUT: define(504, -33504, true, "The node did not answer in time"),

@@ -91,6 +91,24 @@ const token: ZodOpenApiOperationObject = {
   },
 };
 
+const nft: ZodOpenApiOperationObject = {
+  operationId: "readNft",
+  tags: ["Enhanced"],
+  summary: "An NFT, by its mint, its account or the id of its leaf",
+  description: `${serviceCredits.nftMetadata} credits; kept for ${enhancedLifetimeSeconds.nft} seconds.`,
+  security,
+  parameters,
+  requestParams: { query: schemas.enhancedNftQuery },
+  responses: {
+    "200": {
+      description: "Its collection, creators, royalties, edition and owner",
+      headers: requestIdHeader,
+      content: { "application/json": { schema: schemas.nftMetadataAnswer } },
+    },
+    ...failures(["INVALID_REQUEST", "NFT_NOT_FOUND", ...admission]),
+  },
+};
+
 const ofAddress = (problems: Problems): ZodOpenApiOperationObject => ({
   operationId: "parseTransactionsOfAddress",
   tags: ["Enhanced"],
@@ -114,6 +132,7 @@ export function enhancedPaths(problems: Problems): ZodOpenApiPathsObject {
       },
     },
     [`${root}/token/{mint}`]: { get: token },
+    [`${root}/nft/{mint}`]: { get: nft },
     "/v0/transactions": {
       post: {
         ...parse("parseTransactionsBare", "The same without the envelope, where helius-sdk calls it"),

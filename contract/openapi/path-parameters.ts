@@ -26,6 +26,10 @@ const descriptions: Readonly<Record<string, { readonly description: string; read
     schema: { type: "string" },
   },
   "token/{mint}": { description: "The token's mint, in base58", schema: { type: "string" } },
+  "nft/{mint}": {
+    description: "The mint of the NFT, its account of MPL Core, or the id of its leaf, in base58",
+    schema: { type: "string" },
+  },
   "addresses/{address}": { description: "An address in base58", schema: { type: "string" } },
   "blocks/{slot}": { description: "The slot of the block", schema: { type: "string" } },
   "position/{wallet}": { description: "The address of the wallet, in base58", schema: { type: "string" } },

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { enhancedPageMax, enhancedSignaturesMax, enhancedTypes } from "../enhanced.ts";
 import { networks } from "../tiers.ts";
+import { nftMetadata } from "./nft.ts";
 import { count, exact } from "./primitives.ts";
 
 /** The enhanced API: what transactions were, and tokens. Its records have the members that users of helius-sdk know. */
@@ -146,6 +147,12 @@ export const tokenMetadata = z
 
 /** The answer with a token. */
 export const tokenMetadataAnswer = envelopeOf(tokenMetadata).meta({ id: "TokenMetadataAnswer" });
+
+/** The query of an NFT. */
+export const enhancedNftQuery = z.object({ network });
+
+/** The answer with an NFT. */
+export const nftMetadataAnswer = envelopeOf(nftMetadata).meta({ id: "NftMetadataAnswer" });
 
 /** A failure in the envelope of this API. */
 export const enhancedFailure = z

@@ -15,6 +15,7 @@ export * from "./history.ts";
 export * from "./json-rpc.ts";
 export * from "./key.ts";
 export * from "./ledger.ts";
+export * from "./nft.ts";
 export * from "./page.ts";
 export * from "./pool.ts";
 export * from "./problem.ts";

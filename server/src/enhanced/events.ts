@@ -7,10 +7,10 @@ export const enhancedMetrics = {
   ]),
   answers: counter(
     "sluice_enhanced_answers_total",
-    "Records and tokens that were answered with, by where they came from",
+    "Records, tokens and NFTs that were answered with, by where they came from",
     ["kind", "from"],
   ),
-  failed: counter("sluice_enhanced_failures_total", "Transactions and tokens that could not be read, by code", [
+  failed: counter("sluice_enhanced_failures_total", "Transactions, tokens and NFTs that could not be read, by code", [
     "code",
   ]),
   parsing: latency("sluice_enhanced_parse_seconds", "Time to parse one transaction and write its record"),
@@ -18,8 +18,8 @@ export const enhancedMetrics = {
 
 export interface EnhancedEvents {
   transactionParsed(type: string, elapsedMs: number): void;
-  /** `kind` is `transaction` or `token`; `from` is `kept` or `chain`. */
-  answered(kind: "transaction" | "token", from: "kept" | "chain"): void;
+  /** `kind` is `transaction`, `token` or `nft`; `from` is `kept` or `chain`. */
+  answered(kind: "transaction" | "token" | "nft", from: "kept" | "chain"): void;
   readFailed(code: string): void;
 }
 

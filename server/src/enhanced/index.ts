@@ -1,12 +1,14 @@
 /**
- * enhanced: what transactions were, and tokens, over HTTP: in an envelope, and bare where helius-sdk calls it. Fed by
- * rpc, which has nodes and the ledger's past behind it, and by parser; feeds clients. Records are kept in memory for
- * the time that the specification states.
+ * enhanced: what transactions were, tokens, and NFTs, over HTTP: in an envelope, and bare where helius-sdk calls it.
+ * Fed by rpc, which has nodes and the ledger's past behind it, and by parser; feeds clients. Records are kept in memory
+ * for the time that the specification states.
  */
 import { enhancedLifetimeSeconds } from "@sluice/contract/enhanced";
 import { AddressTransactions } from "./addresses/address-transactions.ts";
+import { AssetReader } from "./assets/asset-reader.ts";
 import type { EnhancedEvents } from "./events.ts";
 import { EnhancedApp, type EnhancedAppDependencies } from "./http/enhanced-app.ts";
+import { Nfts } from "./nfts/nfts.ts";
 import type { NodeCallDependencies } from "./node-calls.ts";
 import { TextCache } from "./text-cache.ts";
 import { Tokens, type TokensDependencies } from "./tokens/tokens.ts";
@@ -16,11 +18,11 @@ export { createEnhancedEvents, enhancedMetrics } from "./events.ts";
 export { barePath, enhancedPath, enhancedRoutes } from "./http/enhanced-app.ts";
 
 export interface EnhancedOptions {
-  /** Characters of records that are kept; tokens may take an eighth as many beside them. */
+  /** Characters of records that are kept; tokens and NFTs may take an eighth as many each beside them. */
   readonly keptCharactersMax?: number;
 }
 
-export type EnhancedDependencies = Omit<EnhancedAppDependencies, "transactions" | "addresses" | "tokens"> &
+export type EnhancedDependencies = Omit<EnhancedAppDependencies, "transactions" | "addresses" | "tokens" | "nfts"> &
   NodeCallDependencies &
   Pick<TokensDependencies, "chainOf"> & { readonly events: EnhancedEvents };
 
@@ -35,9 +37,11 @@ export function createEnhanced(
   const { clock } = dependencies;
   const cacheOf = (seconds: number, charactersMax: number): TextCache =>
     new TextCache({ lifetimeMs: seconds * 1_000, charactersMax, entriesMax: keptEntriesMax }, { clock });
-  const { transactions: ofTransactions, token: ofTokens } = enhancedLifetimeSeconds;
+  const { transactions: ofTransactions, token: ofTokens, nft: ofNfts } = enhancedLifetimeSeconds;
   const transactions = new ParsedTransactions({ ...dependencies, cache: cacheOf(ofTransactions, keptCharactersMax) });
   const tokens = new Tokens({ ...dependencies, cache: cacheOf(ofTokens, keptCharactersMax / 8) });
+  const assets = new AssetReader({ ...dependencies, compressed: null });
+  const nfts = new Nfts({ ...dependencies, assets, cache: cacheOf(ofNfts, keptCharactersMax / 8) });
   const addresses = new AddressTransactions({ ...dependencies, transactions });
-  return new EnhancedApp({ ...dependencies, transactions, tokens, addresses });
+  return new EnhancedApp({ ...dependencies, transactions, tokens, nfts, addresses });
 }

@@ -4,14 +4,15 @@ import type { JsonValue } from "@sluice/encode";
 import { type Asking, callNode, type NodeCallDependencies } from "./node-calls.ts";
 
 /** An account as it was read. */
-export interface ReadAccount {
-  readonly owner: string;
+export interface ShownAccount {
+  /** The program that owns it. */
+  readonly program: string;
   readonly data: Uint8Array;
 }
 
 /** Accounts in the order of their addresses, null for one that is not there, at a slot; or why there are none. */
 export type AccountsRead =
-  | { readonly ok: true; readonly slot: bigint | null; readonly accounts: readonly (ReadAccount | null)[] }
+  | { readonly ok: true; readonly slot: bigint | null; readonly accounts: readonly (ShownAccount | null)[] }
   | { readonly ok: false; readonly code: ErrorCode };
 
 /** Accounts of one call. */
@@ -37,12 +38,12 @@ export async function readAccounts(
   return { ok: true, slot: contextSlotOf(answer.result), accounts: value.map(accountOf) };
 }
 
-function accountOf(value: JsonValue): ReadAccount | null {
+function accountOf(value: JsonValue): ShownAccount | null {
   const data = memberOf(value, "data");
   const [text] = Array.isArray(data) ? data : [];
-  const owner = memberOf(value, "owner");
-  if (typeof text !== "string" || typeof owner !== "string") return null;
-  return { owner, data: Buffer.from(text, "base64") };
+  const program = memberOf(value, "owner");
+  if (typeof text !== "string" || typeof program !== "string") return null;
+  return { program, data: Buffer.from(text, "base64") };
 }
 
 /** The slot of an answer with a context. */

@@ -243,7 +243,7 @@ export const layered: readonly Layered[] = [
       ["events", "node-calls", "text-cache"],
       ["node-accounts"],
       ["assets"],
-      ["tokens", "transactions"],
+      ["nfts", "tokens", "transactions"],
       ["addresses"],
       ["http"],
       ["index"],

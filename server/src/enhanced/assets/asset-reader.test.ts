@@ -131,8 +131,8 @@ describe("an NFT of Token Metadata", () => {
 
   test("is not what another program says at the address of its metadata", async () => {
     addNft(accounts, { mint });
-    for (const [address, { owner: program, data }] of accounts) {
-      if (program !== programs.token) accounts.set(address, { owner: programs.system, data });
+    for (const [address, { program, data }] of accounts) {
+      if (program !== programs.token) accounts.set(address, { program: programs.system, data });
     }
     expect(await readOne(mint)).toMatchObject({ source: "none", name: "", interface: "FungibleToken" });
   });
@@ -182,8 +182,8 @@ test("an asset of MPL Core has its owner, and the royalties and authority of its
 });
 
 test("a mint that nothing describes is a token, and an address that is no mint is nothing", async () => {
-  accounts.set(mint, { owner: programs.token, data: mintBytes(7n, 0) });
-  accounts.set(other, { owner: programs.system, data: new Uint8Array(0) });
+  accounts.set(mint, { program: programs.token, data: mintBytes(7n, 0) });
+  accounts.set(other, { program: programs.system, data: new Uint8Array(0) });
   expect((await readOne(mint))?.interface).toBe("FungibleToken");
   expect([await readOne(other), await readOne(owner)]).toEqual([null, null]);
 });

@@ -3,7 +3,7 @@ import { metaplexMetadataAddress } from "@sluice/wire/accounts/metaplex";
 import { editionAddress, tokenRecordAddress } from "@sluice/wire/accounts/metaplex-editions";
 import { mplCoreProgram } from "@sluice/wire/accounts/mpl-core";
 import { isAddress } from "@sluice/wire/identifiers";
-import { accountsOfCallMax, memberOf, type ReadAccount, readAccounts, sha256 } from "../node-accounts.ts";
+import { accountsOfCallMax, memberOf, readAccounts, type ShownAccount, sha256 } from "../node-accounts.ts";
 import { type Asking, callNode, type NodeCallDependencies } from "../node-calls.ts";
 import type { Asset } from "./asset.ts";
 import { coreAsset, coreCollectionOf } from "./core-asset.ts";
@@ -115,7 +115,7 @@ class AssetReading {
     const read = await this.#byAddress(collections);
     return found.flatMap((each) => {
       const above = read.get(collectionOf(each) ?? "") ?? null;
-      const data = above?.owner === mplCoreProgram ? above.data : null;
+      const data = above?.program === mplCoreProgram ? above.data : null;
       const asset = each.accounts.mint === null ? null : coreAsset(each.id, each.accounts.mint.data, data);
       return asset === null ? [] : [asset];
     });
@@ -156,13 +156,13 @@ class AssetReading {
     return typeof address === "string" && isAddress(address) ? address : null;
   }
 
-  async #byAddress(addresses: readonly string[]): Promise<ReadonlyMap<string, ReadAccount | null>> {
+  async #byAddress(addresses: readonly string[]): Promise<ReadonlyMap<string, ShownAccount | null>> {
     const groups = await eachOf(chunksOf(addresses, accountsOfCallMax), (group) => this.#read(group));
     const accounts = groups.flat();
     return new Map(addresses.map((address, at) => [address, accounts[at] ?? null]));
   }
 
-  async #read(addresses: readonly string[]): Promise<readonly (ReadAccount | null)[]> {
+  async #read(addresses: readonly string[]): Promise<readonly (ShownAccount | null)[]> {
     const read = await readAccounts(this.#dependencies, this.#asking, addresses);
     if (!read.ok) throw new ReadFailed(read.code);
     if (read.slot !== null && (this.#slot === null || read.slot < this.#slot)) this.#slot = read.slot;
@@ -170,7 +170,7 @@ class AssetReading {
   }
 }
 
-const isCore = ({ accounts: { mint } }: Found): boolean => mint?.owner === mplCoreProgram;
+const isCore = ({ accounts: { mint } }: Found): boolean => mint?.program === mplCoreProgram;
 
 function chunksOf<Item>(items: readonly Item[], size: number): Item[][] {
   const chunks: Item[][] = [];

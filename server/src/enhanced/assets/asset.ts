@@ -1,4 +1,4 @@
-import type { TokenStandard } from "@sluice/wire/accounts/metaplex";
+import type { MetaplexUses, TokenStandard } from "@sluice/wire/accounts/metaplex";
 
 /**
  * One digital asset, whatever program keeps it: what the answers of DAS methods, `GET /nft` and the index of assets are
@@ -63,12 +63,6 @@ export type AssetEdition =
   | { readonly kind: "master"; readonly supply: bigint | null; readonly maxSupply: bigint | null }
   | { readonly kind: "print"; readonly parent: string | null; readonly number: bigint };
 
-export interface AssetUses {
-  readonly method: "Burn" | "Multiple" | "Single";
-  readonly remaining: bigint;
-  readonly total: bigint;
-}
-
 /** The mint of an asset that has one. */
 export interface AssetToken {
   readonly program: string;
@@ -99,7 +93,7 @@ export interface Asset {
   readonly compression: AssetCompression | null;
   readonly edition: AssetEdition | null;
   readonly editionNonce: number | null;
-  readonly uses: AssetUses | null;
+  readonly uses: MetaplexUses | null;
   readonly isMutable: boolean;
   readonly isBurnt: boolean;
   /** Null for what has no mint. */

@@ -3,22 +3,22 @@ import { decodeEdition, decodeTokenRecord } from "@sluice/wire/accounts/metaplex
 import { decodeMint, decodeTokenAccount, type Mint } from "@sluice/wire/accounts/token";
 import { decodeTokenExtensions, type TokenExtension } from "@sluice/wire/accounts/token-extensions";
 import { programs } from "@sluice/wire/programs";
-import type { ReadAccount } from "../node-accounts.ts";
+import type { ShownAccount } from "../node-accounts.ts";
 import { type Asset, type AssetEdition, type AssetInterface, type AssetOwnership, assetWithout } from "./asset.ts";
 import { groupOf, ownMetadata } from "./mint-metadata.ts";
 
 /** The accounts that a mint's facts are in; null for one that is not there. */
 export interface TokenAccounts {
-  readonly mint: ReadAccount | null;
-  readonly metadata: ReadAccount | null;
-  readonly edition: ReadAccount | null;
+  readonly mint: ShownAccount | null;
+  readonly metadata: ShownAccount | null;
+  readonly edition: ShownAccount | null;
 }
 
 /** The token account with the only unit of an NFT, and its record where the NFT is programmable. */
 export interface TokenHolder {
   readonly address: string;
-  readonly account: ReadAccount | null;
-  readonly record: ReadAccount | null;
+  readonly account: ShownAccount | null;
+  readonly record: ShownAccount | null;
 }
 
 interface Told {
@@ -30,15 +30,15 @@ interface Told {
 
 /** What the accounts of a mint say; null for what is no mint of a token program, or none that is in use. */
 export function readToken({ mint, metadata, edition }: TokenAccounts): Told | null {
-  if (mint === null || (mint.owner !== programs.token && mint.owner !== programs.token2022)) return null;
+  if (mint === null || (mint.program !== programs.token && mint.program !== programs.token2022)) return null;
   const decoded = decodeMint(mint.data);
   if (decoded === null || !decoded.isInitialized) return null;
-  const ofProgram = (account: ReadAccount | null): Uint8Array | null =>
-    account?.owner === tokenMetadataProgram ? account.data : null;
+  const ofProgram = (account: ShownAccount | null): Uint8Array | null =>
+    account?.program === tokenMetadataProgram ? account.data : null;
   const [metadataBytes, editionBytes] = [ofProgram(metadata), ofProgram(edition)];
   return {
     decoded,
-    extensions: mint.owner === programs.token2022 ? (decodeTokenExtensions(mint.data) ?? []) : [],
+    extensions: mint.program === programs.token2022 ? (decodeTokenExtensions(mint.data) ?? []) : [],
     metadata: metadataBytes === null ? null : decodeMetaplexMetadata(metadataBytes),
     edition: editionBytes === null ? null : decodeEdition(editionBytes),
   };
@@ -54,7 +54,7 @@ const single = { model: "single", owner: null, delegate: null, isFrozen: false, 
  */
 export function tokenAsset(id: string, accounts: TokenAccounts, holder: TokenHolder | null): Asset | null {
   const told = readToken(accounts);
-  const program = accounts.mint?.owner;
+  const program = accounts.mint?.program;
   if (told === null || program === undefined) return null;
   const { decoded, extensions, edition } = told;
   const { supply, decimals, mintAuthority, freezeAuthority } = decoded;
@@ -148,10 +148,10 @@ function described(id: string, { extensions, metadata }: Told): Described {
 /** What was sent elsewhere while the accounts were read has nobody for this answer. */
 function ownershipOf(mint: string, holder: TokenHolder | null): AssetOwnership {
   const account = holder?.account ?? null;
-  const isToken = account?.owner === programs.token || account?.owner === programs.token2022;
+  const isToken = account?.program === programs.token || account?.program === programs.token2022;
   const decoded = account === null || !isToken ? null : decodeTokenAccount(account.data);
   if (holder === null || decoded === null || decoded.mint !== mint || decoded.amount !== 1n) return single;
-  const record = holder.record?.owner === tokenMetadataProgram ? decodeTokenRecord(holder.record.data) : null;
+  const record = holder.record?.program === tokenMetadataProgram ? decodeTokenRecord(holder.record.data) : null;
   return {
     model: "single",
     owner: decoded.owner,

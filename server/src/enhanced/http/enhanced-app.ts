@@ -16,6 +16,7 @@ import {
 import { createRestApp, parseInput, type RestEnvironment, readInput } from "../../http/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
 import type { AddressTransactions } from "../addresses/address-transactions.ts";
+import type { Nfts } from "../nfts/nfts.ts";
 import type { Asking } from "../node-calls.ts";
 import type { Tokens } from "../tokens/tokens.ts";
 import type { ParsedItem, ParsedTransactions } from "../transactions/parsed-transactions.ts";
@@ -25,6 +26,7 @@ export interface EnhancedAppDependencies extends ExchangeDependencies {
   readonly transactions: Pick<ParsedTransactions, "read">;
   readonly addresses: Pick<AddressTransactions, "read">;
   readonly tokens: Pick<Tokens, "read">;
+  readonly nfts: Pick<Nfts, "read">;
   readonly requestId: () => string;
   readonly log: Pick<Log, "error">;
   /** Receives the fact of every request whose key was accepted; must not block or throw. */
@@ -53,6 +55,7 @@ const gate: ReadGate = {
 export const enhancedRoutes = [
   `POST ${enhancedPath}/transactions`,
   `GET ${enhancedPath}/token/:mint`,
+  `GET ${enhancedPath}/nft/:mint`,
   `POST ${barePath}/transactions`,
   `GET ${barePath}/addresses/:address/transactions`,
 ] as const;
@@ -97,7 +100,7 @@ export class EnhancedApp {
   }
 
   #addRoutes(): void {
-    const { tokens, addresses } = this.#dependencies;
+    const { tokens, nfts, addresses } = this.#dependencies;
     this.#app.post(`${enhancedPath}/transactions`, (context) => this.#serve(context, true, this.#parse(context)));
     this.#app.post(`${barePath}/transactions`, (context) => this.#serve(context, false, this.#parse(context)));
     this.#app.get(`${enhancedPath}/token/:mint`, (context) =>
@@ -110,6 +113,18 @@ export class EnhancedApp {
           return token;
         };
         return { price: serviceCredits.tokenMetadata, work };
+      }),
+    );
+    this.#app.get(`${enhancedPath}/nft/:mint`, (context) =>
+      this.#serve(context, true, async (asking) => {
+        const mint = context.req.param("mint");
+        if (!isAddress(mint)) throw invalid("mint", "must be an address: 32 bytes in base58");
+        const work = async (): Promise<Answer> => {
+          const nft = await nfts.read(asking, mint);
+          if (!nft.ok) throw new SluiceError(nft.code, nft.message === null ? {} : { message: nft.message });
+          return nft;
+        };
+        return { price: serviceCredits.nftMetadata, work };
       }),
     );
     this.#app.get(`${barePath}/addresses/:address/transactions`, (context) =>

@@ -12,15 +12,15 @@ export function showAccounts(rpc: RpcStand, accounts: Accounts): void {
   const shown = (address: string): object | null => {
     const account = accounts.get(address);
     if (account === undefined) return null;
-    const { owner, data } = account;
-    return { owner, data: [Buffer.from(data).toString("base64"), "base64"], lamports: 1, executable: false };
+    const { program, data } = account;
+    return { owner: program, data: [Buffer.from(data).toString("base64"), "base64"], lamports: 1, executable: false };
   };
   rpc.respond = ({ method, params }) => {
     const [first, filter] = JSON.parse(params ?? "[]");
     if (method === "getMultipleAccounts") return withContext(first.map(shown));
-    const held = [...accounts].flatMap(([address, { owner, data }]) => {
+    const held = [...accounts].flatMap(([address, { program, data }]) => {
       const decoded = decodeTokenAccount(data);
-      return decoded === null ? [] : [{ address, program: owner, decoded }];
+      return decoded === null ? [] : [{ address, program, decoded }];
     });
     if (method === "getTokenLargestAccounts") {
       const ofMint = held.filter(({ decoded }) => decoded.mint === first);

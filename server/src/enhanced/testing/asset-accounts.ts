@@ -4,10 +4,10 @@ import { mplCoreProgram } from "@sluice/wire/accounts/mpl-core";
 import { ByteWriter } from "@sluice/wire/bytes";
 import { addressOfBytes } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
-import { type ReadAccount, sha256 } from "../node-accounts.ts";
+import { type ShownAccount, sha256 } from "../node-accounts.ts";
 
 /** Accounts of assets, byte by byte as the programs write them. */
-export type Accounts = Map<string, ReadAccount>;
+export type Accounts = Map<string, ShownAccount>;
 
 /** An address that a test names by a number. */
 export const addressOf = (number: number): string =>
@@ -73,19 +73,19 @@ export function addNft(accounts: Accounts, shape: NftShape): string {
   const { mint, owner = addressOf(80), decimals = 0, supply = 1n, edition = "master", record } = shape;
   const [ofToken, ofMetadata] = [programs.token, tokenMetadataProgram];
   const holder = addressOfBytes(sha256(new TextEncoder().encode(`holder of ${mint}`)));
-  accounts.set(mint, { owner: ofToken, data: mintBytes(supply, decimals) });
-  accounts.set(required(metaplexMetadataAddress(mint, sha256)), { owner: ofMetadata, data: metadataBytes(shape) });
+  accounts.set(mint, { program: ofToken, data: mintBytes(supply, decimals) });
+  accounts.set(required(metaplexMetadataAddress(mint, sha256)), { program: ofMetadata, data: metadataBytes(shape) });
   if (edition !== null) {
     const data =
       edition === "master"
         ? new ByteWriter().u8(6).u64(2n).u8(1).u64(10n).finish(282)
         : new ByteWriter().u8(1).address(addressOf(93)).u64(3n).finish(241);
-    accounts.set(required(editionAddress(mint, sha256)), { owner: ofMetadata, data });
+    accounts.set(required(editionAddress(mint, sha256)), { program: ofMetadata, data });
   }
-  accounts.set(holder, { owner: ofToken, data: tokenAccountBytes(mint, owner, supply, shape) });
+  accounts.set(holder, { program: ofToken, data: tokenAccountBytes(mint, owner, supply, shape) });
   if (record !== undefined) {
     const data = new ByteWriter().u8(11).u8(255).u8(record.state).u8(0).u8(1).address(record.delegate).finish(80);
-    accounts.set(required(tokenRecordAddress(mint, holder, sha256)), { owner: ofMetadata, data });
+    accounts.set(required(tokenRecordAddress(mint, holder, sha256)), { program: ofMetadata, data });
   }
   return holder;
 }
@@ -103,16 +103,16 @@ export function addSelfDescribed(accounts: Accounts, mint: string, owner: string
   writer.u16(18).u16(64).bytes(new Uint8Array(32)).address(mint);
   writer.u16(19).u16(value.length).bytes(value);
   writer.u16(23).u16(72).address(mint).address(addressOf(94)).u64(1n);
-  accounts.set(mint, { owner: programs.token2022, data: writer.finish() });
+  accounts.set(mint, { program: programs.token2022, data: writer.finish() });
   const holder = addressOfBytes(sha256(new TextEncoder().encode(`holder of ${mint}`)));
-  accounts.set(holder, { owner: programs.token2022, data: tokenAccountBytes(mint, owner, 1n) });
+  accounts.set(holder, { program: programs.token2022, data: tokenAccountBytes(mint, owner, 1n) });
 }
 
 /** An asset of MPL Core without plugins, in a collection that has royalties. */
 export function addCoreAsset(accounts: Accounts, id: string, owner: string, collection: string): void {
   const asset = new ByteWriter().u8(1).address(owner).u8(2).address(collection);
   asset.sizedText("Core 1").sizedText("https://meta.example/core.json").u8(0);
-  accounts.set(id, { owner: mplCoreProgram, data: asset.finish() });
+  accounts.set(id, { program: mplCoreProgram, data: asset.finish() });
   const own = new ByteWriter()
     .u8(5)
     .address(addressOf(95))
@@ -128,5 +128,5 @@ export function addCoreAsset(accounts: Accounts, id: string, owner: string, coll
     .u64(BigInt(at + plugin.length))
     .bytes(plugin)
     .bytes(registry);
-  accounts.set(collection, { owner: mplCoreProgram, data: data.finish() });
+  accounts.set(collection, { program: mplCoreProgram, data: data.finish() });
 }

@@ -11,7 +11,7 @@ import { decodeTokenExtensions, type TokenMetadata } from "@sluice/wire/accounts
 import { programs } from "@sluice/wire/programs";
 import { ownMetadata } from "../assets/mint-metadata.ts";
 import type { EnhancedEvents } from "../events.ts";
-import { type ReadAccount, readAccounts, sha256 } from "../node-accounts.ts";
+import { readAccounts, type ShownAccount, sha256 } from "../node-accounts.ts";
 import type { Asking, NodeCallDependencies } from "../node-calls.ts";
 import type { TextCache } from "../text-cache.ts";
 
@@ -63,16 +63,16 @@ export class Tokens {
     const answer = await readAccounts(this.#dependencies, asking, addresses);
     if (!answer.ok) return answer;
     const [account = null, metadata = null] = answer.accounts;
-    const isToken = account?.owner === programs.token || account?.owner === programs.token2022;
+    const isToken = account?.program === programs.token || account?.program === programs.token2022;
     const decoded = account === null || !isToken ? null : decodeMint(account.data);
     if (account === null || decoded === null || !decoded.isInitialized) return { ok: false, code: "TOKEN_NOT_FOUND" };
-    const described = metadata?.owner === tokenMetadataProgram ? decodeMetaplexMetadata(metadata.data) : null;
+    const described = metadata?.program === tokenMetadataProgram ? decodeMetaplexMetadata(metadata.data) : null;
     return { ok: true, record: recordOf(mint, { account, decoded, described }) };
   }
 }
 
 interface TokenAccounts {
-  readonly account: ReadAccount;
+  readonly account: ShownAccount;
   readonly decoded: Mint;
   readonly described: MetaplexMetadata | null;
 }
@@ -97,12 +97,12 @@ const untold: Told = {
 };
 
 function recordOf(mint: string, { account, decoded, described }: TokenAccounts): TokenMetadataRecord {
-  const extensions = account.owner === programs.token2022 ? (decodeTokenExtensions(account.data) ?? []) : [];
+  const extensions = account.program === programs.token2022 ? (decodeTokenExtensions(account.data) ?? []) : [];
   const own = ownMetadata(mint, extensions);
   const told = own === null ? (described === null ? untold : toldByMetaplex(described)) : toldByMint(own);
   return {
     mint,
-    token_program: account.owner,
+    token_program: account.program,
     decimals: decoded.decimals,
     supply: decoded.supply.toString(),
     mint_authority: decoded.mintAuthority,

@@ -94,7 +94,12 @@ export async function admitReader(
 }
 
 /** Codes of an answer: that nothing is there was found out, and costs what it costs. */
-const answers: ReadonlySet<string> = new Set(["TRANSACTION_NOT_FOUND", "BLOCK_NOT_FOUND", "TOKEN_NOT_FOUND"]);
+const answers: ReadonlySet<string> = new Set([
+  "TRANSACTION_NOT_FOUND",
+  "BLOCK_NOT_FOUND",
+  "TOKEN_NOT_FOUND",
+  "NFT_NOT_FOUND",
+]);
 
 /**
  * Charges the price, and gives it back where the work has no answer.
