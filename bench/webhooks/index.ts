@@ -87,8 +87,15 @@ const ledger = values.ledger
     )
   : null;
 const events = createDeliveryEvents({ log, metrics: createMetrics() });
-const attempts =
-  ledger === null ? { append: () => undefined } : new LedgerAttempts({ ledger, clock: systemClock, events });
+const attempts = new LedgerAttempts(
+  { worker: "bench" },
+  {
+    store: opened.state.webhookDeliveries,
+    ledger: ledger ?? { insert: async () => undefined },
+    clock: systemClock,
+    events,
+  },
+);
 /** Attempts that did not succeed, such as exchanges that took more than 5 seconds. */
 let failed = 0;
 const dependencies: DeliveryDependencies = {
@@ -205,7 +212,7 @@ if (chosen.includes("isolation")) {
   console.log(`isolation: p99 of the others ${(100 * (beside / alone - 1)).toFixed(0)}% higher`);
 }
 await worker[Symbol.asyncDispose]();
-if (attempts instanceof LedgerAttempts) await attempts[Symbol.asyncDispose]();
+await attempts[Symbol.asyncDispose]();
 await ledger?.[Symbol.asyncDispose]();
 await opened[Symbol.asyncDispose]();
 receiver.stdin.end();

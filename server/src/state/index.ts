@@ -58,12 +58,14 @@ export { hashSessionToken } from "./sessions.ts";
 export type {
   DeliveryOutcome,
   HeldWebhookQueue,
+  KeptFact,
+  KeptFacts,
   QueuedDelivery,
   QueuePlace,
   TakenWebhookQueue,
   WebhookDeliveryStore,
 } from "./webhook-delivery-records.ts";
-export { shortDetailMax } from "./webhook-delivery-records.ts";
+export { deliveryIdOfHex, shortDetailMax } from "./webhook-delivery-records.ts";
 export {
   type WebhookContent,
   type WebhookNotice,

@@ -7,7 +7,7 @@ import {
   engineSteps,
 } from "./engine-migration.ts";
 import type { Migration } from "./schema.ts";
-import { webhookSteps } from "./webhook-migration.ts";
+import { webhookFactsSteps, webhookSteps } from "./webhook-migration.ts";
 
 /**
  * The schema's history. A migration that has been released never changes (its checksum is recorded where it was
@@ -305,4 +305,5 @@ export const migrations: readonly Migration[] = [
     ],
   },
   { number: 22, name: "webhooks and what waits for their delivery", steps: webhookSteps },
+  { number: 23, name: "facts of attempts until the ledger has them", steps: webhookFactsSteps },
 ];

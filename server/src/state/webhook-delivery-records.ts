@@ -4,6 +4,9 @@ import type { WebhookWorkerRow } from "./webhook-tables.ts";
 
 /** Deliveries of webhooks: what waits, who delivers it, and what has become of it. All times are Unix milliseconds. */
 
+/** The one form of a delivery's id: a prefix and 32 hex digits, of a hash or by chance. `hex` has at least so many. */
+export const deliveryIdOfHex = (hex: string): string => `delivery_${hex.slice(0, 32)}`;
+
 /** One event for one webhook, while it waits or can be recovered. */
 export interface QueuedDelivery {
   readonly deliveryId: string;
@@ -68,6 +71,21 @@ interface FailedAttempt {
   readonly error: string;
 }
 
+/** What is to be known of an attempt later: committed with its outcome, and kept until the ledger has it. */
+export interface KeptFact {
+  /** Which takes it to the ledger. */
+  readonly worker: string;
+  /** JSON text of an object. */
+  readonly fact: string;
+}
+
+/** Facts that were committed together. */
+export interface KeptFacts {
+  readonly id: string;
+  /** JSON text of a list of objects. */
+  readonly facts: string;
+}
+
 /** A delivery whose data is given with it and is of no block: a test, or what an owner is told of its webhooks. */
 export interface SingleDelivery {
   readonly deliveryId: string;
@@ -103,6 +121,7 @@ export interface WebhookDisabling extends WebhookTold {
 export interface WebhookDeliveryStore {
   /** Whether other processes can use this database; if not, workers other than this one are dead. */
   readonly isShared: boolean;
+  /** In the form of `deliveryIdOf`, by chance. */
   newDeliveryId(): string;
 
   /** Shows that the worker lives. */
@@ -130,8 +149,19 @@ export interface WebhookDeliveryStore {
   retries(webhookId: string, until: number, limit: number): Promise<readonly QueuedDelivery[]>;
   /** When the first is to be tried again; null where none is. */
   nextRetry(webhookId: string): Promise<number | null>;
-  /** Writes an outcome together with others; false, and nothing done, when the queue is another worker's by now. */
-  record(queue: HeldWebhookQueue, outcome: DeliveryOutcome): Promise<boolean>;
+  /**
+   * Writes an outcome together with others, and its fact where there is one; false, and nothing done, when the queue is
+   * another worker's by now.
+   */
+  record(queue: HeldWebhookQueue, outcome: DeliveryOutcome, fact?: KeptFact | null): Promise<boolean>;
+  /** Facts that a worker has kept, the oldest first. */
+  facts(worker: string, limit: number): Promise<readonly KeptFacts[]>;
+  /** Facts of workers that are not known any more. */
+  orphanedFacts(limit: number): Promise<readonly KeptFacts[]>;
+  /** The ledger has these. At most 1,000. */
+  dropFacts(ids: readonly string[]): Promise<void>;
+  /** Drops the oldest facts beyond so many characters in all; says how many attempts that is. */
+  boundFacts(charactersMax: number): Promise<number>;
   /** Keeps what was read for a delivery, so that all its attempts say the same. */
   keepDetail(queue: HeldWebhookQueue, deliveryId: string, detail: string): Promise<boolean>;
   /** `parkedAt` null unparks it. False when the queue is another worker's by now. */

@@ -115,3 +115,19 @@ export const webhookSteps: readonly MigrationStep[] = [
   },
   { index: "webhook_notices_by_webhook", on: "webhook_notices", columns: ["webhook_id", "at", "id"] },
 ];
+
+/** Facts of attempts, committed with what the attempts led to, until the ledger has them. */
+export const webhookFactsSteps: readonly MigrationStep[] = [
+  {
+    create: "webhook_facts",
+    primaryKey: ["id"],
+    columns: {
+      id: { type: "id" },
+      worker: { type: "id" },
+      count: { type: "int" },
+      length: { type: "int" },
+      facts: { type: "text" },
+    },
+  },
+  { index: "webhook_facts_by_worker", on: "webhook_facts", columns: ["worker", "id"] },
+];

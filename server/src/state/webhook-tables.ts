@@ -98,6 +98,19 @@ export interface WebhookDeliveryRow {
   detail: string | null;
 }
 
+/** Facts of attempts that were committed together, until the ledger has them. */
+export interface WebhookFactsRow {
+  /** In the order of the commits of one process. */
+  id: string;
+  /** Which delivered them, and takes them to the ledger. */
+  worker: string;
+  count: bigint;
+  /** Characters of `facts`. */
+  length: bigint;
+  /** JSON objects with commas between. */
+  facts: string;
+}
+
 /** What the owner of a webhook is told of it. */
 export interface WebhookNoticeRow {
   id: string;
@@ -117,4 +130,5 @@ export interface WebhookTables {
   webhook_workers: WebhookWorkerRow;
   webhook_deliveries: WebhookDeliveryRow;
   webhook_notices: WebhookNoticeRow;
+  webhook_facts: WebhookFactsRow;
 }

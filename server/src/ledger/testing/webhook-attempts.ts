@@ -33,11 +33,11 @@ export function webhookAttempts(ledger: () => Ledger): void {
   describe("attempts of webhooks", () => {
     test("are told of a delivery in their order, each once", async () => {
       const delivered = { outcome: "delivered", status_code: 204, error: "", tx_index: 9, account: "a", detail: "{}" };
-      const rows = [attempt("dl_1", 1), attempt("dl_1", 2, { status_code: null }), attempt("dl_1", 3, delivered)];
-      for (const written of [rows, rows.slice(1), [attempt("dl_2", 1)]]) {
+      const rows = [attempt("delivery_1", 1), attempt("delivery_1", 2, { status_code: null }), attempt("delivery_1", 3, delivered)];
+      for (const written of [rows, rows.slice(1), [attempt("delivery_2", 1)]]) {
         await ledger().insert("webhook_attempts", written);
       }
-      const found = await ledger().webhookAttempts.attempts("dl_1");
+      const found = await ledger().webhookAttempts.attempts("delivery_1");
       expect(found.map((each) => [each.attempt, each.outcome, each.statusCode])).toEqual([
         [1, "failed", 500],
         [2, "failed", null],
@@ -47,8 +47,8 @@ export function webhookAttempts(ledger: () => Ledger): void {
         at: at + 1,
         accountId: "acct_1",
         webhookId: "wh_1",
-        deliveryId: "dl_1",
-        eventId: "event of dl_1",
+        deliveryId: "delivery_1",
+        eventId: "event of delivery_1",
         event: "transaction.confirmed",
         network: "devnet",
         createdAt: at,
@@ -74,23 +74,23 @@ export function webhookAttempts(ledger: () => Ledger): void {
       const ended = (id: string, number: number, outcome: string) =>
         attempt(id, number, { webhook_id: "wh_2", outcome, at: at + 1_000 + number });
       const rows = [
-        ended("dl_a", 1, "delivered"),
-        ended("dl_b", 1, "delivered"),
-        ended("dl_c", 2, "exhausted"),
-        ended("dl_c", 3, "delivered"),
-        ended("dl_d", 4, "exhausted"),
-        attempt("dl_e", 5, { webhook_id: "wh_2" }),
+        ended("delivery_a", 1, "delivered"),
+        ended("delivery_b", 1, "delivered"),
+        ended("delivery_c", 2, "exhausted"),
+        ended("delivery_c", 3, "delivered"),
+        ended("delivery_d", 4, "exhausted"),
+        attempt("delivery_e", 5, { webhook_id: "wh_2" }),
       ];
       await ledger().insert("webhook_attempts", rows);
       const read = async (more: object = {}) => {
         const page = { webhookId: "wh_2", outcome: null, after: null, limit: 10, ...more };
         return (await ledger().webhookAttempts.finished(page)).map((each) => `${each.deliveryId} ${each.outcome}`);
       };
-      const all = ["dl_d exhausted", "dl_c delivered", "dl_b delivered", "dl_a delivered"];
+      const all = ["delivery_d exhausted", "delivery_c delivered", "delivery_b delivered", "delivery_a delivered"];
       expect(await read()).toEqual(all);
       expect(await read({ limit: 3 })).toEqual(all.slice(0, 3));
-      expect(await read({ after: { atMs: at + 1_001, deliveryId: "dl_b" } })).toEqual(all.slice(3));
-      expect(await read({ outcome: "exhausted", limit: 1 })).toEqual(["dl_d exhausted"]);
+      expect(await read({ after: { atMs: at + 1_001, deliveryId: "delivery_b" } })).toEqual(all.slice(3));
+      expect(await read({ outcome: "exhausted", limit: 1 })).toEqual(["delivery_d exhausted"]);
       expect(await read({ webhookId: "' OR 1=1 --" })).toEqual([]);
     });
   });

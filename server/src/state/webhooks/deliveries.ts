@@ -6,7 +6,9 @@ import type { Db, Tx } from "../tables.ts";
 import { checkCount, checkIdentifier, checkText, checkWhole, checkWholeOrNull, isIdentifier } from "../values.ts";
 import {
   type DeliveryOutcome,
+  deliveryIdOfHex,
   type HeldWebhookQueue,
+  type KeptFact,
   type QueuedDelivery,
   type QueuePlace,
   type RevivedDelivery,
@@ -19,9 +21,9 @@ import {
 import type { WebhookDeliveryRow } from "../webhook-tables.ts";
 import { recordWebhookChange } from "./changes.ts";
 import { toDelivery, toListed } from "./delivery-rows.ts";
+import { WebhookFacts } from "./facts.ts";
 import { addWebhookNotice } from "./notices.ts";
 import { Outcomes } from "./outcomes.ts";
-import { WebhookQueues } from "./queues.ts";
 
 const pageMax = 10_000;
 const readMax = 1_000;
@@ -33,18 +35,18 @@ const wordsLengthMax = 200;
 /** The database, outside a transaction or within one. */
 type Rows = Db | Tx;
 
-export class WebhookDeliveries extends WebhookQueues implements WebhookDeliveryStore {
+export class WebhookDeliveries extends WebhookFacts implements WebhookDeliveryStore {
   readonly #connection: StoreConnection;
   readonly #outcomes: Outcomes;
 
   constructor(connection: StoreConnection) {
     super(connection);
     this.#connection = connection;
-    this.#outcomes = new Outcomes(connection.driver);
+    this.#outcomes = new Outcomes(connection.driver, () => connection.newId("facts"));
   }
 
   newDeliveryId(): string {
-    return this.#connection.newId("dl");
+    return deliveryIdOfHex(Buffer.from(this.#connection.random.bytes(16)).toString("hex"));
   }
 
   async fresh(webhookId: string, limit: number): Promise<readonly QueuedDelivery[]> {
@@ -84,8 +86,8 @@ export class WebhookDeliveries extends WebhookQueues implements WebhookDeliveryS
     return numberOrNull(row?.due_at ?? null);
   }
 
-  record(queue: HeldWebhookQueue, outcome: DeliveryOutcome): Promise<boolean> {
-    return this.#connection.group(this.#outcomes, { queue, outcome });
+  record(queue: HeldWebhookQueue, outcome: DeliveryOutcome, fact: KeptFact | null = null): Promise<boolean> {
+    return this.#connection.group(this.#outcomes, { queue, outcome, fact });
   }
 
   async keepDetail({ webhookId, epoch }: HeldWebhookQueue, deliveryId: string, detail: string): Promise<boolean> {

@@ -2,11 +2,12 @@ import type { GroupKind } from "../group-commit.ts";
 import type { StateDriver } from "../records.ts";
 import { type Cell, RowStatement } from "../row-statement.ts";
 import type { Tx } from "../tables.ts";
-import type { DeliveryOutcome, HeldWebhookQueue } from "../webhook-delivery-records.ts";
+import type { DeliveryOutcome, HeldWebhookQueue, KeptFact } from "../webhook-delivery-records.ts";
 
 export interface RecordedOutcome {
   readonly queue: HeldWebhookQueue;
   readonly outcome: DeliveryOutcome;
+  readonly fact: KeptFact | null;
 }
 
 interface Gone {
@@ -16,16 +17,28 @@ interface Gone {
 /**
  * The outcomes of attempts, many in one transaction. The rows of their queues are locked first, in the order of their
  * ids, as schedulers lock them too; an epoch that has gone on means that another worker has the queue. Outcomes of
- * several queues share a commit, so one that is fenced takes no other with it.
+ * several queues share a commit, so one that is fenced takes no other with it. The facts of a commit are one row, so
+ * that they cost next to nothing beside it.
  */
 export class Outcomes implements GroupKind<RecordedOutcome, boolean, Tx> {
   readonly #driver: StateDriver;
+  readonly #newId: () => string;
+  readonly #kept: RowStatement<never>;
   readonly #delivered: RowStatement<Gone>;
   readonly #failed: RowStatement<Gone>;
   readonly #lowered: RowStatement<never>;
 
-  constructor(driver: StateDriver) {
+  /** @param newId - of a row of facts; in the order of time */
+  constructor(driver: StateDriver, newId: () => string) {
     this.#driver = driver;
+    this.#newId = newId;
+    this.#kept = new RowStatement(
+      driver,
+      ["text", "text", "text", "bigint", "bigint"],
+      (rows) =>
+        "insert into webhook_facts (id, worker, facts, count, length) " +
+        `select column1, column2, column3, column4, column5 from (${rows}) as v`,
+    );
     this.#delivered = new RowStatement(
       driver,
       ["text"],
@@ -60,7 +73,22 @@ export class Outcomes implements GroupKind<RecordedOutcome, boolean, Tx> {
     const counts = new Map<string, bigint>();
     for (const { webhook_id } of gone) counts.set(webhook_id, (counts.get(webhook_id) ?? 0n) + 1n);
     await this.#lowered.execute(tx, [...counts]);
+    await this.#kept.execute(tx, this.#factCells(items.filter((_, index) => results[index] === true)));
     return results;
+  }
+
+  #factCells(items: readonly RecordedOutcome[]): (readonly Cell[])[] {
+    const byWorker = new Map<string, string[]>();
+    for (const { fact } of items) {
+      if (fact === null) continue;
+      const facts = byWorker.get(fact.worker);
+      if (facts === undefined) byWorker.set(fact.worker, [fact.fact]);
+      else facts.push(fact.fact);
+    }
+    return [...byWorker].map(([worker, facts]) => {
+      const text = facts.join();
+      return [this.#newId(), worker, text, BigInt(facts.length), BigInt(text.length)];
+    });
   }
 
   async #lock(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, bigint>> {

@@ -1,79 +1,112 @@
 import { BackgroundTask, type Clock } from "@sluice/lib";
 import type { Ledger } from "../../ledger/index.ts";
+import type { KeptFact, KeptFacts, WebhookDeliveryStore } from "../../state/index.ts";
 import type { AttemptFact } from "./attempt-fact.ts";
 import type { DeliveryEvents } from "./events.ts";
 import type { AttemptLog } from "./interfaces.ts";
 
+export interface LedgerAttemptsOptions {
+  /** The worker of this process; null for one that attempts nothing. */
+  readonly worker: string | null;
+}
+
 export interface LedgerAttemptsDependencies {
+  readonly store: Pick<WebhookDeliveryStore, "facts" | "orphanedFacts" | "dropFacts" | "boundFacts">;
   readonly ledger: Pick<Ledger, "insert">;
   readonly clock: Clock;
   readonly events: Pick<DeliveryEvents, "factsDropped">;
 }
 
-/** Facts that wait for the ledger, and their bytes; beyond either the newest are dropped. */
-const factsMax = 50_000;
-const bytesMax = 64 * 1024 * 1024;
-const batchMax = 10_000;
+/** What is kept while the ledger is away; beyond it the oldest facts are dropped. */
+const charactersMax = 256 * 1024 * 1024;
+/** Commits that are read together, of up to 500 attempts each. */
+const commitsMax = 20;
 const flushMs = 1_000;
+/** How often the facts of workers that have ended are looked for. */
+const orphansMs = 10_000;
 
 /**
- * Takes the facts of attempts into the ledger, in batches. They are told for the eyes of owners and decide nothing, so
- * nothing waits for them: while the ledger is away they wait in memory, within bounds, and what a process that is
- * killed holds of the last second is missing in the list of deliveries.
+ * Takes the facts of attempts into the ledger. They are committed with the outcomes that they are of, so the list of an
+ * owner's deliveries has each attempt whose outcome counts, whatever process dies when; they leave the state store once
+ * the ledger has them. What is taken twice, as a process died between the two, is one row there.
  */
 export class LedgerAttempts implements AttemptLog, AsyncDisposable {
+  readonly #worker: string | null;
   readonly #dependencies: LedgerAttemptsDependencies;
   readonly #task: BackgroundTask;
-  #waiting: AttemptFact[] = [];
-  #bytes = 0;
-  #dropped = 0;
-  #error: unknown = null;
+  #isWaiting = true;
+  #orphansAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(dependencies: LedgerAttemptsDependencies) {
+  constructor({ worker }: LedgerAttemptsOptions, dependencies: LedgerAttemptsDependencies) {
+    this.#worker = worker;
     this.#dependencies = dependencies;
-    this.#task = new BackgroundTask(
-      { everyMs: flushMs },
-      {
-        clock: dependencies.clock,
-        work: () => this.#flush(),
-        onError: (error) => {
-          this.#error = error;
-        },
+    const { clock } = dependencies;
+    this.#task = new BackgroundTask(worker === null ? {} : { everyMs: flushMs }, {
+      clock,
+      work: () => this.#flush(),
+      onError: (error) => {
+        // The store says of itself that it is away.
+        void this.#bound(error).catch(() => undefined);
       },
-    );
+    });
   }
 
-  append(fact: AttemptFact): void {
-    const bytes = bytesOf(fact);
-    if (this.#waiting.length >= factsMax || this.#bytes + bytes > bytesMax) {
-      this.#dropped += 1;
-      return;
-    }
-    this.#waiting.push(fact);
-    this.#bytes += bytes;
+  kept(fact: AttemptFact): KeptFact | null {
+    return this.#worker === null ? null : { worker: this.#worker, fact: JSON.stringify(toRow(fact)) };
+  }
+
+  recorded(): void {
+    this.#isWaiting = true;
   }
 
   async #flush(): Promise<void> {
-    if (this.#dropped > 0) this.#dependencies.events.factsDropped(this.#dropped, this.#error);
-    this.#dropped = 0;
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.slice(0, batchMax);
-      await this.#dependencies.ledger.insert("webhook_attempts", batch.map(toRow));
-      this.#waiting = this.#waiting.slice(batch.length);
-      this.#bytes = this.#waiting.length === 0 ? 0 : this.#bytes - batch.reduce((sum, fact) => sum + bytesOf(fact), 0);
+    const { store, clock } = this.#dependencies;
+    const worker = this.#worker;
+    if (worker === null) return;
+    if (this.#isWaiting) {
+      this.#isWaiting = false;
+      try {
+        await this.#takeAll(() => store.facts(worker, commitsMax));
+      } catch (error) {
+        this.#isWaiting = true;
+        throw error;
+      }
+    }
+    if (clock.monotonic() - this.#orphansAtMs < orphansMs) return;
+    await this.#takeAll(() => store.orphanedFacts(commitsMax));
+    this.#orphansAtMs = clock.monotonic();
+  }
+
+  async #takeAll(read: () => Promise<readonly KeptFacts[]>): Promise<void> {
+    const { store, ledger } = this.#dependencies;
+    for (;;) {
+      const commits = await read();
+      if (commits.length === 0) return;
+      await ledger.insert("webhook_attempts", commits.flatMap(rowsOf));
+      await store.dropFacts(commits.map(({ id }) => id));
+      if (commits.length < commitsMax) return;
     }
   }
 
-  /** Writes what waits, if the ledger takes it. */
+  /** The ledger or the store is away. */
+  async #bound(error: unknown): Promise<void> {
+    const { store, events } = this.#dependencies;
+    const dropped = await store.boundFacts(charactersMax);
+    if (dropped > 0) events.factsDropped(dropped, error);
+  }
+
+  /** Takes what is kept to the ledger, if it can; what it cannot stays for who comes next. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#task.finish();
-    if (this.#waiting.length > 0) this.#dependencies.events.factsDropped(this.#waiting.length, this.#error);
   }
 }
 
-const bytesOf = ({ requestHeaders, answer, detail }: AttemptFact): number =>
-  300 + requestHeaders.length + answer.length + (detail?.length ?? 0);
+function rowsOf({ facts }: KeptFacts): readonly object[] {
+  const rows: unknown = JSON.parse(facts);
+  return Array.isArray(rows) ? rows : [];
+}
 
+/** As the ledger takes it. Text of a slot is read there as the number. */
 const toRow = (fact: AttemptFact) => ({
   at: fact.at,
   account_id: fact.accountId,
@@ -90,7 +123,7 @@ const toRow = (fact: AttemptFact) => ({
   latency_ms: fact.latencyMs,
   request_headers: fact.requestHeaders,
   answer: fact.answer,
-  slot: fact.slot,
+  slot: String(fact.slot),
   blockhash: fact.blockhash,
   ordinal: fact.ordinal,
   tx_index: fact.txIndex,

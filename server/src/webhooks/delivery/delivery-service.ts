@@ -35,7 +35,7 @@ export class DeliveryService implements AsyncDisposable {
 
   constructor(options: DeliveryServiceOptions, dependencies: DeliveryServiceDependencies) {
     const { clock, store, events } = dependencies;
-    const attempts = new LedgerAttempts(dependencies);
+    const attempts = new LedgerAttempts({ worker: options.worker?.worker ?? null }, dependencies);
     const openEndpoint = openReceivers(options.receivers, dependencies);
     const of = { ...dependencies, attempts, openEndpoint, rateOf };
     this.#attempts = attempts;

@@ -229,6 +229,28 @@ describe("a queue", () => {
     });
   });
 
+  test("in order goes on while the store is read for what may be due again, as it is while much waits", async () => {
+    await withStand({}, async (stand) => {
+      const webhook = await stand.opened.createWebhook({ fifo: true });
+      const { store } = stand;
+      await stand.opened.add(
+        webhook.id,
+        Array.from({ length: 1_500 }, (_, slot) => ({ slot: BigInt(slot) })),
+      );
+      let reads = 0;
+      const retries = async (...of: Parameters<typeof store.retries>) => {
+        reads += 1;
+        return reads > 1 ? await never() : await store.retries(...of);
+      };
+      await stand.worker({}, { store: replaced(store, { retries }) });
+      await stand.pass(4_000, 100);
+      expect(reads).toBe(2);
+      expect(stand.received.length).toBeGreaterThan(500);
+      const order = stand.received.map(({ body }) => Number(JSON.parse(body).data.slot));
+      expect(order).toEqual(order.toSorted((one, other) => one - other));
+    });
+  });
+
   test("keeps the rate of each event: what exceeds it waits and is not dropped", async () => {
     const rateOf = (event: string) => (event === "block.confirmed" ? { perSecond: 10, burst: 20 } : null);
     await withStand({ rateOf }, async (stand) => {

@@ -1,6 +1,6 @@
 import type { Clock, Log, Random } from "@sluice/lib";
 import type { EgressOutcome } from "../../net/index.ts";
-import type { QueuedDelivery, WebhookDeliveryStore, WebhookRecord, WebhookStore } from "../../state/index.ts";
+import type { KeptFact, QueuedDelivery, WebhookDeliveryStore, WebhookRecord, WebhookStore } from "../../state/index.ts";
 import type { EventBody } from "../bodies/webhook-bodies.ts";
 import type { WebhookSecrets } from "../model/webhook-secrets.ts";
 import type { AttemptFact } from "./attempt-fact.ts";
@@ -38,7 +38,10 @@ export type OpenEndpoint = (url: string, connectionsMax: number) => DeliveryEndp
 
 /** Takes the facts of attempts. Never waits, never throws. */
 export interface AttemptLog {
-  append(fact: AttemptFact): void;
+  /** What is committed with the outcome of the attempt; null where nothing is kept. */
+  kept(fact: AttemptFact): KeptFact | null;
+  /** It was committed. */
+  recorded(fact: AttemptFact): void;
 }
 
 /** What everything of this layer works with. */

@@ -31,10 +31,19 @@ export class QueueRows {
   #reads = 0;
   #isWhole = false;
   #retriesUntil = 0;
+  #knowsRetries = false;
 
   /** Whether every delivery that was never tried is here, as far as is known. */
   get isWhole(): boolean {
     return this.#isWhole;
+  }
+
+  /**
+   * Whether what is to be tried again has been read since the queue was taken: since then only this process adds to it,
+   * but for what owners make due.
+   */
+  get knowsRetries(): boolean {
+    return this.#knowsRetries;
   }
 
   /** Deliveries that are here or that an attempt has. */
@@ -94,6 +103,7 @@ export class QueueRows {
   begin(rows: readonly QueuedDelivery[]): void {
     this.#isWhole = true;
     this.#retriesUntil = Number.POSITIVE_INFINITY;
+    this.#knowsRetries = true;
     this.offer(rows);
   }
 
@@ -115,6 +125,7 @@ export class QueueRows {
 
   loadRetries(rows: readonly QueuedDelivery[], until: number, limit: number): void {
     for (const row of rows) if (!this.#known.has(row.deliveryId) && !this.#settled.has(row.deliveryId)) this.later(row);
+    this.#knowsRetries = true;
     // More may be due until then than were read.
     this.#retriesUntil = rows.length < limit ? until : (rows.at(-1)?.dueAt ?? 0);
   }

@@ -208,8 +208,9 @@ export class QueueRunner {
     if (due !== null) return due;
     const retryAt = this.#rows.nextRetryAt;
     const readAt = this.#rows.retriesUntil;
-    // In order, what is tried again stands before all that was not tried.
-    const isBlocked = this.#webhook?.fifo === true && (retryAt !== null || this.#isReading);
+    // In order, what is tried again stands before all that was not tried. What is read anew while more waits than is
+    // in memory holds nothing up.
+    const isBlocked = this.#webhook?.fifo === true && (retryAt !== null || !this.#rows.knowsRetries);
     const fresh = isBlocked ? null : this.#rows.nextFresh;
     if (fresh !== null) return fresh;
     return Math.max(1, Math.min(retryAt ?? Number.POSITIVE_INFINITY, readAt) - nowMs);
@@ -292,10 +293,13 @@ export class QueueRunner {
     const { at, takenAt } = prepared;
     if (exchanged !== null) this.#adjust(exchanged);
     const outcome = outcomeOf({ row, exchanged, at: clock.now() }, webhook.retryPolicy, random);
+    const detail = prepared.kind === "exchanged" ? prepared.detail : null;
+    const fact = factOf({ row, webhook, outcome, exchanged, at, detail });
+    const kept = attempts.kept(fact);
     const isRecorded = await calls.until(
       "the outcome of an attempt",
       () => !this.#isOver,
-      () => store.record(this.queue, outcome),
+      () => store.record(this.queue, outcome, kept),
     );
     if (isRecorded !== true) return this.#lose();
     if (outcome.kind === "failed") {
@@ -308,8 +312,7 @@ export class QueueRunner {
     }
     const latencyMs = exchanged?.latencyMs ?? 0;
     events.attempted({ event: row.event, outcome: outcome.kind, latencyMs });
-    const detail = prepared.kind === "exchanged" ? prepared.detail : null;
-    attempts.append(factOf({ row, webhook, outcome, exchanged, at, detail }));
+    attempts.recorded(fact);
     if (exchanged === null) return;
     if (exchanged.verdict === "gone") this.#health?.disable("gone", at);
     else if (exchanged.verdict === "failed") this.#health?.failed(at);

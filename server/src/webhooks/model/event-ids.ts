@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ChainEventName } from "@sluice/contract/webhooks";
+import { deliveryIdOfHex } from "../../state/index.ts";
 
 /** What happened, by its place on the chain; the same for all webhooks. */
 export interface EventPlace {
@@ -26,5 +27,5 @@ export function eventIdOf(genesisHash: string, { event, slot, blockhash, txIndex
 
 /** Follows from webhook and event, so that a delivery that is made again is the same one. */
 export function deliveryIdOf(webhookId: string, eventId: string): string {
-  return `delivery_${createHash("sha256").update(`${webhookId}\n${eventId}`).digest("hex").slice(0, 32)}`;
+  return deliveryIdOfHex(createHash("sha256").update(`${webhookId}\n${eventId}`).digest("hex"));
 }

@@ -159,7 +159,7 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
       const outcomes = [
         { kind: "delivered", deliveryId: one },
         { kind: "delivered", deliveryId: one },
-        { kind: "delivered", deliveryId: "dl_unknown" },
+        { kind: "delivered", deliveryId: "delivery_unknown" },
         exhausted(two),
         exhausted(two),
         failed(three, 1, clock.now() + 5_000),
@@ -177,6 +177,63 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
         },
       ]);
       expect((await store().fresh(webhook.id, 10)).map(({ deliveryId }) => deliveryId)).toEqual(ids.slice(3));
+    });
+
+    test("keep the facts of attempts with their outcomes, and those of the fenced do not count", async () => {
+      const [mine, theirs] = [await newWebhook(), await newWebhook()];
+      const [one = "", two = ""] = await add(mine.id, [{ slot: 1 }, { slot: 2 }]);
+      const [three = ""] = await add(theirs.id, [{ slot: 1 }]);
+      const [held, stale] = [await take(mine.id), await take(theirs.id)];
+      await take(theirs.id);
+      const worker = newWorker();
+      await store().beat(worker);
+      const fact = (at: number, text = "") => ({ worker, fact: JSON.stringify({ at, text }) });
+      const odd = "\u0000'\",\ud83d\ude00";
+      await Promise.all([
+        store().record(held, { kind: "delivered", deliveryId: one }, fact(1, odd)),
+        store().record(stale, { kind: "delivered", deliveryId: three }, fact(2)),
+        store().record(held, failed(two, 1, 5), fact(3)),
+        store().record(held, { kind: "delivered", deliveryId: "delivery_unknown" }),
+      ]);
+      await store().record(held, exhausted(two), fact(4));
+      const read = async () => (await store().facts(worker, 10)).flatMap(({ facts }) => JSON.parse(facts));
+      expect(await read()).toEqual([
+        { at: 1, text: odd },
+        { at: 3, text: "" },
+        { at: 4, text: "" },
+      ]);
+      const known = (await store().facts(worker, 10)).map(({ id }) => id);
+      expect((await store().orphanedFacts(1_000)).filter(({ id }) => known.includes(id))).toEqual([]);
+      await store().forget(worker);
+      const [first] = await store().facts(worker, 1);
+      expect((await store().orphanedFacts(1_000)).map(({ id }) => id)).toContain(first?.id ?? "");
+      await store().dropFacts([first?.id ?? "", "unknown"]);
+      expect(await read()).toEqual([{ at: 4, text: "" }]);
+      await store().dropFacts([]);
+    });
+
+    test("keep facts up to a bound, the oldest of which go first", async () => {
+      const webhook = await newWebhook();
+      const ids = await add(
+        webhook.id,
+        Array.from({ length: 3 }, (_, slot) => ({ slot })),
+      );
+      const queue = await take(webhook.id);
+      const worker = newWorker();
+      for (const { id } of await store().orphanedFacts(1_000)) await store().dropFacts([id]);
+      for (const [at, deliveryId] of ids.entries()) {
+        const fact = { worker, fact: JSON.stringify({ at, text: "x".repeat(1_000) }) };
+        await store().record(queue, { kind: "delivered", deliveryId }, fact);
+      }
+      expect(await store().boundFacts(2_500)).toBe(1);
+      expect(await store().boundFacts(2_500)).toBe(0);
+      const left = (await store().facts(worker, 10)).flatMap(({ facts }) => JSON.parse(facts));
+      expect(left.map(({ at }: { at: number }) => at)).toEqual([1, 2]);
+    });
+
+    test("have ids of one form", () => {
+      expect(store().newDeliveryId()).toMatch(/^delivery_[0-9a-f]{32}$/);
+      expect(store().newDeliveryId()).not.toBe(store().newDeliveryId());
     });
 
     test("of a queue that another worker has taken are not written, and those of other queues are", async () => {
@@ -205,7 +262,7 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
       const queue = await take(webhook.id);
       await store().record(queue, exhausted(one));
       await store().record(queue, failed(two, 1, clock.now() + 60_000));
-      expect([await store().retry(stranger.id, one), await store().retry(webhook.id, "dl_unknown")]).toEqual([
+      expect([await store().retry(stranger.id, one), await store().retry(webhook.id, "delivery_unknown")]).toEqual([
         null,
         null,
       ]);
@@ -232,7 +289,7 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
         { ...made, attempts: 4, detail: "kept", dueAt: clock.now() },
       ]);
       expect(await waiting(webhook.id)).toBe(1);
-      expect(await store().revive({ ...made, deliveryId: "dl_other", webhookId: "wh_unknown" })).toBe(false);
+      expect(await store().revive({ ...made, deliveryId: "delivery_other", webhookId: "wh_unknown" })).toBe(false);
     });
 
     test("that are exhausted are recovered from a time on, within a bound, or dropped after theirs", async () => {

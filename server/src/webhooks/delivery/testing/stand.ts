@@ -157,7 +157,7 @@ export class DeliveryStand implements AsyncDisposable {
       },
       secrets: new WebhookSecrets({ random: seededRandom(8), vault: openVault }),
       openEndpoint: (url) => this.#endpoint(url),
-      attempts: { append: (fact) => void this.facts.push(fact) },
+      attempts: { kept: () => null, recorded: (fact) => void this.facts.push(fact) },
       events: {
         ...silentEvents,
         webhookDisabled: ({ webhookId, reason }) => void this.told.push(`disabled ${webhookId} ${reason}`),
