@@ -13,6 +13,7 @@ import type { NetworkStreams } from "./network-streams.ts";
 import { Outgoing } from "./outgoing.ts";
 import type { Plan } from "./plan.ts";
 import { ProcessedSubscription } from "./processed-subscription.ts";
+import { ToldBlocks } from "./told-blocks.ts";
 
 const { requestsPerSecond } = yellowstoneBounds;
 
@@ -46,6 +47,7 @@ export class ClientStream {
   readonly #bounds: InboundBounds;
   #subscription: FlowSubscription | ProcessedSubscription | null = null;
   #streams: NetworkStreams | null = null;
+  #toldBlocks = new ToldBlocks();
 
   constructor(grant: Grant, dependencies: ClientStreamDependencies) {
     const { clock, responses, take, meter, sent } = dependencies;
@@ -80,6 +82,8 @@ export class ClientStream {
     if (streams === null) throw new GrpcStatusError("UNAVAILABLE", errorTable.NETWORK_UNAVAILABLE.text);
     streams.requireServed(filters);
     const from = this.#placeOf(request, filters);
+    // What slots have reached stays known while the stream changes from one request to the next.
+    using _kept = this.#subscription !== null && filters.hasSlots ? streams.parts.statuses.join(() => {}) : null;
     this.#leave();
     this.#streams = streams;
     const plan = streams.plans.take(identity, filters, request);
@@ -114,7 +118,10 @@ export class ClientStream {
     }
     const needed = needs.accounts || needs.entries ? feed : null;
     const mayRead = (): Promise<boolean> => this.#dependencies.mayRead(this.grant);
-    return new FlowSubscription(plan, { ...streams.parts, ...shared, mayRead, feed: needed });
+    // Who asks for a slot is told again what it was told.
+    if (from !== "live" && "slot" in from) this.#toldBlocks = new ToldBlocks();
+    const { parts } = streams;
+    return new FlowSubscription(plan, { ...parts, ...shared, mayRead, feed: needed, toldBlocks: this.#toldBlocks });
   }
 
   #filtersOf(request: SubscribeRequest): FilterSet {

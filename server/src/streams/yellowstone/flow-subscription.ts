@@ -22,6 +22,7 @@ import type { Plans } from "./plans.ts";
 import { missed } from "./processed-subscription.ts";
 import type { BlockContent, SlotExtras } from "./slot-content.ts";
 import { type ReachedSlot, rankOf, type SlotStatuses } from "./slot-statuses.ts";
+import type { ToldBlocks } from "./told-blocks.ts";
 
 /** Blocks for which the node may still owe accounts or entries. */
 const waitingBlocksMax = 64;
@@ -47,6 +48,8 @@ export interface FlowSubscriptionDependencies {
   /** Null where the filters ask for nothing that blocks do not hold. */
   readonly feed: NodeFeed | null;
   readonly contentWith: (block: FlowBlock, extras: SlotExtras) => BlockContent;
+  /** What the stream was told at processed, by this request and those before it. */
+  readonly toldBlocks: ToldBlocks;
 }
 
 /**
@@ -61,13 +64,14 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
   #membership: FlowMembership | null = null;
   #listening: Disposable | null = null;
   #isLive = false;
+  #from: FlowFrom = "live";
   #isOver = false;
   #feeding: Disposable | null = null;
   /** Blocks whose accounts and entries the node has not told to their end. */
   readonly #waiting: WaitingBlock[] = [];
   /** After what was told last. */
   #cursor = "";
-  /** The last slot that was told at the stream's commitment. */
+  /** The last slot that was told at the stream's commitment, at processed the last before it began. */
   #told: Slot | null = null;
 
   constructor(plan: Plan, dependencies: FlowSubscriptionDependencies) {
@@ -82,7 +86,9 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
 
   /** Where another request of the stream goes on: live with the others, or where this one has got to. */
   get position(): FlowFrom {
-    return this.#isLive || this.#cursor === "" ? "live" : { cursor: this.#cursor };
+    if (this.#isLive) return "live";
+    // Until the past has answered, nothing was told.
+    return this.#cursor === "" ? this.#from : { cursor: this.#cursor };
   }
 
   /**
@@ -92,9 +98,11 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
   begin(from: FlowFrom): void {
     const { flow, statuses, feed } = this.#dependencies;
     this.#feeding = feed?.join(this) ?? null;
+    this.#from = from;
     this.#isLive = from === "live";
-    if (this.#isLive) this.#told = flow.newest(this.#stage);
     const outcome = flow.join({ stage: this.#stage, from }, this);
+    // At processed blocks above this one, which is confirmed, may still come in any order.
+    if (this.#isLive && outcome.ok) this.#told = flow.log.placeOf(outcome.cursor, this.#stage)?.slot ?? null;
     if (this.plan.filters.hasSlots) this.#listening = statuses.join((reached) => this.#reached(reached));
     if (outcome.ok || outcome.code === "CURSOR_INVALID" || from === "live") this.#begun(from, outcome);
     else void this.#beginInPast(from);
@@ -137,9 +145,13 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
   }
 
   block(block: FlowBlock, { cursor, skip }: FlowPosition): number | null {
-    const { slot, parentSlot: parent } = block.header;
+    // A fork at confirmed has the blocks above it come again, which the protocol knows as one.
+    if (this.#dependencies.toldBlocks.has(block.header.blockhash)) {
+      this.#cursor = cursor;
+      return null;
+    }
     if (this.#stage === "processed") this.#dependencies.late();
-    if (!this.#isLive) return this.#replayed(this.#dependencies.contentOf(block), { slot, parent, cursor, skip });
+    if (!this.#isLive) return this.#replayed(block, { cursor, skip });
     if (this.#waiting.length >= waitingBlocksMax) {
       this.#dependencies.end(missed());
       return null;
@@ -183,10 +195,11 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
     }
     const below = rankOf(this.#stage) - 1;
     const lower = below < 0 ? undefined : ladder[below];
-    if (lower !== undefined && this.#listening !== null) statuses.reached({ slot, parent, stage: lower });
+    const isBehind = lower !== undefined && this.#listening !== null && !statuses.hasReached(slot, lower);
+    if (isBehind) statuses.reached({ slot, parent, stage: lower });
     outgoing.send(plans.live(this.plan, content));
     this.#send({ slot, parent, status: this.#stage });
-    this.#passed(slot, parent, cursor);
+    this.#passed(block, cursor);
   }
 
   undo(): void {
@@ -225,10 +238,9 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
   }
 
   /** While it catches up a client is given as much as it reads; the rest of the block comes again. */
-  #replayed(
-    content: BlockContent,
-    { slot, parent, cursor, skip }: { slot: Slot; parent: Slot; cursor: string; skip: number },
-  ): number | null {
+  #replayed(block: FlowBlock, { cursor, skip }: Pick<FlowPosition, "cursor" | "skip">): number | null {
+    const { slot, parentSlot: parent } = block.header;
+    const content = this.#dependencies.contentOf(block);
     const { outgoing } = this.#dependencies;
     const lower = ladder.slice(0, rankOf(this.#stage));
     const before = lower.flatMap((status) => this.#status({ slot, parent, status }));
@@ -242,18 +254,29 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
       const message = messages[at];
       if (message !== undefined) outgoing.send([message]);
     }
-    this.#passed(slot, parent, cursor);
+    this.#passed(block, cursor);
     return null;
   }
 
   /** The slot was told at the stream's commitment: tells the later stages that it has reached already. */
-  #passed(slot: Slot, parent: Slot, cursor: string): void {
+  #passed(block: FlowBlock, cursor: string): void {
+    const { slot, parentSlot: parent } = block.header;
     this.#cursor = cursor;
-    this.#told = slot;
+    this.#remember(block);
     if (this.#listening === null) return;
     for (const stage of ladder.slice(rankOf(this.#stage) + 1)) {
       if (this.#dependencies.statuses.hasReached(slot, stage)) this.#send({ slot, parent, status: stage });
     }
+  }
+
+  #remember({ header }: FlowBlock): void {
+    if (this.#stage === "processed") this.#dependencies.toldBlocks.add(header);
+    else this.#told = header.slot;
+  }
+
+  /** Whether a slot was told at the stream's commitment, or before the stream began. */
+  #wasTold(slot: Slot): boolean {
+    return (this.#told !== null && slot <= this.#told) || this.#dependencies.toldBlocks.hasSlot(slot);
   }
 
   #reached({ slot, parent, stage }: ReachedSlot): void {
@@ -265,7 +288,7 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
       return;
     }
     // One that is ahead is told of its later stages once it was told itself.
-    if (this.#told !== null && slot <= this.#told) this.#send({ slot, parent, status: stage });
+    if (this.#wasTold(slot)) this.#send({ slot, parent, status: stage });
   }
 
   #status(update: SlotUpdate): PackedMessage[] {

@@ -29,14 +29,14 @@ interface KnownSlot {
  * confirmed and confirmed before finalized, whichever record comes first. It follows the flow while somebody listens.
  */
 export class SlotStatuses {
-  readonly #flow: Pick<NetworkFlow, "join" | "newest">;
+  readonly #flow: Pick<NetworkFlow, "join" | "newest" | "log">;
   readonly #listeners = new Set<(reached: ReachedSlot) => void>();
   readonly #slots = new Map<Slot, KnownSlot>();
   readonly #memberships: FlowMembership[] = [];
   /** The newest slots of the stages when it began to follow: what is below has been told before. */
   #since: readonly (Slot | null)[] = [];
 
-  constructor(flow: Pick<NetworkFlow, "join" | "newest">) {
+  constructor(flow: Pick<NetworkFlow, "join" | "newest" | "log">) {
     this.#flow = flow;
   }
 
@@ -92,11 +92,15 @@ export class SlotStatuses {
   }
 
   #begin(): void {
-    this.#since = order.map((stage) => this.#flow.newest(stage));
-    for (const stage of order) {
+    this.#since = order.map((stage) => {
       const outcome = this.#flow.join({ stage, from: "live" }, this.#receiver(stage));
-      if (outcome.ok) this.#memberships.push(outcome.membership);
-    }
+      if (!outcome.ok) return null;
+      this.#memberships.push(outcome.membership);
+      // The log may have more than those who are live were told; at processed a place says nothing of what is above it.
+      return stage === "processed"
+        ? this.#flow.newest(stage)
+        : (this.#flow.log.placeOf(outcome.cursor, stage)?.slot ?? null);
+    });
   }
 
   #end(): void {
