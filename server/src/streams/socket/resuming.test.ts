@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "@sluice/lib/testing";
 import { blockRecord } from "../../history/testing/blocks.ts";
 import { headerOf, slotOf, stageOf } from "../../log/testing/chain-model.ts";
+import { formerCursors } from "../../log/testing/former-cursors.ts";
 import { bootStreams, settled } from "../testing/booted-streams.ts";
 import { blocks, header, refusal, signaturesOf, told } from "../testing/stream-blocks.ts";
 
@@ -30,6 +31,23 @@ describe("resuming", () => {
     await streams.append(blocks(113, 113));
     expect(told(again)).toEqual([...all.slice(at + 1), ...signaturesOf(header(113))]);
     expect(client.of("undo")).toEqual([]);
+  });
+
+  test("a cursor that a client has kept from the release before goes on where it stands", async () => {
+    await streams.append([...blocks(100, 107), stageOf(header(103), "finalized")]);
+    const within = await streams.connect();
+    within.subscribe("transactions", { cursor: formerCursors.withinBlock.text });
+    const whole = await streams.connect();
+    whole.subscribe("transactions", { cursor: formerCursors.wholeBlock.text });
+    const rest = signaturesOf(header(106), header(107));
+    await eventually("the rest", () => told(within).length === 7 && told(whole).length === 6);
+    expect(told(within)).toEqual([...signaturesOf(header(105)).slice(2), ...rest]);
+    expect(told(whole)).toEqual(rest);
+    const final = await streams.connect();
+    final.subscribe("blocks", { cursor: formerCursors.afterGap.text, filters: { commitment: "finalized" } });
+    await streams.append([stageOf(header(106), "finalized")]);
+    await eventually("what is final", () => final.of("block").length === 3);
+    expect([final.of("block").map(({ slot }) => slot), refusal(final)]).toEqual([[104, 105, 106], undefined]);
   });
 
   test("from a slot above the head tells nothing below it, however long that takes and wherever it goes on", async () => {
