@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import { Judge, type SlotCase } from "./judge.ts";
 import type { BlockSource } from "./source.ts";
-import { type ChainBlock, type Lie, sourceBlockOf } from "./testing/simulated-chain.ts";
+import { type ChainBlock, sourceBlockOf } from "./testing/simulated-chain.ts";
+import type { Lie } from "./testing/simulated-node.ts";
 
 const block: ChainBlock = {
   slot: 101,

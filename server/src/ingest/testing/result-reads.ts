@@ -15,11 +15,11 @@ interface ResultRead {
  * other node gives, and nothing differs where no node alters results.
  */
 export class ResultReads {
-  readonly #nodes: () => readonly SimulatedNode[];
+  readonly #nodes: () => readonly Pick<SimulatedNode<unknown>, "altersAt" | "lieAt">[];
   readonly faults: string[] = [];
   found = 0;
 
-  constructor(nodes: () => readonly SimulatedNode[]) {
+  constructor(nodes: () => readonly Pick<SimulatedNode<unknown>, "altersAt" | "lieAt">[]) {
     this.#nodes = nodes;
   }
 

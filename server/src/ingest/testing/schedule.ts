@@ -4,9 +4,9 @@ import type { Slot } from "@sluice/wire/identifiers";
 import type { BlockHeader, ChainLog, LogRecord } from "../../log/index.ts";
 import { ToldChain } from "../../log/testing/chain-model.ts";
 import { SharedMemory } from "../../log/testing/shared-memory.ts";
-import type { IngestEvents } from "../events.ts";
 import { Pipeline } from "../pipeline.ts";
 import type { Plan } from "./plan.ts";
+import { quietEvents } from "./quiet-events.ts";
 import { ResultReads } from "./result-reads.ts";
 import {
   type ChainBlock,
@@ -42,23 +42,6 @@ const slotMs = 400;
 const settleMsMax = 240_000;
 const idleTurnsMax = 50;
 
-const quiet: IngestEvents = {
-  stateChanged: () => undefined,
-  measured: () => undefined,
-  blockGiven: () => undefined,
-  blockKept: () => undefined,
-  sourceChanged: () => undefined,
-  asked: () => undefined,
-  keptOnOneWord: () => undefined,
-  disputed: () => undefined,
-  lied: () => undefined,
-  readAgain: () => undefined,
-  blockUnavailable: () => undefined,
-  gapRecorded: () => undefined,
-  logStalled: () => undefined,
-  recordRefused: () => undefined,
-};
-
 /** One process that ingests. */
 class Process {
   readonly #world: World;
@@ -66,7 +49,7 @@ class Process {
   pipeline: Pipeline | null = null;
   log: ChainLog | null = null;
   #kill: () => void = () => undefined;
-  #sources: SimulatedSource[] = [];
+  #sources: SimulatedSource<ChainBlock>[] = [];
   appending = 0;
   #starts = 0;
 
@@ -111,7 +94,7 @@ class Process {
         log: counted,
         nodes: { head: (commitment) => this.#world.head(commitment), isWell: (label) => this.#world.isWell(label) },
         events: {
-          ...quiet,
+          ...quietEvents,
           lied: (node) => this.#world.lied(node),
           readAgain: (outcome, slot) => this.#readAgain(outcome, slot),
         },
@@ -154,7 +137,7 @@ export class World {
   readonly clock = new ManualClock(1_800_000_000_000);
   readonly random: Random;
   readonly chain: SimulatedChain;
-  readonly nodes: readonly SimulatedNode[];
+  readonly nodes: readonly SimulatedNode<ChainBlock>[];
   readonly #plan: Plan;
   readonly #memories: readonly SharedMemory[];
   readonly #processes: readonly Process[];

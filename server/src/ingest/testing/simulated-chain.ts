@@ -3,6 +3,7 @@ import type { Random } from "@sluice/lib";
 import { addressOfBytes, type Slot } from "@sluice/wire/identifiers";
 import type { ChainIdentity } from "../../log/index.ts";
 import type { BlockDigest, SourceBlock } from "../source.ts";
+import type { Lie, NodeChain } from "./simulated-node.ts";
 
 const sha = (text: string): Uint8Array => new Uint8Array(createHash("sha256").update(text).digest());
 const hashOf = (text: string): string => addressOfBytes(sha(text));
@@ -10,7 +11,7 @@ const hashOf = (text: string): string => addressOfBytes(sha(text));
 export const simulatedIdentity: ChainIdentity = { genesisHash: hashOf("genesis"), firstBlockhash: hashOf("first") };
 export const firstSlot = 100;
 /** Slots from the newest slot to the confirmed and the finalized one. */
-export const depths = { confirmed: 2, finalized: 14 } as const;
+const depths = { confirmed: 2, finalized: 14 } as const;
 
 export interface ChainBlock {
   readonly slot: number;
@@ -28,7 +29,10 @@ interface DeadBranch {
 const slotOf = (slot: number): Slot => BigInt(slot) as Slot;
 
 /** A whole chain, of which nodes show a part by their heads. */
-export class SimulatedChain {
+export class SimulatedChain implements NodeChain<ChainBlock> {
+  readonly firstSlot = firstSlot;
+  readonly depths = depths;
+  readonly lieKinds: readonly Lie[] = ["signatures", "parent", "hash", "invented"];
   readonly lastSlot: number;
   readonly canonical = new Map<number, ChainBlock>();
   readonly #branches: DeadBranch[] = [];
@@ -68,17 +72,30 @@ export class SimulatedChain {
     return [...this.canonical.values()];
   }
 
-  /** The block of a slot as a node shows it whose newest confirmed slot is `head`; null where it shows none. */
   blockAt(slot: number, head: number): ChainBlock | null {
     if (slot > head) return null;
     const branch = this.#branches.find(({ from, to }) => slot >= from && slot <= to && head <= to);
     if (branch !== undefined) return branch.blocks.get(slot) ?? null;
     return this.canonical.get(slot) ?? null;
   }
-}
 
-/** What a lying node changes. */
-export type Lie = "signatures" | "parent" | "hash" | "invented";
+  hasBlock(slot: number): boolean {
+    return this.canonical.has(slot);
+  }
+
+  invented(slot: number, node: string): ChainBlock {
+    const { blockhash } = sourceBlockOf({ slot, blockhash: node, parent: { slot: 0, blockhash: "" } }).header;
+    return { slot, blockhash: `invented ${slot}`, parent: { slot: slot - 1, blockhash } };
+  }
+
+  sourceBlock(block: ChainBlock, lie: Lie | null, isAltered: boolean): SourceBlock {
+    return sourceBlockOf(block, lie, isAltered);
+  }
+
+  digest(block: ChainBlock, lie: Lie | null): BlockDigest {
+    return digestOf(block, lie);
+  }
+}
 
 const alteredResults = "altered results";
 /** Between what the signatures cover and what they do not. */

@@ -1,15 +1,25 @@
 import { type Clock, type Random, sleep } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { BlockSource, FetchedBlock, FetchedDigest, SourceSink } from "../source.ts";
-import {
-  type ChainBlock,
-  depths,
-  digestOf,
-  firstSlot,
-  type Lie,
-  type SimulatedChain,
-  sourceBlockOf,
-} from "./simulated-chain.ts";
+import type { BlockDigest, BlockSource, FetchedBlock, FetchedDigest, SourceBlock, SourceSink } from "../source.ts";
+
+/** What a lying node changes; `order` is that of the transactions, and `withheld` is a block that it does not show. */
+export type Lie = "signatures" | "order" | "parent" | "hash" | "invented" | "withheld";
+
+/** A whole chain, of which nodes show a part by their heads. */
+export interface NodeChain<Block> {
+  readonly firstSlot: number;
+  /** Slots from a node's newest slot to its confirmed and its finalized one. */
+  readonly depths: { readonly confirmed: number; readonly finalized: number };
+  readonly lieKinds: readonly Lie[];
+  /** The block of a slot as a node shows it whose newest confirmed slot is `head`; null where it shows none. */
+  blockAt(slot: number, head: number): Block | null;
+  /** Whether the slot has a block in the end. */
+  hasBlock(slot: number): boolean;
+  /** A block that a node makes up. */
+  invented(slot: number, node: string): Block;
+  sourceBlock(block: Block, lie: Lie | null, isAltered: boolean): SourceBlock;
+  digest(block: Block, lie: Lie | null): BlockDigest;
+}
 
 export interface NodeFaults {
   /** Slots behind the chain. */
@@ -45,13 +55,16 @@ export const wellNode: NodeFaults = {
   failures: 0,
 };
 
-const lieKinds: readonly Lie[] = ["signatures", "parent", "hash", "invented"];
+interface Shown<Block> {
+  readonly block: Block;
+  readonly lie: Lie | null;
+}
 
 /** One node over a simulated chain. `look` moves it on; each process has a source of its own on it. */
-export class SimulatedNode {
+export class SimulatedNode<Block> {
   readonly label: string;
   readonly faults: NodeFaults;
-  readonly #chain: SimulatedChain;
+  readonly #chain: NodeChain<Block>;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #alteredSlots = new Map<number, boolean>();
@@ -62,12 +75,12 @@ export class SimulatedNode {
   isDown = false;
   /** Faults are over. */
   isHealed = false;
-  newestSlot = firstSlot;
+  newestSlot: number;
 
   constructor(
     { label, faults }: { readonly label: string; readonly faults: NodeFaults },
     dependencies: {
-      readonly chain: SimulatedChain;
+      readonly chain: NodeChain<Block>;
       readonly clock: Clock;
       readonly random: Random;
       readonly unavailable: ReadonlySet<number>;
@@ -78,17 +91,19 @@ export class SimulatedNode {
     this.label = label;
     this.faults = faults;
     this.#chain = dependencies.chain;
+    this.newestSlot = dependencies.chain.firstSlot;
     this.#clock = dependencies.clock;
     this.#random = dependencies.random;
     this.#unavailable = dependencies.unavailable;
   }
 
   get confirmed(): number {
-    return this.newestSlot - depths.confirmed - (this.isHealed ? 0 : this.faults.lag);
+    return this.newestSlot - this.#chain.depths.confirmed - (this.isHealed ? 0 : this.faults.lag);
   }
 
   get finalized(): number {
-    return this.confirmed - (depths.finalized - depths.confirmed);
+    const { confirmed, finalized } = this.#chain.depths;
+    return this.confirmed - (finalized - confirmed);
   }
 
   get isWell(): boolean {
@@ -111,6 +126,7 @@ export class SimulatedNode {
     if (this.faults.lies === 0) return null;
     const known = this.#liesBySlot.get(slot);
     if (known !== undefined) return known;
+    const { lieKinds } = this.#chain;
     const kind = lieKinds[Math.floor(this.#random.next() * lieKinds.length)] ?? "hash";
     const lie = this.#random.next() < this.faults.lies ? kind : null;
     this.#liesBySlot.set(slot, lie);
@@ -128,28 +144,30 @@ export class SimulatedNode {
   }
 
   /** What it says is in a slot: a block with the lie about it, or nothing. */
-  shown(slot: number): { readonly block: ChainBlock; readonly lie: Lie | null } | null {
+  shown(slot: number): Shown<Block> | null {
     const block = this.#chain.blockAt(slot, this.confirmed);
     const lie = this.lieAt(slot);
+    if (lie === "withheld") return null;
     if (block !== null) return this.#unavailable.has(slot) ? null : { block, lie: lie === "invented" ? null : lie };
-    if (lie !== "invented" || slot > this.confirmed || slot <= firstSlot) return null;
-    const parent = {
-      slot: slot - 1,
-      blockhash: sourceBlockOf({ slot, blockhash: this.label, parent: { slot: 0, blockhash: "" } }).header.blockhash,
-    };
-    return { block: { slot, blockhash: `invented ${slot}`, parent }, lie };
+    if (lie !== "invented" || slot > this.confirmed || slot <= this.#chain.firstSlot) return null;
+    return { block: this.#chain.invented(slot, this.label), lie };
+  }
+
+  /** A block as it gives it. */
+  given({ block, lie }: Shown<Block>, slot: number): SourceBlock {
+    return this.#chain.sourceBlock(block, lie, this.altersAt(slot));
   }
 
   async fetchBlock(slot: Slot): Promise<FetchedBlock> {
     const answer = await this.#answer(Number(slot), this.confirmed);
     if (!("block" in answer)) return answer;
-    return { kind: "present", block: sourceBlockOf(answer.block, answer.lie, this.altersAt(Number(slot))) };
+    return { kind: "present", block: this.given(answer, Number(slot)) };
   }
 
   async fetchDigest(slot: Slot, commitment: "confirmed" | "finalized"): Promise<FetchedDigest> {
     const answer = await this.#answer(Number(slot), commitment === "confirmed" ? this.confirmed : this.finalized);
     if (!("block" in answer)) return answer;
-    return { kind: "present", digest: digestOf(answer.block, answer.lie) };
+    return { kind: "present", digest: this.#chain.digest(answer.block, answer.lie) };
   }
 
   async fetchSlots(from: Slot, to: Slot): Promise<readonly Slot[] | null> {
@@ -158,7 +176,7 @@ export class SimulatedNode {
     if (this.isDown || !this.faults.lists || this.draws(this.faults.failures)) return null;
     const slots: Slot[] = [];
     const end = Math.min(Number(to), this.confirmed);
-    for (let slot = Math.max(Number(from), firstSlot); slot <= end; slot += 1) {
+    for (let slot = Math.max(Number(from), this.#chain.firstSlot); slot <= end; slot += 1) {
       const isThere = this.#chain.blockAt(slot, this.confirmed) !== null;
       // A list of a liar lacks slots that have blocks, and has slots that have none.
       if (this.lieAt(slot) === null ? isThere : !isThere) slots.push(BigInt(slot) as Slot);
@@ -166,17 +184,13 @@ export class SimulatedNode {
     return slots;
   }
 
-  async #answer(
-    slot: number,
-    head: number,
-  ): Promise<Exclude<FetchedBlock, { kind: "present" }> | { readonly block: ChainBlock; readonly lie: Lie | null }> {
+  async #answer(slot: number, head: number): Promise<Exclude<FetchedBlock, { kind: "present" }> | Shown<Block>> {
     this.#onAsked(`${this.label} block ${slot} ${head}`);
     await this.#pause();
     if (this.isDown || this.draws(this.faults.failures)) return { kind: "unavailable", reason: "failed" };
     if (slot > head) return { kind: "unavailable", reason: "refused" };
     if (!this.isHealed && slot < this.confirmed - this.faults.keeps) return { kind: "unavailable", reason: "pruned" };
-    if (this.#unavailable.has(slot) && this.#chain.canonical.has(slot))
-      return { kind: "unavailable", reason: "refused" };
+    if (this.#unavailable.has(slot) && this.#chain.hasBlock(slot)) return { kind: "unavailable", reason: "refused" };
     const shown = this.shown(slot);
     return shown ?? { kind: "absent", code: -32_007 };
   }
@@ -187,18 +201,18 @@ export class SimulatedNode {
 }
 
 /** A process's source on a node. */
-export class SimulatedSource implements BlockSource {
+export class SimulatedSource<Block> implements BlockSource {
   readonly name: string;
   readonly node: string;
   readonly kind = "polling";
   readonly bringsBlocks: boolean;
-  readonly #of: SimulatedNode;
+  readonly #of: SimulatedNode<Block>;
   readonly #clock: Clock;
   #sink: SourceSink | null = null;
   #told: number;
   #isUp = false;
 
-  constructor(node: SimulatedNode, dependencies: { readonly clock: Clock }) {
+  constructor(node: SimulatedNode<Block>, dependencies: { readonly clock: Clock }) {
     this.#of = node;
     this.#clock = dependencies.clock;
     this.name = node.label;
@@ -249,7 +263,7 @@ export class SimulatedSource implements BlockSource {
         this.#later(() => this.#sink?.slot(this, { slot: BigInt(slot) as Slot, parent: null, stage: "confirmed" }));
       }
       if (this.bringsBlocks && !node.draws(node.faults.lost)) {
-        const block = sourceBlockOf(shown.block, shown.lie, node.altersAt(slot));
+        const block = node.given(shown, slot);
         this.#later(() => this.#sink?.block(this, { block, stage: "confirmed", arrivedMs: this.#clock.monotonic() }));
       }
     }

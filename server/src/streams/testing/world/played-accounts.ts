@@ -38,7 +38,7 @@ function grantOf(accounts: PlayedAccounts, key: string): Grant | KeyRefusal {
     ...grantOfTests,
     keyId: key,
     accountId: `account of ${key}`,
-    tier: "business",
+    tier: "professional",
     buckets: { ...grantOfTests.buckets, messages: [{ bucket: `messages:${key}`, requestsPerSecond, burst }] },
   };
 }

@@ -1,6 +1,7 @@
 import { encodeBlock } from "@sluice/encode";
 import { stringifyJsonExact } from "@sluice/wire/json";
 import { naiveTest } from "../../../events/testing/naive-matcher.ts";
+import { heldParent } from "./geyser-view.ts";
 import type { PlayedSocket } from "./played-socket.ts";
 import type { ClientWorld } from "./stream-client.ts";
 import { addresses, pool, type StreamedChain, type WorldBlock } from "./streamed-chain.ts";
@@ -179,11 +180,4 @@ export class PubSubFollower {
     connection.hasSignature = true;
     this.#hasEnded = true;
   }
-}
-
-/** The block before it that somebody has. */
-function heldParent({ parent }: WorldBlock): WorldBlock | null {
-  let at = parent;
-  while (at?.isUnavailable === true) at = at.parent;
-  return at;
 }

@@ -13,7 +13,7 @@ import type { StreamSpec } from "../../socket/stream-spec.ts";
 export const slotMs = 400;
 export const firstSlot = 100;
 /** Slots from a block to its finality. */
-const finalitySlots = 14;
+export const finalitySlots = 14;
 
 /** A block of the world, whether anybody has it or not. */
 export interface WorldBlock {
@@ -85,6 +85,13 @@ export interface ChainPlan {
   readonly late: number;
 }
 
+/** Slots in which another chain than that which stands in the end is confirmed, until nodes have passed them. */
+export interface DeadBranch {
+  readonly from: number;
+  readonly to: number;
+  readonly blocks: ReadonlyMap<number, WorldBlock>;
+}
+
 /** A chain with skipped slots, branches of confirmed blocks that die, and blocks that nobody has. */
 export class StreamedChain {
   readonly identity: ChainIdentity;
@@ -93,6 +100,7 @@ export class StreamedChain {
   readonly root: WorldBlock;
   /** The blocks that stand in the end. */
   readonly standing: WorldBlock[] = [];
+  readonly branches: DeadBranch[] = [];
   readonly #reader = new BlockReader();
   readonly #items = new WeakMap<WorldBlock, Map<string, readonly number[]>>();
   readonly #random: Random;
@@ -107,6 +115,11 @@ export class StreamedChain {
     this.root = this.#make(`${this.#seed} root`, firstSlot - 1, null);
     this.#grow(fromMs);
     this.records.sort((one, other) => one.atMs - other.atMs);
+  }
+
+  /** How many blocks a slot has, on the chain and on branches that die. */
+  blocksOf(slot: bigint): number {
+    return [...this.blocks.values()].filter(({ header }) => header.slot === slot).length;
   }
 
   get tip(): WorldBlock {
@@ -217,9 +230,12 @@ export class StreamedChain {
 
   #branch(parent: WorldBlock, { from, to }: { readonly from: number; readonly to: number }, fromMs: number): void {
     let tip = parent;
+    const blocks = new Map<number, WorldBlock>();
+    this.branches.push({ from, to, blocks });
     for (let slot = from; slot <= to; slot += 1) {
       if (slot < to && this.#random.next() < 0.15) continue;
       tip = this.#make(`${this.#seed} fork ${slot}`, slot, tip);
+      blocks.set(slot, tip);
       this.#store(tip, fromMs + (slot - firstSlot) * slotMs);
     }
   }

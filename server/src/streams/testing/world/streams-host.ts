@@ -1,21 +1,25 @@
-import { type Clock, type Random, seededRandom } from "@sluice/lib";
+import { type Clock, compileAddressSet, type Random, seededRandom } from "@sluice/lib";
 import type { PastBlocks } from "../../../history/index.ts";
 import type { ChainIdentity, ChainLog, ChainLogListener } from "../../../log/index.ts";
 import { createLog, createMetrics } from "../../../observe/index.ts";
 import {
   ConnectionCounts,
   createStreamsEvents,
+  createYellowstoneEvents,
   Flows,
   MessagePacer,
   PubSubEndpoint,
   StreamEndpoint,
+  YellowstoneEndpoint,
 } from "../../index.ts";
 import type { PubSubDependencies } from "../../pubsub/session-dependencies.ts";
 import { accountsAccess, type PlayedAccounts } from "./played-accounts.ts";
+import { PlayedCall } from "./played-call.ts";
 import { PlayedSocket } from "./played-socket.ts";
 
 const observe = { log: createLog({ level: "silent" }), metrics: createMetrics() };
 const counted = createStreamsEvents(observe);
+const yellowstoneEvents = createYellowstoneEvents(observe);
 
 /** A log as one process has it; `kill` ends it without a word. */
 export interface OpenedLog {
@@ -31,12 +35,14 @@ export interface HostDependencies {
   readonly failed: (what: string) => void;
 }
 
-/** One process with streams: flows, `/ws` and PubSub over its own view of the log. */
+/** One process with streams: flows, `/ws`, PubSub and Yellowstone gRPC over its own view of the log. */
 export class StreamsHost {
   readonly #flows: Flows;
   readonly #ws: StreamEndpoint;
   readonly #pubsub: PubSubEndpoint;
+  readonly #yellowstone: YellowstoneEndpoint;
   readonly sockets = new Set<PlayedSocket>();
+  readonly #calls = new Set<PlayedCall>();
   #tell: ChainLogListener = () => undefined;
   #opened: OpenedLog | null = null;
 
@@ -80,6 +86,15 @@ export class StreamsHost {
         flow: (network) => this.#flows.network(network),
       },
     );
+    this.#yellowstone = new YellowstoneEndpoint(
+      { networkDefault: "devnet", trustedProxies: compileAddressSet([]), version: "0", heldBytesMax: 0 },
+      {
+        ...shared,
+        events: { ...yellowstoneEvents, internalError: events.internalError },
+        flows: this.#flows,
+        nodes: () => [],
+      },
+    );
   }
 
   get log(): ChainLog | null {
@@ -116,7 +131,14 @@ export class StreamsHost {
     return socket;
   }
 
+  connectGeyser(metadata: Readonly<Record<string, string>>): PlayedCall {
+    const call = new PlayedCall(metadata, this.#yellowstone.service);
+    this.#calls.add(call);
+    return call;
+  }
+
   recheck(): void {
+    void this.#yellowstone.recheck();
     this.#ws.recheck();
     this.#pubsub.recheck();
   }
@@ -126,20 +148,23 @@ export class StreamsHost {
       if (socket.isOver) this.sockets.delete(socket);
       else socket.tick();
     }
+    for (const call of this.#calls) if (call.isOver) this.#calls.delete(call);
   }
 
   drain(): void {
     for (const socket of this.sockets) socket.drain();
+    this.#yellowstone.service.drain?.();
   }
 
   /** The process is gone, with all that has not arrived where it was killed. */
   end(how: "killed" | "drained"): void {
     if (how === "drained") this.drain();
-    else for (const socket of this.sockets) socket.cut();
+    else for (const each of [...this.sockets, ...this.#calls]) each.cut();
     this.#opened?.kill();
     this.#flows[Symbol.dispose]();
     this.#ws[Symbol.dispose]();
     this.#pubsub[Symbol.dispose]();
+    this.#yellowstone[Symbol.dispose]();
     void this.#opened?.log[Symbol.asyncDispose]();
     this.#opened = null;
   }

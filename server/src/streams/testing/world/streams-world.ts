@@ -4,6 +4,8 @@ import type { Slot } from "@sluice/wire/identifiers";
 import { decodeCursor } from "../../../log/cursor.ts";
 import type { LogRecord } from "../../../log/index.ts";
 import { chainPast } from "./chain-past.ts";
+import { GeyserClient } from "./geyser-client.ts";
+import { Ingesters } from "./ingesters.ts";
 import type { PlayedAccount } from "./played-accounts.ts";
 import { PubSubFollower } from "./pubsub-client.ts";
 import { type ClientWorld, drawFilters, StreamClient } from "./stream-client.ts";
@@ -17,6 +19,8 @@ export const streamsFigures = [
   "slots",
   "items",
   "notifications",
+  "updates",
+  "repeats",
   "undone",
   "gaps",
   "cuts",
@@ -28,6 +32,7 @@ export const streamsFigures = [
   "drained",
   "unsubscribed",
   "revoked",
+  "liars",
 ] as const;
 export type StreamsFigures = Record<(typeof streamsFigures)[number], number>;
 
@@ -54,11 +59,14 @@ export class StreamsWorld implements ClientWorld {
   readonly #hosts: (StreamsHost | null)[] = [];
   readonly #clients: StreamClient[];
   readonly #followers: PubSubFollower[];
+  readonly #geysers: GeyserClient[];
   readonly #faults: string[] = [];
   readonly figures = Object.fromEntries(streamsFigures.map((name) => [name, 0])) as StreamsFigures;
   readonly #chains: StreamedChain[] = [];
   floors: bigint[] = [];
   #log: WorldLog | null = null;
+  /** Null where records come to the log as they are. */
+  #ingesters: Ingesters | null = null;
   /** Records that wait to be stored, with when they are tried. */
   #records: { atMs: number; record: LogRecord; chain: StreamedChain }[] = [];
   #appending = 0;
@@ -73,6 +81,10 @@ export class StreamsWorld implements ClientWorld {
     this.#followers = Array.from({ length: 2 }, (_, index) => {
       this.#accounts.set(`follower-${index}`, { messagesPerSecond: 10_000, burst: 20_000, isRevoked: false });
       return new PubSubFollower(`follower-${index}`, this);
+    });
+    this.#geysers = Array.from({ length: plan.geysers }, (_, index) => {
+      this.#accounts.set(`geyser-${index}`, { messagesPerSecond: 10_000, burst: 20_000, isRevoked: false });
+      return new GeyserClient(`geyser-${index}`, this);
     });
   }
 
@@ -110,7 +122,8 @@ export class StreamsWorld implements ClientWorld {
 
   async run(): Promise<{ readonly faults: readonly string[]; readonly figures: StreamsFigures }> {
     this.#log = await this.#driver.create(this.chain.identity, this.#plan.writeMs);
-    this.#bring(this.chain);
+    if (this.#plan.nodes.length === 0) this.#bring(this.chain);
+    else this.#ingesters = this.#openIngesters(this.#log);
     for (let index = 0; index < this.#plan.hosts; index += 1) await this.#open(index);
     await this.#begin();
     const events = this.#drawEvents();
@@ -124,8 +137,9 @@ export class StreamsWorld implements ClientWorld {
     for (let waited = 0; waited < settleMsMax && this.#faults.length === 0 && !this.#isDone; waited += tickMs) {
       await this.#tick();
     }
-    if (this.#faults.length === 0) for (const client of this.#clients) client.verify();
+    if (this.#faults.length === 0) for (const client of [...this.#clients, ...this.#geysers]) client.verify();
     for (const host of this.#hosts) host?.end("killed");
+    this.#ingesters?.end();
     await this.#idle();
     await this.#log?.[Symbol.asyncDispose]();
     this.#sum();
@@ -134,26 +148,45 @@ export class StreamsWorld implements ClientWorld {
 
   /** Followers begin at the first block, whoever brings it. */
   async #begin(): Promise<void> {
+    await this.#ingesters?.start();
     const first = this.#records.shift();
-    if (first === undefined) return;
-    void this.#append(first);
-    while (this.#hosts.some((host) => host?.log?.earliest() === null)) {
+    if (first !== undefined) void this.#append(first);
+    for (let waitedMs = 0; this.#hosts.some((host) => host?.log?.earliest() === null); waitedMs += tickMs) {
+      if (waitedMs > settleMsMax) {
+        this.failed("the log has no first block");
+        return;
+      }
       this.clock.advance(tickMs);
+      if (this.#ingesters !== null) this.#nowMs += tickMs;
+      this.#ingesters?.tick(this.#nowMs);
       await this.#idle();
     }
+  }
+
+  #openIngesters(log: WorldLog): Ingesters {
+    const { clock, random, chain } = this;
+    return new Ingesters(
+      { nodes: this.#plan.nodes, count: this.#plan.ingesters },
+      { clock, random, chain, open: () => log.open() },
+    );
   }
 
   #sum(): void {
     const views = this.#clients.flatMap((client) => client.views);
     this.figures.slots = this.#plan.slots;
+    this.figures.liars = this.#ingesters?.liars ?? 0;
     this.figures.items = views.reduce((sum, { items }) => sum + items, 0);
     this.figures.undone = views.reduce((sum, { undone }) => sum + undone, 0);
     this.figures.gaps = views.reduce((sum, { gapsTold }) => sum + gapsTold, 0);
+    const geysers = this.#geysers.flatMap((client) => client.views);
+    this.figures.updates = geysers.reduce((sum, { items }) => sum + items, 0);
+    this.figures.repeats = geysers.reduce((sum, { repeats }) => sum + repeats, 0);
     this.figures.notifications = this.#followers.reduce((sum, { told }) => sum + told, 0);
   }
 
   get #isDone(): boolean {
-    return this.#records.length === 0 && this.#appending === 0 && this.#clients.every((client) => client.isDone);
+    const clients = [...this.#clients, ...this.#geysers];
+    return this.#records.length === 0 && this.#appending === 0 && clients.every((client) => client.isDone);
   }
 
   #client(key: string): StreamClient {
@@ -205,9 +238,10 @@ export class StreamsWorld implements ClientWorld {
     this.clock.advance(tickMs);
     this.#nowMs += tickMs;
     this.#ingest();
+    this.#ingesters?.tick(this.#nowMs);
     await this.#idle();
     for (const client of this.#clients) await client.tick();
-    for (const follower of this.#followers) await follower.tick();
+    for (const follower of [...this.#followers, ...this.#geysers]) await follower.tick();
     if (this.#nowMs % sessionTickMs === 0) for (const host of this.#hosts) host?.tick();
   }
 
@@ -268,12 +302,13 @@ export class StreamsWorld implements ClientWorld {
       later(500 + random.next() * 3_000, () => this.#log?.stall(null));
     });
     add(plan.slow, () => () => {
-      const client = this.#drawClient();
+      const client = this.#drawAny();
       client?.makeSlow();
       later(500 + random.next() * 6_000, () => client?.wellAgain());
     });
     add(plan.changes, () => () => {
       const client = this.#drawClient();
+      this.#drawGeyser()?.change();
       if (client === undefined) return;
       if (random.next() < 0.5) this.#want(client);
       else client.unsubscribe(random.next() < 0.5);
@@ -283,6 +318,11 @@ export class StreamsWorld implements ClientWorld {
     for (let trim = 0; trim < plan.trims; trim += 1) {
       events.push({ atMs: Math.max(at(), 18 * slotMs), run: () => this.#trim() });
     }
+    add(plan.ingesterKills, () => () => {
+      this.#ingesters?.kill();
+      later(1_000 + random.next() * 3_000, () => this.#ingesters?.start());
+    });
+    add(plan.outages, () => () => this.#ingesters?.away());
     add(plan.isReplaced ? 1 : 0, () => () => this.#replace());
     return events;
   }
@@ -291,8 +331,17 @@ export class StreamsWorld implements ClientWorld {
     return this.#clients[Math.floor(this.random.next() * this.#clients.length)];
   }
 
+  #drawGeyser(): GeyserClient | undefined {
+    return this.#geysers[Math.floor(this.random.next() * this.#geysers.length)];
+  }
+
+  #drawAny(): StreamClient | GeyserClient | undefined {
+    const all = [...this.#clients, ...this.#geysers];
+    return all[Math.floor(this.random.next() * all.length)];
+  }
+
   #cut(): void {
-    const all = [...this.#clients, ...this.#followers];
+    const all = [...this.#clients, ...this.#followers, ...this.#geysers];
     this.count("cuts");
     all[Math.floor(this.random.next() * all.length)]?.cut();
   }
@@ -308,7 +357,7 @@ export class StreamsWorld implements ClientWorld {
   }
 
   #revoke(later: (ms: number, run: WorldEvent["run"]) => void): void {
-    const client = this.#drawClient();
+    const client = this.#drawAny();
     const account = this.#accounts.get(client?.key ?? "");
     if (client === undefined || account === undefined || account.isRevoked) return;
     this.count("revoked");
@@ -345,10 +394,12 @@ export class StreamsWorld implements ClientWorld {
   /** What was broken is whole again, and everybody may be told all. */
   async #heal(): Promise<void> {
     this.#log?.stall(null);
+    this.#ingesters?.heal();
+    await this.#ingesters?.start();
     for (const account of this.#accounts.values()) {
       Object.assign(account, { messagesPerSecond: 10_000, burst: 20_000, isRevoked: false });
     }
-    for (const client of this.#clients) client.wellAgain();
+    for (const client of [...this.#clients, ...this.#geysers]) client.wellAgain();
     for (const [index, host] of this.#hosts.entries()) {
       if (host === null) await this.#open(index);
       else host.recheck();
