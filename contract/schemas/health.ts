@@ -91,6 +91,35 @@ export interface BackfillRecord {
   readonly fault: string | null;
 }
 
+/** Slots whose transactions are parsed again, on the socket for commands alone; all that are held without a bound. */
+export const reparseRequest = z.strictObject({
+  /** May be left out where the server has one network. */
+  network: z.enum(networks).optional(),
+  from: ingestSkip.shape.from.optional(),
+  to: ingestSkip.shape.to.optional(),
+});
+
+/** Slots that are parsed again: an order, or (id `version`) all of a network for a version of the parser. */
+export interface ReparseRecord {
+  readonly id: string;
+  readonly network: string;
+  /** The first and the last slot, decimal text. */
+  readonly from: string;
+  readonly to: string;
+  readonly state: "active" | "done" | "cancelled";
+  readonly parser_version: number;
+  /** How many slots it has, and how many of them are done. */
+  readonly slots: number;
+  readonly done: number;
+  /** Transactions that were parsed for it, decimal text. */
+  readonly transactions: string;
+  /** Null where another process parses, or nobody does. */
+  readonly transactions_per_second: number | null;
+  readonly eta_seconds: number | null;
+  /** Why nothing is parsed now. */
+  readonly fault: string | null;
+}
+
 /** What `sluice status` shows of a running server; it is answered on the socket for commands alone. */
 export interface ServerStatus {
   readonly status: HealthRecord["status"];

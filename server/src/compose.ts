@@ -24,7 +24,7 @@ import { openBlockEngine } from "./compose/engine.ts";
 import { mountEnhanced } from "./compose/enhanced.ts";
 import { acceptedKeys, type Gateway, knownMethods, openGatewayListener, wireGateway } from "./compose/gateway.ts";
 import { Drain, Health, serverStatus } from "./compose/health.ts";
-import { openLedgerWriters } from "./compose/history.ts";
+import { type HistoryOrders, openLedgerWriters } from "./compose/history.ts";
 import { type IngestReport, openChainLogs, openIngest } from "./compose/ingest.ts";
 import { mountHistory } from "./compose/lookups.ts";
 import { mountAdministration, wireManagement } from "./compose/management.ts";
@@ -47,7 +47,7 @@ import { openWebhookManagement, type WebhookParts } from "./compose/webhooks.ts"
 import { openYellowstone } from "./compose/yellowstone.ts";
 import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
 import type { EngineService } from "./engine/index.ts";
-import { type Backfills, historyMethods } from "./history/index.ts";
+import { historyMethods } from "./history/index.ts";
 import { createRequestIds } from "./http/index.ts";
 import { createKeysEvents, type RevocationFeed, subscribeToRevocations } from "./keys/index.ts";
 import type { ChainLogs } from "./log/index.ts";
@@ -129,7 +129,7 @@ interface Parts {
   /** Null, as the one before. */
   readonly yellowstone: YellowstoneEndpoint | null;
   /** Null where this process does not ingest. */
-  readonly history: Backfills | null;
+  readonly history: HistoryOrders | null;
   /** Null where this process neither delivers events to webhooks nor serves their owners. */
   readonly webhookDelivery: DeliveryParts | null;
   readonly names: Names | null;
@@ -359,7 +359,8 @@ export const startSteps = [
           upstreams: upstreamAdmin,
           ingest,
           pool: pool?.service ?? null,
-          backfills: history,
+          backfills: history?.backfills ?? null,
+          reparses: history?.reparses ?? null,
           closing: shared.closing.signal,
           status: serverStatus(config, { ...shared, gateway, ingest, registration }),
         },

@@ -13,6 +13,7 @@ import { addCreditRoutes, type CreditRouteDependencies } from "./credit-routes.t
 import { addIngestRoutes, type IngestControl } from "./ingest-routes.ts";
 import { addPoolRoutes, type PoolRouteDependencies } from "./pool-routes.ts";
 import { isoTime } from "./records.ts";
+import { addReparseRoutes, type ReparseControl } from "./reparse-routes.ts";
 import { addSecretRoutes, type SecretRouteDependencies } from "./secret-routes.ts";
 import { addUpstreamRoutes, type UpstreamRouteDependencies } from "./upstream-routes.ts";
 
@@ -25,6 +26,7 @@ export interface RunningServer extends Pick<UpstreamRouteDependencies, "upstream
   readonly ingest: IngestControl | null;
   readonly pool: PoolRouteDependencies["pool"];
   readonly backfills: BackfillControl | null;
+  readonly reparses: ReparseControl | null;
   /** What it is and how it does, for a person. */
   readonly status: () => Promise<object>;
 }
@@ -77,6 +79,7 @@ export function createManagement(options: { actor: string }, dependencies: Manag
     addIngestRoutes(app, options, { ...routed, ingest: server.ingest });
     addPoolRoutes(app, { pool: server.pool });
     addBackfillRoutes(app, options, { ...routed, backfills: server.backfills });
+    addReparseRoutes(app, options, { ...routed, reparses: server.reparses });
     app.get("/status", async (context) => context.json(await server.status()));
   }
   for (const path of ["/workers", "/workers/restart"]) app.all(path, noWorkers);
@@ -91,7 +94,7 @@ export function createManagement(options: { actor: string }, dependencies: Manag
 
 /** What only a running server can do. */
 const ofServer = [
-  ...["/status", "/ingest", "/ingest/*", "/pool/*", "/backfills", "/backfills/*"],
+  ...["/status", "/ingest", "/ingest/*", "/pool/*", "/backfills", "/backfills/*", "/reparses", "/reparses/*"],
   ...["/api/v1/admin/upstreams", "/api/v1/admin/upstreams/*"],
 ];
 

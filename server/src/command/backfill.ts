@@ -36,7 +36,7 @@ export function addBackfillCommands(program: Command, context: CommandContext): 
 }
 
 /** A slot, as decimal text. */
-function slotText(text: string): string {
+export function slotText(text: string): string {
   if (!/^(0|[1-9]\d{0,18})$/.test(text)) throw new InvalidArgumentError("It must be a slot, such as 250000000.");
   return text;
 }

@@ -17,6 +17,7 @@ import { addLedgerCommands } from "./ledger.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addOracleCommands } from "./oracle.ts";
 import { addPoolCommands } from "./pool.ts";
+import { addReparseCommands } from "./reparse.ts";
 import { addReportCommands } from "./reports.ts";
 import { addRequestCommands } from "./requests.ts";
 import { addSearcherCommands } from "./searchers.ts";
@@ -53,6 +54,7 @@ export function buildProgram(terminal: Terminal, environment: Environment = {}):
   addIngestCommands(program, context);
   addPoolCommands(program, context);
   addBackfillCommands(program, context);
+  addReparseCommands(program, context);
   addSearcherCommands(program, context);
   addChainCommands(program, context);
   addSecretCommands(program, context);

@@ -134,6 +134,17 @@ beforeAll(async () => {
           },
           cancel: async (id) => id === backfillRecord.id,
         },
+        reparses: {
+          list: async () => [reparseRecord],
+          add: async (network, { first, until }) => {
+            if (network === null) return { ok: false, reason: "networks" };
+            if (network === "testnet") return { ok: false, reason: "network" };
+            if (first !== null && first > 109n) return { ok: false, reason: "not-held" };
+            const to = until === null ? reparseRecord.to : String(until - 1n);
+            return { ok: true, record: { ...reparseRecord, from: String(first ?? 10n), to } };
+          },
+          cancel: async (id) => id === reparseRecord.id,
+        },
         closing: new AbortController().signal,
         status: async () => ({
           status: "degraded",
@@ -162,6 +173,18 @@ const backfillRecord = {
   ...{ id: "m1", network: "devnet", from: "10", to: "109" },
   state: "active",
   ...{ slots: 100, held: 25, slots_per_second: 2.5, eta_seconds: 30, fault: "the block of slot 40 cannot be had" },
+} as const;
+const reparseRecord = {
+  ...{ id: "r1", network: "devnet", from: "10", to: "109", parser_version: 7 },
+  state: "active",
+  ...{
+    slots: 100,
+    done: 40,
+    transactions: "8000",
+    transactions_per_second: 3210.5,
+    eta_seconds: 12,
+    fault: "it is away",
+  },
 } as const;
 const ingestRecord = {
   network: "devnet",
@@ -240,6 +263,23 @@ test("slots of the past are ordered, shown with their pace, and cancelled", asyn
   await expect(say("backfill", "--network", "testnet", "--from", "1", "--to", "8")).rejects.toThrow("has no nodes");
   await expect(say("backfill", "--network", "devnet", "--from", "1")).rejects.toThrow("are needed");
   await expect(say("backfill", "--network", "devnet", "--from", "-1", "--to", "8")).rejects.toThrow("must be a slot");
+});
+
+test("transactions of the ledger are ordered to be parsed again, with pace and end, and an order is cancelled", async () => {
+  expect(await read("reparse", "--network", "devnet")).toMatchObject({ from: "10", to: "109" });
+  expect(await read("reparse", "--network", "devnet", "--from", "20", "--to", "30")).toMatchObject({ to: "30" });
+  const shown = await say("reparse", "list");
+  for (const part of ["r1", "7", "40%", "8000", "3210.5", "12 s", "r1: it is away"]) expect(shown).toContain(part);
+  expect(await read("reparse", "cancel", "r1")).toMatchObject({ items: [{ id: "r1" }] });
+  const audit = await read("audit");
+  const actions = audit.items.slice(0, 3).map(({ action, subject }: Record<string, string>) => `${action} ${subject}`);
+  expect(actions).toEqual(["reparse.cancel r1", "reparse.order r1", "reparse.order r1"]);
+  await expect(say("reparse", "cancel", "r2")).rejects.toThrow("No active order has this id");
+  await expect(say("reparse", "--network", "devnet", "--from", "9", "--to", "8")).rejects.toThrow("below from");
+  await expect(say("reparse", "--network", "devnet", "--from", "110")).rejects.toThrow("holds none");
+  await expect(say("reparse", "--network", "testnet")).rejects.toThrow("has no nodes");
+  await expect(say("reparse")).rejects.toThrow("name one");
+  await expect(say("reparse", "--network", "devnet", "--from", "x")).rejects.toThrow("must be a slot");
 });
 
 test("an account is created with all three tiers, shown, renamed, moved, limited, disabled and enabled", async () => {

@@ -4,9 +4,11 @@ import {
   type BackfillSource,
   Backfills,
   ChainBackfill,
+  ChainReparse,
   createHistoryEvents,
   type HistoryEvents,
   LedgerWriter,
+  Reparses,
 } from "../history/index.ts";
 import { createLeaseEvents, LeaseHolder, leaseTimesOf, Succession } from "../leases/index.ts";
 import type { ChainLogListener, ChainLogs } from "../log/index.ts";
@@ -20,14 +22,21 @@ interface HistoryParts extends Dependencies {
   readonly chainLogs: ChainLogs;
 }
 
+/** What operators order of the ledger's writers. */
+export interface HistoryOrders {
+  readonly backfills: Backfills;
+  readonly reparses: Reparses;
+}
+
 /**
- * Has one process of several write each network's chain into the ledger and fill what is missing there: the one with
- * the lease, of those that have the log open. Null where this process does not have the role.
+ * Has one process of several write each network's chain into the ledger, fill what is missing there and parse again
+ * what an older version has parsed: the one with the lease, of those that have the log open. Null where this process
+ * does not have the role.
  */
 export async function openLedgerWriters(
   config: Config,
   dependencies: HistoryParts & { readonly upstreams: Pools },
-): Promise<Backfills | null> {
+): Promise<HistoryOrders | null> {
   if (!opensIngest(config)) return null;
   const { resources, events, clock, random, chainLogs, stores } = dependencies;
   const { leaseMs } = config.stores;
@@ -56,7 +65,16 @@ export async function openLedgerWriters(
     await succession.begin();
   }
   const progressOf: Progress = (network) => terms.get(network)?.backfill?.progress() ?? null;
-  return new Backfills({ store: stores.ledger.chain, networks: chainLogs.networks, progressOf, clock, random });
+  const { chain: store, parsed } = stores.ledger;
+  const { networks } = chainLogs;
+  return {
+    backfills: new Backfills({ store, networks, progressOf, clock, random }),
+    reparses: new Reparses({
+      ...{ store, parsed, networks, clock, random },
+      progressOf: (network) => terms.get(network)?.reparse?.progress() ?? null,
+      wake: (network) => terms.get(network)?.reparse?.wake(),
+    }),
+  };
 }
 
 type Progress = ConstructorParameters<typeof Backfills>[0]["progressOf"];
@@ -67,6 +85,7 @@ type Chain = Parameters<ChainLogListener>[2];
 interface Writing {
   readonly writer: LedgerWriter;
   readonly backfill: ChainBackfill;
+  readonly reparse: ChainReparse;
 }
 
 function writing(
@@ -95,6 +114,7 @@ function writing(
   return {
     writer: new LedgerWriter({ network, chain, votes, discardsOtherChain }, { store, chainLog, clock, events }),
     backfill: new ChainBackfill({ network, chain, votes }, { store, sources, finalized, clock, events }),
+    reparse: new ChainReparse({ network, chain, votes }, { store, parsed: stores.ledger.parsed, clock, events }),
   };
 }
 
@@ -116,7 +136,7 @@ function leaseOf(
   );
 }
 
-/** While this process has the lease: writer and backfill over the log that is open. */
+/** While this process has the lease: writer, backfill and re-parsing over the log that is open. */
 class WritingTerm implements AsyncDisposable {
   readonly #network: Network;
   readonly #start: (log: Log, chain: Chain) => Writing;
@@ -133,6 +153,10 @@ class WritingTerm implements AsyncDisposable {
     return this.#writing?.backfill ?? null;
   }
 
+  get reparse(): ChainReparse | null {
+    return this.#writing?.reparse ?? null;
+  }
+
   async begin(chainLogs: ChainLogs): Promise<void> {
     this.#following = await chainLogs.follow(async (network, log, chain) => {
       if (network !== this.#network) return;
@@ -144,6 +168,7 @@ class WritingTerm implements AsyncDisposable {
   async #end(): Promise<void> {
     const present = this.#writing;
     this.#writing = null;
+    await present?.reparse[Symbol.asyncDispose]();
     await present?.backfill[Symbol.asyncDispose]();
     await present?.writer[Symbol.asyncDispose]();
   }

@@ -38,6 +38,16 @@ export const historyMetrics = {
     ofNetwork,
   ),
   dropped: counter("sluice_history_dropped_blocks_total", "Written blocks that left the chain", ofNetwork),
+  reparsed: counter(
+    "sluice_history_reparsed_transactions_total",
+    "Transactions of the ledger that were parsed again",
+    ofNetwork,
+  ),
+  reparseLeft: gauge(
+    "sluice_history_reparse_left_slots",
+    "Slots that are left of what is being parsed again; 0 when nothing is",
+    ofNetwork,
+  ),
   unparsed: counter(
     "sluice_history_unparsed_transactions_total",
     "Transactions that made the parser fail, an error of Sluice; they are written as UNKNOWN",
@@ -67,6 +77,15 @@ export interface HistoryEvents {
   writerWorks(network: Network): void;
   writerDropped(network: Network): void;
   writerMalformed(network: Network, of: { readonly slot: bigint; readonly error: unknown }): void;
+  reparsed(network: Network, transactions: number): void;
+  /** Slots of what is being parsed again that are left. */
+  reparseLeft(network: Network, slots: bigint): void;
+  reparseDone(
+    network: Network,
+    of: { readonly order: string; readonly transactions: bigint; readonly tookMs: number },
+  ): void;
+  /** Nothing can be parsed again now, told once for each reason. */
+  reparseFailed(network: Network, reason: string): void;
   /** The parser failed on a transaction, which is written as UNKNOWN. */
   parserFault(network: Network, of: { readonly signature: string; readonly error: unknown }): void;
   /** The log does not have what follows on what was written. */
@@ -108,6 +127,19 @@ export function createHistoryEvents({ log, metrics }: Observe): HistoryEvents {
         { network, slot: String(slot), error },
         "a block of the log cannot be read and is missing in the ledger",
       );
+    },
+    reparsed: (network, transactions) => {
+      if (transactions > 0) families.reparsed.with(network).add(transactions);
+    },
+    reparseLeft: (network, slots) => families.reparseLeft.with(network).set(Number(slots)),
+    reparseDone: (network, { order, transactions, tookMs }) =>
+      log.info(
+        { network, order, transactions: String(transactions), seconds: Math.round(tookMs / 1_000) },
+        "transactions of the ledger were parsed again",
+      ),
+    reparseFailed: (network, reason) => {
+      families.failures.with(network, "reparse").add();
+      log.warn({ network, reason }, "transactions of the ledger cannot be parsed again now");
     },
     parserFault: (network, { signature, error }) => {
       families.unparsed.with(network).add();

@@ -21,4 +21,6 @@ export { HistoryApp, historyMethods, historyPath } from "./http/history-app.ts";
 export { Lookups } from "./lookups/lookups.ts";
 export { LedgerBlocks } from "./lookups/past-blocks.ts";
 export { type PastBlocks, type PastEvent, PastReader } from "./lookups/past-reader.ts";
+export { ChainReparse } from "./reparse/chain-reparse.ts";
+export { Reparses } from "./reparse/reparses.ts";
 export { LedgerWriter } from "./writer/ledger-writer.ts";

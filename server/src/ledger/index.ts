@@ -9,8 +9,15 @@ export type { BundleBalances, BundleFigures, BundleGain, BundleMevFigures, Ended
 export type { BlockRange, BlockRow } from "./chain/block-reads.ts";
 export type { ChainReads } from "./chain/chain-reads.ts";
 export { type ChainHeld, isHeldWhole } from "./chain/held.ts";
+export {
+  type LedgerParsedStore,
+  type ReparseOrder,
+  type StoredTransaction,
+  type UnparsedBlock,
+  versionOrder,
+} from "./chain/parsed-store.ts";
 export { holes, joined, missing, type SlotSpan } from "./chain/ranges.ts";
-export { ChainRows, type EncodedRows, type ParsedRows, signatureKey } from "./chain/rows.ts";
+export { ChainRows, type EncodedRows, type ParsedRows, parsedRows, signatureKey } from "./chain/rows.ts";
 export { anyTransaction, type FoundTransactions, type TransactionConditions } from "./chain/search.ts";
 export type { ChainOrder, PlaceRange, SlotWindow, TransactionPlace } from "./chain/statements.ts";
 export {

@@ -18,6 +18,7 @@ import {
   type ProfitQuestion,
 } from "./bundle-queries.ts";
 import { type ChainReads, createChainReads } from "./chain/chain-reads.ts";
+import { type LedgerParsedStore, ParsedStore } from "./chain/parsed-store.ts";
 import { ChainStore, type LedgerChainStore } from "./chain/store.ts";
 import { createTokenReads, type TokenReads } from "./chain/token-reads.ts";
 import { type CallOptions, LedgerConnection, type LedgerSettings } from "./connection.ts";
@@ -150,6 +151,8 @@ export interface Ledger extends AsyncDisposable {
   };
   /** The tables of blocks and transactions, as they are written. */
   readonly chain: LedgerChainStore;
+  /** What transactions were, as it is written again. */
+  readonly parsed: LedgerParsedStore;
   /** Statements of customers over the views. */
   readonly customers: CustomerStatements;
   /** Blocks and transactions, as they are looked up. */
@@ -320,6 +323,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
       recorded: (range) => recordedByMonth(connection, range),
     },
     chain: new ChainStore(form, { connection, clock, random, ...(events === undefined ? {} : { events }) }),
+    parsed: new ParsedStore(form, { connection, clock, random, ...(events === undefined ? {} : { events }) }),
     customers: new LedgerCustomerStatements(
       { driver: endpoint.driver, form, password: opened.password },
       { connection: customers, own: connection, random, log },

@@ -197,7 +197,7 @@ export const layered: readonly Layered[] = [
   {
     folder: "server/src/history",
     rooms: false,
-    layers: [["events", "lookups"], ["archive", "http", "writer"], ["backfill"], ["index"]],
+    layers: [["events", "lookups"], ["archive", "http", "writer"], ["backfill", "reparse"], ["index"]],
   },
   {
     folder: "server/src/engine",
@@ -298,6 +298,7 @@ export const layered: readonly Layered[] = [
       [
         "account-routes",
         "backfill-routes",
+        "reparse-routes",
         "backup-routes",
         "credit-routes",
         "engine-routes",

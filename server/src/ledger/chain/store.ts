@@ -1,5 +1,4 @@
 import type { Network } from "@sluice/contract/tiers";
-import type { Clock, Random } from "@sluice/lib";
 import {
   backfillsTable,
   chainRecordTables,
@@ -10,7 +9,7 @@ import {
 import type { LedgerConnection } from "../connection.ts";
 import { dropPartition, type Form, partsOf, storedName } from "../ddl.ts";
 import { LedgerQueryError } from "../errors.ts";
-import type { LedgerEvents } from "../events.ts";
+import { ChainInserts, type ChainInsertsDependencies } from "./inserts.ts";
 import { joined, type SlotSpan } from "./ranges.ts";
 import type { EncodedRows } from "./rows.ts";
 
@@ -59,11 +58,8 @@ export interface BackfillOrder extends SlotSpan {
   readonly state: "active" | "done" | "cancelled";
 }
 
-export interface ChainStoreDependencies {
+export interface ChainStoreDependencies extends ChainInsertsDependencies {
   readonly connection: Pick<LedgerConnection, "query" | "command" | "insertRows">;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly events?: Pick<LedgerEvents, "ledgerFlushed">;
 }
 
 interface HeldRow {
@@ -86,15 +82,12 @@ const insertsAtOnce = 3;
 export class ChainStore {
   readonly #form: Form;
   readonly #dependencies: ChainStoreDependencies;
-  /** Of this process; see `#token`. */
-  readonly #session: string;
-  /** How often each INSERT was sent; see `#token`. */
-  readonly #sent = new WeakMap<EncodedRows, number>();
+  readonly #inserts: ChainInserts;
 
   constructor(form: Form, dependencies: ChainStoreDependencies) {
     this.#form = form;
     this.#dependencies = dependencies;
-    this.#session = Buffer.from(dependencies.random.bytes(8)).toString("hex");
+    this.#inserts = new ChainInserts(form, dependencies);
   }
 
   /**
@@ -108,15 +101,15 @@ export class ChainStore {
     const [first, ...others] = tables;
     const last = others.pop();
     // Who finds nothing of a block in the first finds nothing of it anywhere.
-    if (first !== undefined) await this.#insert(network, range, first);
+    if (first !== undefined) await this.#inserts.rows(network, range, first);
     const next = others.values();
     const worker = async (): Promise<void> => {
-      for (const rows of next) await this.#insert(network, range, rows);
+      for (const rows of next) await this.#inserts.rows(network, range, rows);
     };
     const settled = await Promise.allSettled(Array.from({ length: insertsAtOnce }, worker));
     for (const each of settled) if (each.status === "rejected") throw each.reason;
     // Who finds a block in `blocks` finds the rest of it.
-    if (last !== undefined) await this.#insert(network, range, last);
+    if (last !== undefined) await this.#inserts.rows(network, range, last);
   }
 
   /** @throws {LedgerUnavailableError | LedgerQueryError} */
@@ -126,7 +119,7 @@ export class ChainStore {
     const rows = blocks.map(({ slot, blockhash, dropped, version }) => ({
       ...{ network, slot, blockhash, at, version, dropped },
     }));
-    await this.#insertRecords(droppedBlocksTable.name, rows, `dropped-${network}-${rows[0]?.version}`);
+    await this.#inserts.records(droppedBlocksTable.name, rows, `dropped-${network}-${rows[0]?.version}`);
   }
 
   /** Blocks from a slot on that left the chain. @throws {LedgerUnavailableError | LedgerQueryError} */
@@ -197,7 +190,7 @@ export class ChainStore {
     // What has ended stays so, whatever the clocks of processes say.
     const version = BigInt(Math.trunc(at)) + (state === "active" ? 0n : 2n ** 62n);
     const row = { network, id, first_slot: first, until_slot: until, state, at, version };
-    await this.#insertRecords(backfillsTable.name, [row], `backfill-${network}-${id}-${state}`);
+    await this.#inserts.records(backfillsTable.name, [row], `backfill-${network}-${id}-${state}`);
   }
 
   /** @throws {LedgerUnavailableError | LedgerQueryError} */
@@ -207,7 +200,7 @@ export class ChainStore {
       ...{ network, source, first_slot: first, until_slot: until, at: this.#dependencies.clock.now(), version, cursor },
       ...{ genesis_hash: chain.genesisHash, first_blockhash: chain.firstBlockhash },
     };
-    await this.#insertRecords(heldRangesTable.name, [row], `held-${network}-${source}-${first}-${version}`);
+    await this.#inserts.records(heldRangesTable.name, [row], `held-${network}-${source}-${first}-${version}`);
   }
 
   /** @throws {LedgerUnavailableError | LedgerQueryError} */
@@ -248,31 +241,6 @@ export class ChainStore {
       );
       for (const { partition } of parts) await connection.command(dropPartition(this.#form, { table, partition }));
     }
-  }
-
-  async #insert(network: Network, range: SlotSpan, rows: EncodedRows): Promise<void> {
-    const { connection, clock, events } = this.#dependencies;
-    const beganMs = clock.monotonic();
-    const sent = this.#sent.get(rows) ?? 0;
-    this.#sent.set(rows, sent + 1);
-    const body = { kind: "native", columns: rows.columns, bytes: rows.bytes } as const;
-    await connection.insertRows(rows.table.name, body, this.#token(network, range, { rows, sent }));
-    events?.ledgerFlushed(rows.table.name, rows.rows, clock.monotonic() - beganMs);
-  }
-
-  /**
-   * Table, range and a hash of the content. On tables that are not replicated a kill may leave a token without its
-   * rows, so what is sent again, or by another process, has a token of its own: rows that are there twice count once.
-   */
-  #token(network: Network, { first, until }: SlotSpan, { rows, sent }: { rows: EncodedRows; sent: number }): string {
-    const hash = new Bun.CryptoHasher("sha256").update(rows.bytes).digest("hex");
-    const name = `${rows.table.name}-${network}-${first}-${until}-${hash}`;
-    return this.#form.cluster === null ? `${name}-${this.#session}-${sent}` : name;
-  }
-
-  async #insertRecords(table: string, rows: readonly object[], name: string): Promise<void> {
-    const token = `${name}-${this.#session}-${Buffer.from(this.#dependencies.random.bytes(8)).toString("hex")}`;
-    await this.#dependencies.connection.insertRows(table, { kind: "rows", rows }, token);
   }
 }
 
