@@ -55,11 +55,11 @@ function nodeOf(name: string, changes: { hides?: readonly bigint[]; lacks?: (slo
   return { source, asked };
 }
 
-function runOver(sources: readonly BackfillSource[]) {
+function runOver(sources: readonly BackfillSource[], finalSlot = final) {
   const { events, lines, metrics } = testEvents();
   const running = new ChainBackfill(
     { network: "devnet", chain, votes: false },
-    { store: ledger.chain, sources: () => sources, finalized: () => final, clock: systemClock, events },
+    { store: ledger.chain, sources: () => sources, finalized: () => finalSlot, clock: systemClock, events },
   );
   const orders = new Backfills({
     store: ledger.chain,
@@ -146,4 +146,26 @@ test("nodes that contradict what is held fill nothing, and an order that is canc
   expect(await orders.cancel(ordered.record.id)).toBe(false);
   expect((await orders.list()).find(({ id }) => id === ordered.record.id)?.state).toBe("cancelled");
   await running[Symbol.asyncDispose]();
+}, 60_000);
+
+test("the newest final block proves the skipped slot before it, and one that contradicts the span leaves it open", async () => {
+  const node = nodeOf("liar");
+  const contradicts: BackfillSource = {
+    ...node.source,
+    fetchBlock: async (slot, signal) => {
+      const answer = await node.source.fetchBlock(slot, signal);
+      if (answer.kind !== "present" || slot !== 113n) return answer;
+      return { kind: "present", block: { ...answer.block, header: { ...answer.block.header, parentBlockhash: "x" } } };
+    },
+  };
+  const first = runOver([contradicts], 113n);
+  // Slot 112 was skipped.
+  await first.orders.add("devnet", { first: 110n, until: 113n });
+  await eventually("it says why", () => first.running.progress().fault !== null);
+  expect(first.running.progress().fault).toBe("the block after slot 112 does not follow on that of slot 111");
+  expect((await ledger.chain.held("devnet")).ranges.at(-1)?.until).toBe(112n);
+  await first.running[Symbol.asyncDispose]();
+  const second = runOver([node.source], 113n);
+  await eventually("the slot is held", async () => (await ledger.chain.held("devnet")).ranges.at(-1)?.until === 113n);
+  await second.running[Symbol.asyncDispose]();
 }, 60_000);
