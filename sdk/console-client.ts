@@ -3,8 +3,10 @@ import type {
   ConsoleBundles,
   ConsoleName,
   ConsoleOverview,
+  ConsolePool,
   ConsolePrices,
   ConsoleSession,
+  ExplanationBody,
 } from "@sluice/contract/schemas";
 import { readAnswer } from "./problem-error.ts";
 
@@ -24,6 +26,14 @@ export interface ConsoleClient {
   liveBundles(onBundles: (bundles: ConsoleBundles) => void, onLost: () => void): () => void;
   /** One bundle and its history. @throws {ProblemError} with the code NOT_FOUND when the viewer may not see it */
   bundle(id: string): Promise<ConsoleBundleStory>;
+  /**
+   * The figures of the stake pool and of bundles, for the periods of `query` (chart, period, strategy).
+   *
+   * @throws {ProblemError} with the code NOT_FOUND when the server runs no block engine
+   */
+  pool(query: Readonly<Record<string, string>>): Promise<ConsolePool>;
+  /** What a record of the stake pool is computed from, and how; the query is that of its path. */
+  explainPool(query: Readonly<Record<string, string>>): Promise<ExplanationBody>;
   /** The resolver's answer for a name or an address. */
   name(input: string): Promise<ConsoleName>;
   signIn(key: string): Promise<ConsoleSession>;
@@ -52,6 +62,8 @@ export function createConsoleClient(baseUrl = ""): ConsoleClient {
     bundles: () => read<ConsoleBundles>("bundles", {}),
     liveBundles: (onBundles, onLost) => follow("bundles/live", onBundles, onLost),
     bundle: (id) => read<ConsoleBundleStory>(`bundles/${encodeURIComponent(id)}`, {}),
+    pool: (query) => read<ConsolePool>(`pool?${new URLSearchParams(query)}`, {}),
+    explainPool: (query) => read<ExplanationBody>(`pool/explain?${new URLSearchParams(query)}`, {}),
     name: (input) => read<ConsoleName>(`names?${new URLSearchParams({ input })}`, {}),
     signIn: (key) =>
       read<ConsoleSession>("session", {

@@ -15,7 +15,15 @@ export { errorDocsPath, errorTable } from "@sluice/contract/errors";
 export { errorGuide } from "@sluice/contract/errors-guide";
 export { oracleErrorTable } from "@sluice/contract/oracle";
 export { oracleErrorDocsPath, oracleErrorGuide, oracleOwnCodes } from "@sluice/contract/oracle-errors-guide";
-export type { ChartPeriod, ExplainedRecord, FigurePeriod, PnlStrategy } from "@sluice/contract/pool";
+export {
+  type ChartPeriod,
+  chartPeriods,
+  type ExplainedRecord,
+  type FigurePeriod,
+  figurePeriods,
+  type PnlStrategy,
+  pnlStrategies,
+} from "@sluice/contract/pool";
 export type {
   BundleStatusBody,
   ConsoleBundle,
@@ -24,17 +32,20 @@ export type {
   ConsoleEndpoint,
   ConsoleName,
   ConsoleOverview,
+  ConsolePool,
   ConsolePrice,
   ConsolePrices,
   ConsoleSession,
   ConsoleSource,
   ConsoleUpstream,
   ConsoleUsage,
+  ExplanationBody,
   FieldError,
   ProblemDetails,
   SavedQuery,
   SqlResult,
   SqlSchema,
+  ValidatorBody,
 } from "@sluice/contract/schemas";
 export { type StreamChannel, streamChannels, streamFilterChannels } from "@sluice/contract/streams";
 export { type Network, networks } from "@sluice/contract/tiers";

@@ -8,6 +8,7 @@ import { Overview } from "./pages/overview.tsx";
 import { Prices } from "./pages/prices.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
 import { Sql } from "./pages/sql.tsx";
+import { StakePool } from "./pages/stake-pool.tsx";
 import { WebhookPage } from "./pages/webhook.tsx";
 import { WebhooksPage } from "./pages/webhooks.tsx";
 import { Frame } from "./parts/frame.tsx";
@@ -48,6 +49,7 @@ function pageOf(path: string, session: Session, retry: () => void) {
     const id = path.slice("/webhooks/".length);
     return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <WebhookPage key={id} id={id} />;
   }
+  if (path === "/stake-pool") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <StakePool />;
   if (path === "/prices") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Prices />;
   if (path === "/names") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Names />;
   if (path === "/sql") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Sql />;

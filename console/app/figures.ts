@@ -26,5 +26,15 @@ export const duration = (seconds: number): string => {
     .join(" ");
 };
 
+const shortened = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
+
+/** A decimal with at most so many places, fewer for large values; the largest ones are shortened. */
+export function decimal(value: number, places: number): string {
+  const size = Math.abs(value);
+  if (size >= 10_000_000) return shortened.format(value);
+  const most = size >= 100_000 ? 0 : size >= 1_000 ? 2 : size >= 10 ? 4 : places;
+  return value.toLocaleString("en", { maximumFractionDigits: Math.min(places, most) });
+}
+
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${exact(count)} ${count === 1 ? one : many}`;

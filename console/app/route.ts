@@ -6,6 +6,7 @@ export const pages = [
   { path: "/live", name: "Live" },
   { path: "/webhooks", name: "Webhooks" },
   { path: "/bundles", name: "Bundles" },
+  { path: "/stake-pool", name: "Stake pool" },
   { path: "/prices", name: "Prices" },
   { path: "/names", name: "Names" },
   { path: "/sql", name: "SQL" },

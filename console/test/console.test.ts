@@ -8,6 +8,7 @@ import { signed, tip } from "../../server/test/testing/bundles.ts";
 import { ChainReader } from "../../server/test/testing/chain-reader.ts";
 import { type Network, post, startNetwork } from "../../server/test/testing/network.ts";
 import { RestSearcher } from "../../server/test/testing/searcher.ts";
+import { walkThroughPool } from "./testing/pool-walk.ts";
 import { walkThroughSql } from "./testing/sql-walk.ts";
 import { walkThroughWebhooks } from "./testing/webhooks-walk.ts";
 
@@ -154,6 +155,7 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
         ["overview", "/"],
         ["bundles", "/bundles"],
         ["prices", "/prices"],
+        ["stake-pool", "/stake-pool"],
       ] as const) {
         test(`${shown} on a ${name}, ${colorScheme}: fits, and no rule of WCAG 2.2 AA that a program can check is broken`, async () => {
           const look = async (page: Page): Promise<void> => {
@@ -188,6 +190,10 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
       },
       "/prices",
     );
+  }, 60_000);
+
+  test("Stake pool: figures, charts, tips and validators, each of which opens what it is computed from", async () => {
+    await open({ viewport: { width: 1440, height: 900 } }, (page) => walkThroughPool(page, picture), "/stake-pool");
   }, 60_000);
 
   test("SQL: a view is picked, its query answered with what it read and cost, kept, cancelled, and a refusal told", async () => {

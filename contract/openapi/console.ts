@@ -108,6 +108,8 @@ type Shown =
   | typeof schemas.consoleBundles
   | typeof schemas.consoleBundleStory
   | typeof schemas.consolePrices
+  | typeof schemas.consolePool
+  | typeof schemas.explanationRecord
   | typeof schemas.consoleName;
 
 const shown = (
@@ -121,6 +123,30 @@ const shown = (
   responses: {
     "200": { description: summary, headers: requestIdHeader, content: { "application/json": { schema } } },
     ...problems("INVALID_API_KEY", "NOT_FOUND", "METHOD_NOT_ALLOWED", "INTERNAL_ERROR", "OVERLOADED"),
+  },
+});
+
+/** The page of the stake pool, and how each of its figures comes about. */
+const poolPages = (problems: Problems): ZodOpenApiPathsObject => ({
+  "/api/v1/console/pool": {
+    get: {
+      ...shown(problems, {
+        operationId: "consolePool",
+        summary: "The figures of the stake pool and of bundles",
+        schema: schemas.consolePool,
+      }),
+      requestParams: { query: schemas.consolePoolQuery },
+    },
+  },
+  "/api/v1/console/pool/explain": {
+    get: {
+      ...shown(problems, {
+        operationId: "consolePoolExplain",
+        summary: "What a record of the stake pool is computed from, and how",
+        schema: schemas.explanationRecord,
+      }),
+      requestParams: { query: schemas.explainQuery },
+    },
   },
 });
 
@@ -163,6 +189,7 @@ export function consolePaths(problems: Problems): ZodOpenApiPathsObject {
     "/api/v1/console/prices/live": {
       get: events(problems, "consolePricesLive", "The same, about once a second, as server-sent events"),
     },
+    ...poolPages(problems),
     "/api/v1/console/names": {
       get: {
         ...shown(problems, {

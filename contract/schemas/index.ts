@@ -6,6 +6,7 @@ export * from "./account.ts";
 export * from "./admin.ts";
 export * from "./console.ts";
 export * from "./console-bundles.ts";
+export * from "./console-pool.ts";
 export * from "./engine.ts";
 export * from "./engine-admin.ts";
 export * from "./enhanced.ts";

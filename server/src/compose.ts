@@ -289,7 +289,7 @@ export const startSteps = [
   step("enhanced", ["gateway"], (parts, shared) => mountEnhanced(shared.config, { ...shared, ...parts })),
   step(
     "console",
-    ["stores", "gateway", "names", "oracle", "engine", "analytics", "webhooks"],
+    ["stores", "gateway", "names", "oracle", "pool", "engine", "analytics", "webhooks"],
     ({ analytics, ...parts }, shared) =>
       analytics === null
         ? null

@@ -28,6 +28,7 @@ export const pagePaths = [
   "/webhooks/*",
   "/bundles",
   "/bundles/*",
+  "/stake-pool",
   "/prices",
   "/names",
   "/sql",

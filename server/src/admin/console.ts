@@ -15,6 +15,7 @@ import type { LedgerTableState } from "../ledger/index.ts";
 import type { AccountRecord } from "../state/index.ts";
 import { addBundlesRoutes, type ConsoleBundlesDependencies } from "./console-bundles.ts";
 import { addNamesRoute, type ConsoleResolver } from "./console-names.ts";
+import { addPoolPage, type ConsolePoolParts } from "./console-pool.ts";
 import { addPricesRoutes } from "./console-prices.ts";
 import { type ConsoleSessionDependencies, ConsoleSessions, type ConsoleViewer } from "./console-session.ts";
 import { addSqlRoutes, type ConsoleSql } from "./console-sql.ts";
@@ -44,6 +45,8 @@ export interface ConsoleDependencies extends ConsoleSessionDependencies {
   /** Null where it runs no oracle. */
   readonly prices: ((updateFrequencySeconds: number) => ConsolePrices) | null;
   readonly bundles: ConsoleBundlesDependencies["bundles"];
+  /** Null where this process shows no stake pool. */
+  readonly pool: ConsolePoolParts | null;
   /** Null where no SQL is served. */
   readonly sql: ConsoleSql | null;
   /** Null where no webhooks are managed. */
@@ -106,6 +109,7 @@ export function createConsole(options: ConsoleOptions, dependencies: ConsoleDepe
   addPricesRoutes(app, { prices, sessions, live, account });
   addBundlesRoutes(app, { bundles, sessions, live });
   addNamesRoute(app, { names, sessions });
+  addPoolPage(app, { pool: dependencies.pool, sessions, clock });
   const { sql, webhooks } = dependencies;
   if (sql !== null) addSqlRoutes(app, { sql, network: options.network, sessions, clock, account });
   if (webhooks !== null) addConsoleWebhooks(app, { parts: webhooks, network: options.network, sessions, account });

@@ -27,6 +27,7 @@ import type { AnalyticsParts } from "./analytics.ts";
 import { type Dependencies, version } from "./dependencies.ts";
 import { describedServers, endpointsOf, engineRestUrl, oracleUrl } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
+import type { OpenedPool } from "./pool.ts";
 import type { Stores } from "./stores.ts";
 import type { WebhookParts } from "./webhooks.ts";
 
@@ -36,6 +37,7 @@ interface ConsoleDependencies extends Dependencies {
   readonly names: Names | null;
   readonly oracle: Oracle | null;
   readonly engine: EngineService | null;
+  readonly pool: OpenedPool | null;
   readonly analytics: AnalyticsParts;
   readonly webhooks: WebhookParts | null;
   /** The account whose console is open without a session; for development only. */
@@ -76,6 +78,7 @@ export function openConsole(config: Config, dependencies: ConsoleDependencies): 
           consoleBundles(requireActive(engine), viewer, { door: engineRestUrl(config), nowMs: clock.now() }),
         story: (viewer, id) => consoleBundleStory(requireActive(engine), viewer, { id, nowMs: clock.now() }),
       },
+      pool: dependencies.pool && { service: dependencies.pool.service, door: engineRestUrl(config) },
       sql: { ...analytics, served: gateway.served },
       webhooks,
       endpoints: ({ operates }): ConsoleEndpoint[] =>

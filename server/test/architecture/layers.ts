@@ -290,6 +290,7 @@ export const layered: readonly Layered[] = [
         "bundle-figures",
         "console-bundles",
         "console-names",
+        "console-pool",
         "console-prices",
         "console-sql",
         "console-stream",

@@ -134,6 +134,7 @@ export async function openConsoleStand(
         observedAt: `every ${frequencySeconds} s`,
       }),
       bundles: null,
+      pool: null,
       sql: null,
       webhooks: null,
     },
