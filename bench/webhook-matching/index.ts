@@ -8,7 +8,9 @@ import { parseArgs } from "node:util";
 import type { WebhookFilters } from "@sluice/contract/schemas";
 import type { ConfirmedBlock } from "@sluice/encode";
 import { seededRandom } from "@sluice/lib";
+import { programParsers } from "@sluice/parser";
 import { encodeBase58 } from "@sluice/wire/base58";
+import { realTransactions } from "../../parser/testing/fixtures.ts";
 import { BlockReader } from "../../server/src/events/index.ts";
 import { compileWebhook, WebhookIndex } from "../../server/src/webhooks/index.ts";
 import { drawFilter, drawList, drawTransaction, keysOfTransaction } from "../matching/workload.ts";
@@ -73,6 +75,16 @@ function drawWebhook(): WebhookFilters {
   };
 }
 
+/** As above, and every webhook asks for trades: half of them of NFTs on a market, half of tokens by a program. */
+function drawTrades(): WebhookFilters {
+  const { success: _, ...filters } = drawWebhook();
+  const parsers = programParsers.filter(({ kind }) => kind === "dex" || kind === "aggregator" || kind === "market");
+  const source = parsers[Math.floor(random.next() * parsers.length)]?.source ?? "";
+  return random.next() < 0.5
+    ? { ...filters, nft: { marketplaces: [source] } }
+    : { ...filters, defi: { protocols: [source] } };
+}
+
 const webhookOf = (id: string, filters: string) => ({
   id,
   events: ["transaction.confirmed", "transaction.failed"],
@@ -118,6 +130,36 @@ for (let webhooks = 100; webhooks <= Number(values.most); webhooks *= webhooks =
   const { micros, deliveries } = measureMatching(index);
   const columns = [webhooks, (addMicros / webhooks).toFixed(1), found.toFixed(2), micros.toFixed(2)];
   console.log([...columns, deliveries.toFixed(2)].map((column) => String(column).padEnd(11)).join(""));
+}
+
+const real = Array.from({ length: 10 }, () => realTransactions().map(({ executed }) => executed)).flat();
+
+/** Microseconds of CPU for a real transaction, from the decoded block on: nothing of it was read before. */
+function measureTrades(filters: readonly WebhookFilters[]): number {
+  const trades = new WebhookIndex(seededRandom(1));
+  for (const [at, each] of filters.entries()) {
+    trades.add(compileWebhook({ ...webhookOf(`wh_${at}`, JSON.stringify(each)), events: ["transaction.confirmed"] }));
+  }
+  const match = (): void => {
+    for (const block of blocks.slice(0, 1)) {
+      const events = new BlockReader().events({ ...block, transactions: real });
+      trades.match(events, { stage: "confirmed", genesisHash, tells: () => false, prices: null });
+    }
+  };
+  for (let round = 0; round < warmUps; round += 1) match();
+  return median(Array.from({ length: rounds }, () => cpuOf(match) / real.length));
+}
+
+if (real.length > 0) {
+  const ordinary = Array.from({ length: 1_000 }, drawWebhook);
+  const named = Array.from({ length: 1_000 }, drawTrades);
+  const columns: readonly (readonly [string, readonly WebhookFilters[]])[] = [
+    ["1,000 webhooks without filters of trades", ordinary],
+    ["1,000 that name markets and programs", named],
+    ["1,000 such, and one of them asks for any swap", [{ defi: { event_types: ["swap"] } }, ...named.slice(1)]],
+  ];
+  for (const [name, filters] of columns)
+    console.log(`${name}: ${measureTrades(filters).toFixed(1)} us a real transaction`);
 }
 
 const addresses = 100_000;

@@ -2,8 +2,10 @@
  * bench/webhooks: deliveries of webhooks from the commit of their rows to the receiver's answer and the commit of its
  * outcome, in one process on SQLite, over HTTPS with verified certificates and both signatures. The receiver is a
  * process of its own on the same machine, whose CPU is told apart. `rate`: as many as go through; `pace`: a low rate,
- * for the time from commit to the first byte at the receiver; `isolation`: the same while one endpoint in ten hangs.
- * `npm run bench -- webhooks [--only rate,pace,isolation] [--deliveries 20000] [--webhooks 20] [--ledger]`.
+ * for the time from commit to the first byte at the receiver; `isolation`: the same while one endpoint in ten hangs;
+ * `block`: from the moment that a confirmed block is in the log, over the scheduler and the worker, to the first byte.
+ * `npm run bench -- webhooks [--only rate,pace,isolation,block] [--deliveries 20000] [--webhooks 20] [--ledger]
+ * [--transactions 1000]`.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,18 +25,24 @@ import {
   WebhookWorker,
 } from "../../server/src/webhooks/index.ts";
 import { ordersOf } from "../orders.ts";
+import { openBlocks, watchedAccount } from "./blocks.ts";
 
 const { values } = parseArgs({
   options: {
-    only: { type: "string", default: "rate,pace,isolation" },
+    only: { type: "string", default: "rate,pace,isolation,block" },
     deliveries: { type: "string", default: "20000" },
     webhooks: { type: "string", default: "20" },
     seconds: { type: "string", default: "8" },
+    transactions: { type: "string", default: "1000" },
     ledger: { type: "boolean", default: false },
   },
 });
 const chosen = values.only.split(",");
 const webhookCount = Number(values.webhooks);
+/** Between two blocks, as on Solana's main chain. */
+const blockMs = 400;
+const firstSlot = 101;
+const warmUpBlocks = 3;
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 /** As long as the data of a transaction with two instructions. */
 const data = JSON.stringify({
@@ -98,13 +106,17 @@ const attempts = new LedgerAttempts(
 );
 /** Attempts that did not succeed, such as exchanges that took more than 5 seconds. */
 let failed = 0;
+/** What deliveries say; of blocks while those are measured. */
+let bodies: DeliveryDependencies["bodies"] = {
+  read: async ({ slot }) => ({ atMs: 1_790_000_000_000 + Number(slot), data, detail: null }),
+};
 const dependencies: DeliveryDependencies = {
   clock: systemClock,
   random: systemRandom,
   log,
   store: opened.state.webhookDeliveries,
   webhooks: opened.state.webhooks,
-  bodies: { read: async ({ slot }) => ({ atMs: 1_790_000_000_000 + Number(slot), data, detail: null }) },
+  bodies: { read: (...of) => bodies.read(...of) },
   charges: { take: () => true, refund: () => undefined },
   secrets: { signing: () => ({ present: secret, next: null }) },
   openEndpoint: openReceivers(
@@ -204,6 +216,45 @@ async function paced(name: string, hanging: number): Promise<number> {
   return p99;
 }
 
+/** Each block has one transaction for each webhook, and `block.confirmed` for all of them. */
+async function block(): Promise<void> {
+  const [transactions, watched] = [Number(values.transactions), webhookCount];
+  for (let at = 0; at < watched; at += 1) {
+    const filters = JSON.stringify({ account_include: [watchedAccount(at)] });
+    await opened.createWebhook({ url: urlOf(), events: ["transaction.confirmed", "block.confirmed"], filters });
+  }
+  await using blocks = await openBlocks({ opened, worker, log, transactions, watched });
+  bodies = blocks.bodies;
+  const arrivals = new Map<string, number>();
+  const collect = async (): Promise<number> => {
+    for (const [id, time] of (await report()).arrivals) if (blocks.slotOf(id) !== null) arrivals.set(id, time);
+    return arrivals.size;
+  };
+  const at = new Map<number, number>();
+  const count = Math.ceil((Number(values.seconds) * 1_000) / blockMs);
+  const appends = Array.from({ length: count }, (_, index) => blocks.prepare(firstSlot + index));
+  for (const [index, append] of appends.entries()) {
+    const turn = performance.now();
+    at.set(firstSlot + index, nowMs());
+    await append();
+    await Bun.sleep(Math.max(0, blockMs - (performance.now() - turn)));
+  }
+  const expected = count * watched * 2;
+  await eventually("all deliveries", async () => (await collect()) >= expected, 120_000);
+  const delays = [...arrivals]
+    .flatMap(([id, time]) => {
+      const slot = blocks.slotOf(id) ?? -1;
+      // The first blocks open the connections.
+      return slot < firstSlot + warmUpBlocks ? [] : [time - (at.get(slot) ?? time)];
+    })
+    .sort((one, other) => one - other);
+  console.log(
+    `block: ${count} blocks of ${transactions + watched} transactions, one in ${blockMs} ms, ${delays.length} deliveries ` +
+      `to ${watched} webhooks; block in the log to first byte p50 ${percentile(delays, 0.5).toFixed(1)} ms, ` +
+      `p99 ${percentile(delays, 0.99).toFixed(1)} ms, max ${(delays.at(-1) ?? 0).toFixed(1)} ms (goal: p99 500 ms)`,
+  );
+}
+
 if (chosen.includes("rate")) await rate();
 if (chosen.includes("pace")) await paced("pace", 0);
 if (chosen.includes("isolation")) {
@@ -211,6 +262,7 @@ if (chosen.includes("isolation")) {
   const beside = await paced("isolation, one in ten hangs", Math.max(1, Math.round(webhookCount / 10)));
   console.log(`isolation: p99 of the others ${(100 * (beside / alone - 1)).toFixed(0)}% higher`);
 }
+if (chosen.includes("block")) await block();
 await worker[Symbol.asyncDispose]();
 await attempts[Symbol.asyncDispose]();
 await ledger?.[Symbol.asyncDispose]();

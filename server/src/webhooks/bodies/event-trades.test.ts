@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { webhookFilters } from "@sluice/contract/schemas";
 import { metaplexMetadataAddress, tokenMetadataProgram } from "@sluice/wire/accounts/metaplex";
+import { mplCoreProgram } from "@sluice/wire/accounts/mpl-core";
 import { addressBytes } from "@sluice/wire/base58";
 import { ByteWriter } from "@sluice/wire/bytes";
 import { key } from "../../../../parser/testing/built.ts";
@@ -126,6 +127,19 @@ test("a sale is of a collection where the chain says so of its NFT, which is rea
   expect(await decide(0, { nft: { collection, event_types: ["bid"] } })).toBe(false);
   expect(await decide(0, { nft: { collection, marketplaces: ["tensor_swap"] } })).toBe(false);
   expect(world.asked).toEqual([mint, metadata]);
+});
+
+test("an asset of MPL Core is of the collection that may change it", async () => {
+  const { accounts, decide } = stand();
+  const head = new ByteWriter()
+    .u8(1)
+    .bytes(addressBytes(key(8)))
+    .u8(2)
+    .bytes(addressBytes(collection));
+  const data = Buffer.from(head.u32(0).u32(0).u8(0).finish()).toString("base64");
+  accounts.set(mint, { owner: mplCoreProgram, data });
+  expect(await decide(0, { nft: { collection } })).toBe(true);
+  expect(await decide(0, { nft: { collection: key(8) } })).toBe(false);
 });
 
 test("a collection that has not verified the NFT, or that another program claims, is none", async () => {

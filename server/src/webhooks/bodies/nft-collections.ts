@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Network } from "@sluice/contract/tiers";
 import { BoundedMap } from "@sluice/lib";
 import { decodeMetaplexMetadata, metaplexMetadataAddress, tokenMetadataProgram } from "@sluice/wire/accounts/metaplex";
+import { decodeMplCore, mplCoreProgram } from "@sluice/wire/accounts/mpl-core";
 import type { AccountAnswer, AccountReads } from "./account-reads.ts";
 
 /** NFTs whose collection is remembered. */
@@ -36,11 +37,19 @@ export class NftCollections {
     const read = (account: string) => this.#reads.read({ network, account, slot, form: "base64" });
     const [asset, described] = await Promise.all([read(mint), metadata === null ? null : read(metadata)]);
     if (asset === null || (metadata !== null && described === null)) return undefined;
-    const collection = collectionOf(described);
+    const collection = collectionOfAsset(asset) ?? collectionOf(described);
     // An NFT that is not there any more, or not yet, is looked at again.
     if (collection !== null || asset.account !== null) this.#known.set(key, collection);
     return collection;
   }
+}
+
+/** An asset of MPL Core is of the collection that may change it. */
+function collectionOfAsset(asset: AccountAnswer): string | null {
+  const data = dataOf(asset, mplCoreProgram);
+  const decoded = data === null ? null : decodeMplCore(data);
+  if (decoded?.kind !== "asset" || decoded.updateAuthority.kind !== "collection") return null;
+  return decoded.updateAuthority.address;
 }
 
 function collectionOf(metadata: AccountAnswer | null): string | null {

@@ -20,8 +20,8 @@ export interface AttemptFact {
   /** Why it failed; empty for one that succeeded. */
   readonly error: string;
   readonly latencyMs: number;
-  /** JSON text of the fields that were sent. */
-  readonly requestHeaders: string;
+  /** The fields that were sent. */
+  readonly requestFields: readonly (readonly [string, string])[];
   /** The beginning of the answer, as text. */
   readonly answer: string;
   /** The place of the event on the chain, from which it can be made again. */

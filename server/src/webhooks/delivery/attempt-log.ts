@@ -101,12 +101,16 @@ export class LedgerAttempts implements AttemptLog, AsyncDisposable {
   }
 }
 
+type KeptRow = ReturnType<typeof toRow>;
+
 function rowsOf({ facts }: KeptFacts): readonly object[] {
   const rows: unknown = JSON.parse(facts);
-  return Array.isArray(rows) ? rows : [];
+  const isRows = (value: unknown): value is readonly KeptRow[] => Array.isArray(value);
+  if (!isRows(rows)) return [];
+  return rows.map((row) => ({ ...row, request_headers: JSON.stringify(Object.fromEntries(row.request_headers)) }));
 }
 
-/** As the ledger takes it. Text of a slot is read there as the number. */
+/** As the ledger takes it, but for the fields, which are text there. Text of a slot is read there as the number. */
 const toRow = (fact: AttemptFact) => ({
   at: fact.at,
   account_id: fact.accountId,
@@ -121,7 +125,7 @@ const toRow = (fact: AttemptFact) => ({
   status_code: fact.statusCode,
   error: fact.error,
   latency_ms: fact.latencyMs,
-  request_headers: fact.requestHeaders,
+  request_headers: fact.requestFields,
   answer: fact.answer,
   slot: String(fact.slot),
   blockhash: fact.blockhash,

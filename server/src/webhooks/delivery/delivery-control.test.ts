@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { seededRandom } from "@sluice/lib";
-import type { WebhookAttemptReads } from "../../ledger/index.ts";
+import type { WebhookAttemptReads, WebhookAttemptRecord } from "../../ledger/index.ts";
 import { WebhookDeliveryControl } from "./delivery-control.ts";
 import { answered, DeliveryStand } from "./testing/stand.ts";
 
@@ -8,10 +8,10 @@ import { answered, DeliveryStand } from "./testing/stand.ts";
 setDefaultTimeout(60_000);
 
 /** The ledger's reads over the facts that the stand has been given. */
-const readsOf = ({ facts }: DeliveryStand): WebhookAttemptReads => ({
-  attempts: async (deliveryId) => facts.filter((fact) => fact.deliveryId === deliveryId),
+const readsOf = (stand: DeliveryStand): WebhookAttemptReads => ({
+  attempts: async (deliveryId) => recordsOf(stand).filter((fact) => fact.deliveryId === deliveryId),
   finished: async ({ webhookId, outcome, after, limit }) => {
-    const ended = facts.filter((fact) => fact.webhookId === webhookId && fact.outcome !== "failed");
+    const ended = recordsOf(stand).filter((fact) => fact.webhookId === webhookId && fact.outcome !== "failed");
     const last = ended.filter((fact, at) => !ended.slice(at + 1).some((one) => one.deliveryId === fact.deliveryId));
     const place = ({ at, deliveryId }: { at: number; deliveryId: string }) => `${at} ${deliveryId}`;
     return last
@@ -21,6 +21,9 @@ const readsOf = ({ facts }: DeliveryStand): WebhookAttemptReads => ({
       .slice(0, limit);
   },
 });
+
+const recordsOf = ({ facts }: DeliveryStand): readonly WebhookAttemptRecord[] =>
+  facts.map((fact) => ({ ...fact, requestHeaders: JSON.stringify(Object.fromEntries(fact.requestFields)) }));
 
 async function open(stand: DeliveryStand) {
   const worker = await stand.worker();

@@ -58,7 +58,7 @@ export function factOf({ row, webhook, outcome, exchanged, at, detail }: Recorde
     statusCode: exchanged?.statusCode ?? null,
     error: outcome.kind === "delivered" ? "" : outcome.error,
     latencyMs: exchanged?.latencyMs ?? 0,
-    requestHeaders: JSON.stringify(Object.fromEntries(exchanged?.fields ?? [])),
+    requestFields: exchanged?.fields ?? [],
     answer: exchanged === null ? "" : new TextDecoder().decode(exchanged.answer),
     slot: row.slot,
     blockhash: row.blockhash,

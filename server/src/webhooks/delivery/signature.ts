@@ -17,26 +17,50 @@ export interface Signatures {
   readonly standard: string;
 }
 
+/** Both schemes of one secret, keyed: copying a keyed hash saves a fifth of what a signature takes. */
+interface Keyed {
+  readonly service: Bun.CryptoHasher;
+  readonly standard: Bun.CryptoHasher;
+}
+
+/** Of the secrets that sign now, as long as those are held. */
+const keyed = new WeakMap<SigningSecrets, { readonly present: Keyed; readonly next: Keyed | null }>();
+
 /**
  * Both schemes of signatures. Source: specification, node platform, Authentication 4; Standard Webhooks, signature
  * scheme v1, whose id is the event's, so that a receiver can drop what it has seen.
  */
-export function signaturesOf({ present, next }: SigningSecrets, content: SignedContent): Signatures {
+export function signaturesOf(secrets: SigningSecrets, { eventId, timestamp, body }: SignedContent): Signatures {
+  const { present, next } = keyedOf(secrets);
+  const content = `${eventId}.${timestamp}.${body}`;
   const standard = standardSignature(present, content);
   return {
-    service: serviceSignature(present, content.body),
-    serviceNext: next === null ? null : serviceSignature(next, content.body),
+    service: serviceSignature(present, body),
+    serviceNext: next === null ? null : serviceSignature(next, body),
     standard: next === null ? standard : `${standard} ${standardSignature(next, content)}`,
   };
 }
 
-const serviceSignature = (secret: string, body: string): string => `sha256=${hmac(secret, body).digest("hex")}`;
-
-function standardSignature(secret: string, { eventId, timestamp, body }: SignedContent): string {
-  const text = secret.startsWith(webhookSecretPrefix) ? secret.slice(webhookSecretPrefix.length) : secret;
-  return `v1,${hmac(Buffer.from(text, "base64"), `${eventId}.${timestamp}.${body}`).digest("base64")}`;
+function keyedOf(secrets: SigningSecrets) {
+  const known = keyed.get(secrets);
+  if (known !== undefined) return known;
+  const { present, next } = secrets;
+  const made = { present: keyedBy(present), next: next === null ? null : keyedBy(next) };
+  keyed.set(secrets, made);
+  return made;
 }
 
-/** The runtime's own, which takes 1.0 µs for 1,100 bytes where createHmac takes 1.6 (Bun 1.4.4). */
-const hmac = (key: string | Uint8Array, text: string): Bun.CryptoHasher =>
-  new Bun.CryptoHasher("sha256", key).update(text);
+/** The runtime's own HMAC, which takes 1.0 µs for 1,100 bytes where createHmac takes 1.6 (Bun 1.4.4). */
+function keyedBy(secret: string): Keyed {
+  const text = secret.startsWith(webhookSecretPrefix) ? secret.slice(webhookSecretPrefix.length) : secret;
+  return {
+    service: new Bun.CryptoHasher("sha256", secret),
+    standard: new Bun.CryptoHasher("sha256", Buffer.from(text, "base64")),
+  };
+}
+
+const serviceSignature = ({ service }: Keyed, body: string): string =>
+  `sha256=${service.copy().update(body).digest("hex")}`;
+
+const standardSignature = ({ standard }: Keyed, content: string): string =>
+  `v1,${standard.copy().update(content).digest("base64")}`;
