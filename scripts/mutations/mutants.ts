@@ -35,6 +35,12 @@ const swapped: Readonly<Record<string, string>> = {
 const reporting =
   /^(?:this\.)?(?:#?\w+\.)*(?:log|#log|events|#events|families|console)\.|^invariant\(|^super\(|\.(?:unref|inc|observe)\(/;
 
+/** Whether it is `list[at] ?? 0`. */
+function isElementDefault({ type, operator, left, right }: SyntaxNode): boolean {
+  if (type !== "LogicalExpression" || operator !== "??" || !isSyntaxNode(left) || !isSyntaxNode(right)) return false;
+  return left.type === "MemberExpression" && left["computed"] === true && typeof right["value"] === "number";
+}
+
 /** All mutants of a file, in the order of its text. */
 export function mutantsOf(path: string, text: string): Mutant[] {
   const found: Mutant[] = [];
@@ -53,8 +59,12 @@ export function mutantsOf(path: string, text: string): Mutant[] {
     if (value.type.startsWith("TS") && value.type !== "TSAsExpression" && value.type !== "TSNonNullExpression") return;
     // An assertion holds whatever the program does, so no test can miss it.
     if (value.type === "CallExpression" && text.startsWith("invariant(", value.start)) return;
+    // An element that is always there has a default for the compiler alone.
+    const isForTypes = isElementDefault(value);
     mutate(value, text, add);
-    for (const [member, child] of Object.entries(value)) if (member !== "type") visit(child);
+    for (const [member, child] of Object.entries(value)) {
+      if (member !== "type" && !(isForTypes && member === "right")) visit(child);
+    }
   };
   const { program, errors } = parseSync(path, text, { sourceType: "module" });
   if (errors[0] !== undefined) throw new SyntaxError(`${path}: ${errors[0].message}`);

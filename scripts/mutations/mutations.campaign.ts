@@ -4,7 +4,8 @@
  * the file, then against the types, then against its neighbours' tests that execute the line. What survives is listed;
  * a change that nothing can notice is put on record in equivalents.json with its reason, and no longer drawn.
  *
- * Not changed are logs, metrics and assertions, types, and numbers other than 0 and 1.
+ * Not changed are logs, metrics and assertions, types, numbers other than 0 and 1, and the numbers that stand for
+ * elements which are not there.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

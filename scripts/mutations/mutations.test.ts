@@ -47,6 +47,11 @@ test("a file's mutants are its comparisons, conditions, calls, awaits, catches, 
   expect([negated, removed]).toEqual(["if (!(a > 1 && !log.quiet)) await save(name);", "if (a > 1 && !log.quiet) ;"]);
 });
 
+test("a number that stands for an element which is not there is no mutant, and what it is added to is", () => {
+  const mutants = mutantsOf("lib/f.ts", "const sum = (list[0] ?? 0) + (of.size ?? 1);\n");
+  expect(mutants.map(({ change, start }) => `${start} ${change}`)).toEqual(["27 + to -", "18 0 to 1", "41 1 to 0"]);
+});
+
 test("the tests that can notice a change are those that reach its file", () => {
   const files = [
     "scripts/mutations/mutants.ts",
