@@ -107,6 +107,12 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     meaning: "The account's tier does not include this feature.",
     remedy: "Move the account to the tier that the message names.",
   },
+  ASSET_PROOF_UNAVAILABLE: {
+    meaning:
+      "The index does not have every change of the tree in which the compressed asset is, so that its proof would not lead to the root; or the asset is not compressed, or not known. The message says which.",
+    remedy:
+      "An operator fills the past of the chain with `sluice backfill`; the tree is complete once the slot of its creation is held.",
+  },
   SQL_SYNTAX: {
     meaning: "The query is not one statement of SQL as ClickHouse writes it; the message says where reading stopped.",
     remedy: "Correct the place that the message names, and send one statement without anything after it.",

@@ -161,6 +161,7 @@ const cacheMeanings: Readonly<Record<CacheClass, string>> = {
 const routeMeanings: Readonly<Record<RpcMethodSpec["route"], string>> = {
   read: "any healthy node",
   archive: "a node that keeps history",
+  assets: "the index of assets, and nodes",
   send: "the nodes that take transactions, once each",
   gateway: "the gateway itself",
 };

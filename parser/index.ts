@@ -5,6 +5,17 @@
  * from a transaction is null, UNKNOWN or a movement without a partner, never a guess.
  */
 export { type TransactionType, transactionTypes } from "./classify/types.ts";
+export type { Leaf, TreeChange } from "./compressed/compression-events.ts";
+export {
+  bubblegumProgram,
+  type LeafCall,
+  type LeafChange,
+  leafAsset,
+  leafChangesOf,
+  noopPrograms,
+} from "./compressed/leaf-changes.ts";
+export { dataHashOf, type LeafMetadata, writeMetadata } from "./compressed/metadata-args.ts";
+export { emptyNode, nodeOf } from "./compressed/tree.ts";
 export { describe, type Names, noNames } from "./enhanced/describe.ts";
 export { ExactDecimal, type RecordValue, recordText } from "./enhanced/exact-decimal.ts";
 export { enhancedRecord, type RecordPlace, toldOf } from "./enhanced/record.ts";

@@ -70,8 +70,13 @@ export interface RpcMethodSpec {
   readonly commitment: { readonly least: CommitmentName } | null;
   /** Values put into the configuration object when the caller gives none (the specification's row states them). */
   readonly defaults: Readonly<Record<string, string>>;
-  /** `read` may be repeated on another node, `archive` likewise where history is kept, `send` goes out exactly once. */
-  readonly route: "read" | "archive" | "send" | "gateway";
+  /**
+   * `read` may be repeated on another node, `archive` likewise where history is kept, `send` goes out exactly once;
+   * `gateway` and `assets` go to no node, and `assets` is part of the enhanced API.
+   */
+  readonly route: "read" | "archive" | "send" | "gateway" | "assets";
+  /** Whether parameters stand by name, as the members of the one object. */
+  readonly named: boolean;
   /** By what later answers to a key are kept from going back. */
   readonly position: AnswerPosition;
 }
@@ -84,6 +89,7 @@ export interface MethodOptions {
   readonly earliestIndex?: number;
   readonly defaults?: Readonly<Record<string, string>>;
   readonly route?: RpcMethodSpec["route"];
+  readonly named?: boolean;
   readonly position?: AnswerPosition;
 }
 
@@ -115,6 +121,7 @@ export function describeMethod(
     commitment: commitment === undefined ? null : { least },
     defaults: options.defaults ?? {},
     route: options.route ?? "read",
+    named: options.named ?? false,
     position: options.position ?? "context",
   };
 }

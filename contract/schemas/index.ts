@@ -4,6 +4,7 @@
  */
 export * from "./account.ts";
 export * from "./admin.ts";
+export * from "./assets.ts";
 export * from "./console.ts";
 export * from "./console-bundles.ts";
 export * from "./console-pool.ts";

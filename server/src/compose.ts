@@ -8,6 +8,7 @@ import { type Clock, type Random, systemClock, systemRandom } from "@sluice/lib"
 import { administrationMethods, engineControl } from "./admin/index.ts";
 import { analyticsRoutes } from "./analytics/index.ts";
 import { type AnalyticsParts, openAnalytics } from "./compose/analytics.ts";
+import { openAssetIndex, serveAssetMethods } from "./compose/assets.ts";
 import { backupJob } from "./compose/backup.ts";
 import { requireSameChains } from "./compose/chains.ts";
 import { type Console, openConsole } from "./compose/console.ts";
@@ -47,6 +48,7 @@ import { openWebhookManagement, type WebhookParts } from "./compose/webhooks.ts"
 import { openYellowstone } from "./compose/yellowstone.ts";
 import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
 import type { EngineService } from "./engine/index.ts";
+import type { AssetFills } from "./enhanced/index.ts";
 import { historyMethods } from "./history/index.ts";
 import { createRequestIds } from "./http/index.ts";
 import { createKeysEvents, type RevocationFeed, subscribeToRevocations } from "./keys/index.ts";
@@ -130,6 +132,8 @@ interface Parts {
   readonly yellowstone: YellowstoneEndpoint | null;
   /** Null where this process does not ingest. */
   readonly history: HistoryOrders | null;
+  /** Null, as the one before. */
+  readonly assetIndex: AssetFills | null;
   /** Null where this process neither delivers events to webhooks nor serves their owners. */
   readonly webhookDelivery: DeliveryParts | null;
   readonly names: Names | null;
@@ -242,6 +246,9 @@ export const startSteps = [
   step("history", ["stores", "gateway", "chainLogs"], ({ gateway: { upstreams }, ...parts }, shared) =>
     openLedgerWriters(shared.config, { ...shared, ...parts, upstreams }),
   ),
+  step("assetIndex", ["stores", "gateway", "chainLogs"], (parts, shared) =>
+    openAssetIndex(shared.config, { ...shared, ...parts }),
+  ),
   step("webhookDelivery", ["stores", "gateway", "chainLogs"], (parts, shared) =>
     openWebhookDelivery(shared.config, { ...shared, ...parts }),
   ),
@@ -286,7 +293,10 @@ export const startSteps = [
   step("historyLookups", ["stores", "gateway"], (parts, shared) =>
     mountHistory(shared.config, { ...shared, ...parts }),
   ),
-  step("enhanced", ["gateway"], (parts, shared) => mountEnhanced(shared.config, { ...shared, ...parts })),
+  step("enhanced", ["stores", "gateway"], ({ stores, gateway }, shared) => {
+    serveAssetMethods({ ...shared, stores, gateway });
+    return mountEnhanced(shared.config, { ...shared, stores, gateway });
+  }),
   step(
     "console",
     ["stores", "gateway", "names", "oracle", "pool", "engine", "analytics", "webhooks"],
@@ -338,9 +348,12 @@ export const startSteps = [
     "managementListener",
     [
       ...(["stores", "registration", "gateway", "revocations", "upstreamAdmin", "reload"] as const),
-      ...(["ingest", "history", "oracle", "pool", "engine"] as const),
+      ...(["ingest", "history", "assetIndex", "oracle", "pool", "engine"] as const),
     ],
-    ({ engine, gateway, ingest, history, registration, upstreamAdmin, pool, ...parts }, { config, ...shared }) => {
+    (
+      { engine, gateway, ingest, history, assetIndex, registration, upstreamAdmin, pool, ...parts },
+      { config, ...shared },
+    ) => {
       const app = wireManagement(
         {
           ...shared,
@@ -361,6 +374,7 @@ export const startSteps = [
           pool: pool?.service ?? null,
           backfills: history?.backfills ?? null,
           reparses: history?.reparses ?? null,
+          assetFills: assetIndex,
           closing: shared.closing.signal,
           status: serverStatus(config, { ...shared, gateway, ingest, registration }),
         },

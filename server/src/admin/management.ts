@@ -7,6 +7,7 @@ import { createRestApp, type RestEnvironment } from "../http/index.ts";
 import type { AccountRecord } from "../state/index.ts";
 import { operatorAdmission } from "./admin-access.ts";
 import { addSharedRoutes, type SharedRouteDependencies } from "./administration.ts";
+import { type AssetFillControl, addAssetRoutes } from "./asset-routes.ts";
 import { addBackfillRoutes, type BackfillControl } from "./backfill-routes.ts";
 import { addBackupRoutes, type BackupRouteDependencies } from "./backup-routes.ts";
 import { addCreditRoutes, type CreditRouteDependencies } from "./credit-routes.ts";
@@ -27,6 +28,7 @@ export interface RunningServer extends Pick<UpstreamRouteDependencies, "upstream
   readonly pool: PoolRouteDependencies["pool"];
   readonly backfills: BackfillControl | null;
   readonly reparses: ReparseControl | null;
+  readonly assetFills: AssetFillControl | null;
   /** What it is and how it does, for a person. */
   readonly status: () => Promise<object>;
 }
@@ -80,6 +82,7 @@ export function createManagement(options: { actor: string }, dependencies: Manag
     addPoolRoutes(app, { pool: server.pool });
     addBackfillRoutes(app, options, { ...routed, backfills: server.backfills });
     addReparseRoutes(app, options, { ...routed, reparses: server.reparses });
+    addAssetRoutes(app, options, { ...routed, assetFills: server.assetFills });
     app.get("/status", async (context) => context.json(await server.status()));
   }
   for (const path of ["/workers", "/workers/restart"]) app.all(path, noWorkers);
@@ -95,6 +98,7 @@ export function createManagement(options: { actor: string }, dependencies: Manag
 /** What only a running server can do. */
 const ofServer = [
   ...["/status", "/ingest", "/ingest/*", "/pool/*", "/backfills", "/backfills/*", "/reparses", "/reparses/*"],
+  "/assets/*",
   ...["/api/v1/admin/upstreams", "/api/v1/admin/upstreams/*"],
 ];
 

@@ -3,6 +3,7 @@ import { Command, Option } from "commander";
 import { endpointsOf, openedRoles, version } from "../compose.ts";
 import { describeConfig, findHostFaults, formatFaults } from "../config/index.ts";
 import { addAccountCommands } from "./accounts.ts";
+import { addAssetCommands } from "./assets.ts";
 import { addBackfillCommands } from "./backfill.ts";
 import { addBackupCommands } from "./backup.ts";
 import { addChainCommands } from "./chain.ts";
@@ -55,6 +56,7 @@ export function buildProgram(terminal: Terminal, environment: Environment = {}):
   addPoolCommands(program, context);
   addBackfillCommands(program, context);
   addReparseCommands(program, context);
+  addAssetCommands(program, context);
   addSearcherCommands(program, context);
   addChainCommands(program, context);
   addSecretCommands(program, context);

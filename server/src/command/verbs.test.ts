@@ -145,6 +145,14 @@ beforeAll(async () => {
           },
           cancel: async (id) => id === reparseRecord.id,
         },
+        assetFills: {
+          list: async () => [fillRecord],
+          order: async (network, terms) => {
+            if (network === "testnet") return { ok: false, reason: "network" };
+            return { ok: true, record: { ...fillRecord, ...terms } };
+          },
+          cancel: async (id) => id === fillRecord.id,
+        },
         closing: new AbortController().signal,
         status: async () => ({
           status: "degraded",
@@ -185,6 +193,11 @@ const reparseRecord = {
     eta_seconds: 12,
     fault: "it is away",
   },
+} as const;
+const fillRecord = {
+  ...{ id: "f1", network: "devnet", of: { authority: null, creator: null, collection: null }, per_second: 50 },
+  state: "active",
+  ...{ assets: 200, read: 100, fault: "nodes list nothing" },
 } as const;
 const ingestRecord = {
   network: "devnet",
@@ -280,6 +293,23 @@ test("transactions of the ledger are ordered to be parsed again, with pace and e
   await expect(say("reparse", "--network", "testnet")).rejects.toThrow("has no nodes");
   await expect(say("reparse")).rejects.toThrow("name one");
   await expect(say("reparse", "--network", "devnet", "--from", "x")).rejects.toThrow("must be a slot");
+});
+
+test("a fill of the index of assets is ordered, shown with its progress, and cancelled", async () => {
+  const authority = "11111111111111111111111111111111";
+  const order = ["assets", "fill", "--network", "devnet", "--authority", authority, "--per-second", "7"];
+  expect(await read(...order)).toMatchObject({ of: { authority, creator: null }, per_second: 7 });
+  expect(await read("assets", "fill", "--network", "devnet")).toMatchObject({ per_second: 50 });
+  const shown = await say("assets", "status");
+  for (const part of ["f1", "everything", "active", "100 of 200", "f1: nodes list nothing"]) {
+    expect(shown).toContain(part);
+  }
+  expect(await read("assets", "cancel", "f1")).toMatchObject({ items: [{ id: "f1" }] });
+  await expect(say("assets", "cancel", "f2")).rejects.toThrow("No fill with this id runs");
+  await expect(say("assets", "fill", "--network", "testnet")).rejects.toThrow("has no nodes");
+  await expect(say("assets", "fill")).rejects.toThrow("--network is needed");
+  await expect(say(...order, "--creator", authority)).rejects.toThrow("must stand alone");
+  await expect(say("assets", "fill", "--network", "devnet", "--per-second", "0")).rejects.toThrow("whole number");
 });
 
 test("an account is created with all three tiers, shown, renamed, moved, limited, disabled and enabled", async () => {

@@ -4,13 +4,14 @@ import type { AppMount } from "../net/index.ts";
 import type { ChainRecord } from "../state/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Gateway } from "./gateway.ts";
+import type { Stores } from "./stores.ts";
 
 /** The enhanced API, mounted under its two paths on the gateway's port. */
 export function mountEnhanced(
   { networkDefault }: Config,
-  dependencies: Dependencies & { readonly gateway: Gateway },
+  dependencies: Dependencies & { readonly gateway: Gateway; readonly stores: Stores },
 ): readonly AppMount[] {
-  const { clock, log, events, gateway } = dependencies;
+  const { clock, log, events, gateway, stores } = dependencies;
   const { access, rpc, requestId, served, upstreams } = gateway;
   const app = createEnhanced(
     {},
@@ -25,6 +26,7 @@ export function mountEnhanced(
       refused: (code) => events.requestRefused("rest", code),
       chainOf: (network) => chainText(upstreams.pool(network)?.chain ?? null),
       events: createEnhancedEvents(dependencies),
+      leaves: stores.ledger.assets.reads,
     },
   );
   return [enhancedPath, barePath].map((prefix) => ({

@@ -6,7 +6,14 @@ import { analyticsMetrics, createAnalyticsEvents } from "../analytics/index.ts";
 import { cacheMetrics, createCacheEvents } from "../cache/index.ts";
 import { createCreditsEvents, creditMetrics } from "../credits/index.ts";
 import { createEngineEvents, engineMetrics } from "../engine/index.ts";
-import { createEnhancedEvents, enhancedMetrics } from "../enhanced/index.ts";
+import {
+  assetIndexMetrics,
+  assetListMetrics,
+  createAssetIndexEvents,
+  createAssetListEvents,
+  createEnhancedEvents,
+  enhancedMetrics,
+} from "../enhanced/index.ts";
 import { createGatewayEvents, gatewayMetrics } from "../gateway/index.ts";
 import { archiveMetrics, createArchiveEvents, createHistoryEvents, historyMetrics } from "../history/index.ts";
 import { createIngestEvents, ingestMetrics } from "../ingest/index.ts";
@@ -72,6 +79,8 @@ const rooms: Record<string, { readonly metrics: object; readonly create: (observ
   history: { metrics: historyMetrics, create: createHistoryEvents },
   analytics: { metrics: analyticsMetrics, create: createAnalyticsEvents },
   enhanced: { metrics: enhancedMetrics, create: createEnhancedEvents },
+  "enhanced/asset-index": { metrics: assetIndexMetrics, create: createAssetIndexEvents },
+  "enhanced/asset-lists": { metrics: assetListMetrics, create: createAssetListEvents },
   "history/archive": { metrics: archiveMetrics, create: createArchiveEvents },
   streams: { metrics: streamsMetrics, create: createStreamsEvents },
   "streams/pubsub": { metrics: pubsubMetrics, create: createPubSubEvents },
@@ -112,6 +121,8 @@ function observed() {
     ...createHistoryEvents(observe),
     ...createArchiveEvents(observe),
     ...createEnhancedEvents(observe),
+    ...createAssetIndexEvents(observe),
+    ...createAssetListEvents(observe),
     ...createStreamsEvents(observe),
     ...createPubSubEvents(observe),
     ...createYellowstoneEvents(observe),

@@ -2,7 +2,7 @@ import { analyticsMetrics } from "../analytics/index.ts";
 import { cacheMetrics } from "../cache/index.ts";
 import { creditMetrics } from "../credits/index.ts";
 import { engineMetrics } from "../engine/index.ts";
-import { enhancedMetrics } from "../enhanced/index.ts";
+import { assetIndexMetrics, assetListMetrics, enhancedMetrics } from "../enhanced/index.ts";
 import { gatewayMetrics } from "../gateway/index.ts";
 import { archiveMetrics, historyMetrics } from "../history/index.ts";
 import { ingestMetrics } from "../ingest/index.ts";
@@ -54,6 +54,7 @@ export const metricGroups: readonly MetricGroup[] = [
   group("SQL", analyticsMetrics),
   group("History", { ...historyMetrics, ...archiveMetrics }),
   group("Enhanced API", enhancedMetrics),
+  group("Digital assets", { ...assetIndexMetrics, ...assetListMetrics }),
   group("Streams", { ...streamsMetrics, ...pubsubMetrics }),
   group("Yellowstone gRPC", yellowstoneMetrics),
   group("Making of webhook deliveries", webhookSchedulingMetrics),

@@ -1,7 +1,7 @@
 import { jsonRpcFailureBody } from "../http/index.ts";
 import { type AnswerBody, CutBody } from "../net/index.ts";
 import { type Answer, bytesOf, factOf, ownLabel, refusedBatchAnswer, rpcCodeOf, spliced } from "./answer.ts";
-import { answerCall, type CallDependencies, priceOf, recordedMethod, refusedCall } from "./calls.ts";
+import { answerCall, type CallDependencies, ownBuckets, priceOf, recordedMethod, refusedCall } from "./calls.ts";
 import { respond } from "./compression.ts";
 import type { BatchCall, CallResult, RequestContext, WholeResult } from "./request-context.ts";
 
@@ -11,7 +11,7 @@ const batchAnswerBytesMax = 256 * 1024 * 1024;
 /**
  * Answers the calls of a batch beside each other, each in its place. A batch is refused as a whole only when its key
  * may make none of its calls, or when its tokens or its credits are not all there, which is decided before;
- * sendTransaction's own bucket refuses the single call.
+ * buckets of their own, of sendTransaction and of methods over assets, refuse the single call.
  */
 export async function answerBatch(dependencies: CallDependencies, context: RequestContext): Promise<null> {
   const room = new AnswerRoom(batchAnswerBytesMax);
@@ -28,8 +28,9 @@ async function answerOne(
   call: BatchCall,
 ): Promise<CallResult> {
   if (!call.ok) return refusedCall(call.code, call.message);
-  if (call.page?.isSend === true) {
-    const taken = dependencies.access.meter(context.granted.buckets.send);
+  const buckets = ownBuckets(context, call);
+  if (buckets !== null) {
+    const taken = dependencies.access.meter(buckets);
     const { allowed } = taken instanceof Promise ? await taken : taken;
     if (!allowed) return refusedCall("RATE_LIMIT_EXCEEDED");
   }

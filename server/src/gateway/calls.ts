@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@sluice/contract/errors";
+import { type ErrorCode, errorTable } from "@sluice/contract/errors";
 import type { Clock } from "@sluice/lib";
 import { type Access, methodRefusalText } from "../access/index.ts";
 import type { RequestFact } from "../ledger/index.ts";
@@ -55,10 +55,29 @@ export function permitted<Call extends BatchCall>(
 ): Call | ForbiddenCall {
   if (!call.ok) return call;
   const refusal = access.permitMethod(granted, call.method);
-  if (refusal === null) return call;
+  if (refusal === null) return withoutEnhanced(granted, call) ?? call;
   const { id, method } = call;
   const message = methodRefusalText(refusal, method);
   return { ok: false, id, code: refusal.code, message, recorded: recordedMethod(call) };
+}
+
+/** The refusal of a call of the enhanced API, where the key may not use that. */
+function withoutEnhanced({ enhanced }: RequestContext["granted"], call: OpenedCall): ForbiddenCall | null {
+  if (!isEnhanced(call) || enhanced.isAllowed) return null;
+  const code = "ENHANCED_API_DISABLED";
+  return { ok: false, id: call.id, code, message: errorTable[code].text, recorded: recordedMethod(call) };
+}
+
+/** Whether a call is one of the enhanced API, which has access and a rate of its own. */
+const isEnhanced = ({ page }: OpenedCall): boolean => page?.spec?.route === "assets";
+
+/** The buckets that a call takes a token from beside the ordinary one; null for most. */
+export function ownBuckets(
+  { granted }: RequestContext,
+  call: OpenedCall,
+): RequestContext["granted"]["buckets"]["requests"] | null {
+  if (call.page?.isSend === true) return granted.buckets.send;
+  return isEnhanced(call) ? granted.enhanced.buckets : null;
 }
 
 /** Credits of a call; a refused envelope costs nothing. */
@@ -104,6 +123,7 @@ async function askNode(
   plan: Plan,
 ): Promise<CallResult> {
   try {
+    if (page.spec?.route === "assets") return await answerAssets(rpc, context, { page, plan });
     const indexing = rpc.indexed(context.network, page, { plan, tier: context.granted.tier });
     const indexed = indexing === null ? null : await indexing;
     if (indexed !== null) {
@@ -118,4 +138,16 @@ async function askNode(
     events.internalError("rpc", error, { requestId: context.requestId });
     return refusedCall("INTERNAL_ERROR");
   }
+}
+
+async function answerAssets(
+  rpc: Rpc,
+  { network, granted, startedMs }: RequestContext,
+  { page: { name: method }, plan: { params } }: { readonly page: MethodEntry; readonly plan: Plan },
+): Promise<CallResult> {
+  const answered = await rpc.assets({ network, method, params, keyId: granted.keyId, nowMs: startedMs });
+  if (answered === null) return refusedCall("METHOD_NOT_FOUND");
+  return answered.ok
+    ? { ok: true, answer: answered.answer, hit: false, upstreamMs: null }
+    : refusedCall(answered.code, answered.message);
 }

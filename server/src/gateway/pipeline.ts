@@ -9,7 +9,15 @@ import { readEnvelope } from "../rpc/index.ts";
 import { type Answer, bytesOf, factOf, failureAnswer, rpcCodeOf, spliced, splicedBytes } from "./answer.ts";
 import { answerBatch, finishBatch, refuseBatch } from "./batch.ts";
 import type { BodyReads } from "./body-reads.ts";
-import { answerCall, type CallDependencies, openCall, permitted, priceOf, recordedMethod } from "./calls.ts";
+import {
+  answerCall,
+  type CallDependencies,
+  openCall,
+  ownBuckets,
+  permitted,
+  priceOf,
+  recordedMethod,
+} from "./calls.ts";
 import { type Answered, respond, respondLarge } from "./compression.ts";
 import type { Overload } from "./overload.ts";
 import {
@@ -187,9 +195,15 @@ const meter: Stage<LimitDecision> = {
   },
 };
 
-/** sendTransaction has a bucket of its own beside the ordinary one; in a batch each call takes from it by itself. */
-const meterSend: Stage<LimitDecision | null> = {
-  ask: ({ access }, { call, granted }) => (call?.page?.isSend === true ? access.meter(granted.buckets.send) : null),
+/**
+ * sendTransaction and methods over digital assets have buckets of their own beside the ordinary one; in a batch each
+ * call takes from them by itself.
+ */
+const meterOwn: Stage<LimitDecision | null> = {
+  ask: ({ access }, context) => {
+    const buckets = context.call === null ? null : ownBuckets(context, context.call);
+    return buckets === null ? null : access.meter(buckets);
+  },
   settle: (dependencies, context, decision) => {
     if (decision === null || decision.allowed) return undefined;
     context.decision = decision;
@@ -326,7 +340,7 @@ function recordLarge(
  *   open        envelope: one call or a batch                   rpc
  *   permit      permission, list of methods                     access, calls.ts
  *   meter       rate limit; a malformed body pays it too        access
- *   meterSend   rate limit of sendTransaction                   access
+ *   meterOwn    rate limits of sendTransaction and of assets    access, calls.ts
  *   charge      credits                                         access
  *   answer      defaults, validation, cache, node               calls.ts, batch.ts
  *   finish      id in its place, headers, the fact              answer.ts, batch.ts
@@ -341,7 +355,7 @@ const order: readonly Stage[] = Object.freeze([
   open,
   permit,
   meter,
-  meterSend,
+  meterOwn,
   charge,
   answer,
   finish,

@@ -42,7 +42,7 @@ export interface OpenedCall {
 export interface ForbiddenCall {
   readonly ok: false;
   readonly id: string;
-  readonly code: MethodCode;
+  readonly code: MethodCode | "ENHANCED_API_DISABLED";
   readonly message: string;
   /** The method as facts have it. */
   readonly recorded: string;

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { assetTables } from "./asset-tables.ts";
 import { chainRecordTables, chainTables } from "./chain-tables.ts";
 import { bookkeepingStatements, statementsOf } from "./ddl.ts";
 import { firstRequestsTable, requestIdIndex, tables } from "./tables.ts";
@@ -85,7 +86,7 @@ test("golden: rows are copied in the order of their table, and in a cluster unti
 });
 
 test("every table whose rows are versions has in its key what decides the partition, since rows of two never meet", () => {
-  for (const table of [...Object.values(tables), ...chainRecordTables]) {
+  for (const table of [...Object.values(tables), ...chainRecordTables, ...assetTables]) {
     if (table.replacing === undefined) continue;
     const { partitionBy = table.timeColumn } = table;
     for (const column of partitionBy.match(/\b[a-z_]+\b(?!\()/g) ?? []) expect(table.orderBy).toContain(column);
@@ -217,7 +218,7 @@ test("golden: columns that extend a sorting key are added with it, and to the ta
 });
 
 test("every table is sharded by something its rows carry and ordered by columns it has", () => {
-  for (const table of [...Object.values(tables), ...chainRecordTables]) {
+  for (const table of [...Object.values(tables), ...chainRecordTables, ...assetTables]) {
     const names = table.columns.map((column) => column.name);
     for (const column of [...table.orderBy, table.timeColumn]) expect(names).toContain(column);
     expect(table.shardBy).not.toContain("rand");

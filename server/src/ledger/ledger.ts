@@ -5,6 +5,9 @@ import { BackgroundTask, type Clock, type Random, systemRandom } from "@sluice/l
 import { parseClickhouseUrl } from "../config/index.ts";
 import type { StoreSchema } from "../observe/index.ts";
 import { writeArchive } from "./archive.ts";
+import { AssetBlocks, type LedgerAssetBlocks } from "./assets/block-calls.ts";
+import { AssetReads, type LedgerAssetReads } from "./assets/reads.ts";
+import { AssetStore, type AssetStoreDependencies, type LedgerAssetStore } from "./assets/store.ts";
 import { BatchNumbers, BatchWriter, batchesOf } from "./batches.ts";
 import {
   type BundleBalances,
@@ -159,6 +162,12 @@ export interface Ledger extends AsyncDisposable {
   readonly chainReads: ChainReads;
   /** What transactions did with tokens, as their accounts have it. */
   readonly tokenReads: TokenReads;
+  /** The index of digital assets: as it is written, as it is looked up, and what it is made of. */
+  readonly assets: {
+    readonly store: LedgerAssetStore;
+    readonly reads: LedgerAssetReads;
+    readonly blocks: LedgerAssetBlocks;
+  };
   /** What became of deliveries of webhooks. */
   readonly webhookAttempts: WebhookAttemptReads;
   readonly poolSamples: PoolSampleReads;
@@ -267,6 +276,20 @@ function measure(
   return task;
 }
 
+const readsOf = (connection: LedgerConnection, clock: Clock) => ({
+  chainReads: createChainReads(connection, clock),
+  tokenReads: createTokenReads(connection),
+  webhookAttempts: new WebhookAttempts(connection),
+  poolSamples: new PoolSamples(connection),
+  bundles: new BundleQueries(connection),
+});
+
+const assetIndex = (dependencies: AssetStoreDependencies & { readonly connection: LedgerConnection }) => ({
+  store: new AssetStore(dependencies),
+  reads: new AssetReads(dependencies.connection),
+  blocks: new AssetBlocks(dependencies.connection),
+});
+
 /**
  * Opens the ledger: starts the embedded engine or reaches the server, and applies migrations.
  * Throws LedgerOpenError (directory in use, ledger newer than this version, bad URL) and, unless the ledger may be
@@ -328,11 +351,8 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
       { driver: endpoint.driver, form, password: opened.password },
       { connection: customers, own: connection, random, log },
     ),
-    chainReads: createChainReads(connection, clock),
-    tokenReads: createTokenReads(connection),
-    webhookAttempts: new WebhookAttempts(connection),
-    poolSamples: new PoolSamples(connection),
-    bundles: new BundleQueries(connection),
+    ...readsOf(connection, clock),
+    assets: assetIndex({ connection, clock, random }),
     async [Symbol.asyncDispose]() {
       await readiness[Symbol.asyncDispose]();
       await measuring[Symbol.asyncDispose]();

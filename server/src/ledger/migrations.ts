@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
 import type { StoreSchema } from "../observe/index.ts";
+import { assetTables } from "./asset-tables.ts";
 import { bundleChainColumns, bundleOutcomesTable } from "./bundle-tables.ts";
 import { chainRecordTables, chainTables } from "./chain-tables.ts";
 import type { LedgerConnection } from "./connection.ts";
@@ -80,6 +81,7 @@ export const migrations: readonly LedgerMigration[] = [
       { kind: "create-table", table: reparsesTable },
     ],
   },
+  { number: 12, name: "digital assets", changes: assetTables.map((table) => ({ kind: "create-table", table })) },
 ];
 
 /** A version refuses a ledger whose `migrations` has a number that it does not know. */

@@ -4,7 +4,8 @@
  * commitment, and under which key the answer is kept. Fed by the gateway; asks cache and upstreams; feeds the gateway
  * with answers.
  */
-export type { Archive } from "./archive.ts";
+export type { Archive, IndexedAnswer } from "./archive.ts";
+export type { AssetAnswers, AssetCall } from "./asset-answers.ts";
 export {
   type EnvelopeItem,
   type EnvelopeRefusal,

@@ -38,8 +38,8 @@ const nodeDefaultCommitment: CommitmentName = "finalized";
 export function planCall(spec: RpcMethodSpec, text: string | null): Planned {
   const parsed = parseJsonExact(text ?? "[]");
   if (!parsed.ok) return refused("PARSE_ERROR", null);
-  if (!Array.isArray(parsed.value)) return refused("INVALID_PARAMS", notAnArray);
-  const params = parsed.value as readonly JsonValue[];
+  const params = positional(spec, parsed.value);
+  if (params === null) return refused("INVALID_PARAMS", notAnArray);
   const problem = checkParameters(spec, params);
   if (problem !== null) return refused("INVALID_PARAMS", `Invalid params: ${problem}`);
   const fault = checkTransaction(spec, params);
@@ -49,6 +49,12 @@ export function planCall(spec: RpcMethodSpec, text: string | null): Planned {
   if (stated === undefined || statedCommitment(spec, params) !== null) return { plan, withNodeDefault: null };
   const { commitment: _commitment, ...others } = spec.defaults;
   return { plan, withNodeDefault: makePlan(spec, params, text, others) };
+}
+
+/** The parameters by position; null for what is no list. Those by name are the one object of the method. */
+function positional({ named }: RpcMethodSpec, value: JsonValue): readonly JsonValue[] | null {
+  if (Array.isArray(value)) return value as readonly JsonValue[];
+  return named ? [value] : null;
 }
 
 /** An unknown method that the operator lets through: as it is, never kept. */

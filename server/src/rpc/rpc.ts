@@ -2,6 +2,7 @@ import type { Network, PlatformTier } from "@sluice/contract/tiers";
 import type { AnswerCache, CacheEvents, CacheOutcome, Retention } from "../cache/index.ts";
 import type { NodeAnswer, UpstreamCall, UpstreamOutcome, UpstreamPool } from "../upstreams/index.ts";
 import type { Archive, IndexedAnswer } from "./archive.ts";
+import type { AssetAnswers, AssetCall } from "./asset-answers.ts";
 import { healthAnswer } from "./health.ts";
 import { type MethodEntry, MethodRegistry, type MethodRegistryOptions } from "./method-registry.ts";
 import { MinSlotTracker, type Track } from "./min-slot-tracker.ts";
@@ -50,6 +51,7 @@ export class Rpc {
   readonly #methods: MethodRegistry;
   readonly #dependencies: RpcDependencies;
   readonly #minSlots = new MinSlotTracker();
+  #assets: AssetAnswers | null = null;
 
   constructor(options: RpcOptions, dependencies: RpcDependencies) {
     this.#methods = new MethodRegistry(options);
@@ -159,6 +161,16 @@ export class Rpc {
   ): Promise<IndexedAnswer | null> | null {
     const { params, commitment } = plan;
     return this.#dependencies.archive?.indexed({ network, method: name, params, commitment }, tier) ?? null;
+  }
+
+  /** From now on these answer the methods over digital assets. */
+  serveAssets(answers: AssetAnswers): void {
+    this.#assets = answers;
+  }
+
+  /** The answer to a method over digital assets; null where nothing answers them. */
+  async assets(call: AssetCall): Promise<IndexedAnswer | null> {
+    return (await this.#assets?.answer(call)) ?? null;
   }
 
   /** The outcome of the nodes, and what they do not hold any more from what is kept of the chain. */

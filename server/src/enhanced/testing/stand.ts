@@ -48,6 +48,7 @@ export class EnhancedStand {
         refused: (code) => this.refused.push(code),
         chainOf: () => this.chain,
         events: createEnhancedEvents({ metrics: this.metrics }),
+        leaves: null,
       },
     );
   }

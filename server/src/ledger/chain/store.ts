@@ -1,4 +1,5 @@
 import type { Network } from "@sluice/contract/tiers";
+import { assetTables } from "../asset-tables.ts";
 import {
   backfillsTable,
   chainRecordTables,
@@ -232,7 +233,7 @@ export class ChainStore {
    */
   async discard(network: Network): Promise<void> {
     const { connection } = this.#dependencies;
-    for (const { name } of [...chainTables, ...chainRecordTables]) {
+    for (const { name } of [...assetTables, ...chainTables, ...chainRecordTables]) {
       const table = storedName(this.#form, name);
       const parts = await connection.query<{ partition: string }>(
         `SELECT DISTINCT partition FROM ${partsOf(this.#form)} WHERE active AND database = {database:String} ` +

@@ -4,6 +4,7 @@ import { connectionLimits } from "../connection.ts";
 import { LedgerAbortedError, LedgerQueryError } from "../errors.ts";
 import type { Ledger } from "../ledger.ts";
 import type { FoundRequests, RequestPlace, RequestSearch } from "../request-search.ts";
+import { assetIndex } from "./assets.ts";
 import { fact, residentMiB } from "./ledger-directory.ts";
 import { poolSamples } from "./pool-samples.ts";
 import { webhookAttempts } from "./webhook-attempts.ts";
@@ -510,5 +511,6 @@ export function ledgerConformance(name: string, open: () => Promise<Ledger>): vo
     bundleFacts(ledger);
     webhookAttempts(ledger);
     poolSamples(ledger);
+    describe("digital assets", () => assetIndex(ledger));
   });
 }
