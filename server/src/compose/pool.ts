@@ -1,11 +1,11 @@
 import { stakePoolPrograms } from "@sluice/wire/accounts/stake-pool";
 import type { Config } from "../config/index.ts";
 import { createEngineEvents, upstreamChain } from "../engine/index.ts";
-import { createLeaseEvents, LeaseHolder, leaseTimesOf, Succession } from "../leases/index.ts";
-import { createPoolEvents, createPoolHttp, type PoolHttp, PoolSampler, PoolService } from "../pool/index.ts";
+import { createPoolEvents, createPoolHttp, type PoolHttp, PoolService } from "../pool/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { opensEngine } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
+import { openPoolSampling } from "./pool-sampling.ts";
 import type { Stores } from "./stores.ts";
 
 interface PoolParts extends Dependencies {
@@ -18,10 +18,6 @@ export interface OpenedPool {
   readonly service: PoolService;
   readonly http: PoolHttp;
 }
-
-const job = "pool-sampler";
-/** A pool is updated some time after an epoch has begun; a minute is little beside ten. */
-const looksEveryMs = 60_000;
 
 /**
  * Opens the figures of the stake pool, which any process with the engine's REST port answers by itself; one of them
@@ -51,12 +47,20 @@ export async function openPool(
   );
   void pool.begin();
   if (address !== null) {
-    await openSampling(config, { ...dependencies, stores }, () => {
-      return new PoolSampler(
-        { everyMs: looksEveryMs },
-        { read: () => pool.read(), sampled: () => pool.sampled(), ledger: stores.ledger, clock, events },
-      );
-    });
+    const sampling = await openPoolSampling(
+      { network, leaseMs: config.stores.leaseMs },
+      {
+        ...dependencies,
+        leases: stores.state.leases,
+        internalError: dependencies.events.internalError,
+        sampler: {
+          ...{ clock, events, ledger: stores.ledger },
+          read: () => pool.read(),
+          sampled: () => pool.sampled(),
+        },
+      },
+    );
+    dependencies.resources.use(sampling);
   }
   const { access, trustedProxies, requestId, served } = gateway;
   const { answered } = createEngineEvents(dependencies);
@@ -70,37 +74,4 @@ export async function openPool(
     records: { network, clock, served },
   });
   return { service: pool, http };
-}
-
-/** Has one process of several sample the pool: the one with the lease. */
-async function openSampling(
-  config: Config,
-  dependencies: Dependencies & { readonly stores: Stores },
-  open: () => PoolSampler,
-): Promise<void> {
-  const { clock, log, processId, stores, resources, events } = dependencies;
-  const { leaseMs } = config.stores;
-  const network = config.networkDefault;
-  const lease = new LeaseHolder(
-    { network, job, leaseMs },
-    {
-      store: stores.state.leases,
-      clock,
-      holder: processId,
-      retryableError: (what, error) => log.warn({ what, error }, "an operation failed and is tried again"),
-      events: createLeaseEvents(dependencies, { network, job, nowMs: () => clock.monotonic() }),
-    },
-  );
-  const succession = new Succession<PoolSampler>(
-    { ...leaseTimesOf(leaseMs), what: "sampling the stake pool", retryRenewals: 0 },
-    {
-      clock,
-      lease,
-      open: async () => open(),
-      roleChanged: () => undefined,
-      internalError: events.internalError,
-    },
-  );
-  resources.use(succession);
-  await succession.begin();
 }

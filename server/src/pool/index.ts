@@ -9,5 +9,5 @@ export { createPoolEvents, poolMetrics } from "./events.ts";
 export type { Explanation } from "./explain/explanation.ts";
 export { explainQuestion } from "./explain/question.ts";
 export { createPoolHttp, type PoolHttp } from "./http.ts";
-export { PoolSampler } from "./sampler.ts";
+export { PoolSampler, type SamplerDependencies } from "./sampler.ts";
 export { PoolService } from "./service.ts";
