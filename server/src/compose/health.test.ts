@@ -173,6 +173,15 @@ test("a gateway is down while credits cannot be leased, and while another proces
   expect(health.ready("gateway").reasons[0]?.message).toBe("this process has no REDIS_URL");
 });
 
+test("the server is down while every call of the gateway would be refused, whatever other roles of it do", () => {
+  const { state, statusOf, reasonsOf } = boot("gateway,oracle");
+  state.isFailing = true;
+  expect([statusOf(), reasonsOf("oracle")]).toEqual(["down", []]);
+  state.isFailing = false;
+  state.prices = { ...state.prices, priced: 0 };
+  expect([statusOf(), reasonsOf("gateway")]).toEqual(["degraded", []]);
+});
+
 test("an engine that stands by is well and does not serve; other roles of its process do", () => {
   const { state, statusOf, health, reasonsOf } = boot("gateway,engine");
   expect(health.ready("engine")).toMatchObject({ status: "ok", roles: { gateway: true, engine: true }, reasons: [] });
