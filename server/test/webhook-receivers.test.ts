@@ -31,13 +31,27 @@ function signed(text: string, { by = secret, atMs = Date.now() } = {}): Record<s
   return { "webhook-id": "e1", "webhook-timestamp": stamp, "webhook-signature": `${other} v1,${hmac}` };
 }
 
-const receivers = [
-  { name: "receiver.ts", needs: process.execPath, command: (path: string) => [process.execPath, path] },
-  { name: "receiver.py", needs: "python3", command: (path: string) => ["python3", path] },
-  { name: "receiver.go", needs: "go", command: (path: string) => ["go", "run", path] },
+interface GuideReceiver {
+  readonly name: string;
+  /** What has to be installed. */
+  readonly needs: string;
+  /** Makes what is run, where the language has to be compiled; `go run` would leave its child behind when it is killed. */
+  readonly build?: (path: string) => string[];
+  readonly command: (path: string) => string[];
+}
+
+const receivers: readonly GuideReceiver[] = [
+  { name: "receiver.ts", needs: process.execPath, command: (path) => [process.execPath, path] },
+  { name: "receiver.py", needs: "python3", command: (path) => ["python3", path] },
+  {
+    name: "receiver.go",
+    needs: "go",
+    build: (path) => ["go", "build", "-o", `${path}.run`, path],
+    command: (path) => [`${path}.run`],
+  },
 ];
 
-for (const { name, needs, command } of receivers) {
+for (const { name, needs, build, command } of receivers) {
   const isThere = Bun.which(needs) !== null;
   if (!isThere) console.warn(`NOT RUN: ${name} of the guide (${needs} is not installed)`);
   test.skipIf(!isThere)(
@@ -46,6 +60,13 @@ for (const { name, needs, command } of receivers) {
       const block = blocks.find(({ saveAs }) => saveAs === name);
       if (block === undefined) throw new Error(`the guide has no ${name}`);
       writeFileSync(join(directory, name), block.text);
+      if (build !== undefined) {
+        // Where its cache and its library are, if they are told; else below the directory of the test.
+        const { PATH = "", GOROOT, GOCACHE = join(directory, "cache") } = process.env;
+        const env = { PATH, HOME: directory, GOCACHE, ...(GOROOT === undefined ? {} : { GOROOT }) };
+        const built = Bun.spawn(build(join(directory, name)), { cwd: directory, env, stderr: "inherit" });
+        expect(await built.exited).toBe(0);
+      }
       const port = 20_000 + (await freePortOffset());
       const child = Bun.spawn(command(join(directory, name)), {
         cwd: directory,
@@ -77,6 +98,6 @@ for (const { name, needs, command } of receivers) {
       const said = await new Response(child.stdout).text();
       expect(said.split("transaction.confirmed").length - 1).toBe(1);
     },
-    120_000,
+    240_000,
   );
 }

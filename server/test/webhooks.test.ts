@@ -1,6 +1,7 @@
 /** Webhooks as a whole: a development network, receivers on this machine, and what they are sent. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import type { WebhookFilters } from "@sluice/contract/schemas";
 import * as schemas from "@sluice/contract/schemas";
 import { eventually } from "@sluice/lib/testing";
 import { createWebhooks, verifyWebhook, type Webhooks } from "@sluice/sdk";
@@ -121,6 +122,47 @@ test("events of every kind arrive, each verified by both schemes, in the documen
   }
   const ids = got.map(({ body }) => body.event_id);
   expect(new Set(ids).size).toBe(ids.length);
+});
+
+/** What the enhanced API says that a transaction was. */
+async function typeOf(signature: string): Promise<string> {
+  const response = await fetch(new URL("/v0/transactions", network.rpcUrl), {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": network.dev.key },
+    body: JSON.stringify({ transactions: [signature] }),
+  });
+  const [record]: readonly { readonly type?: string }[] = JSON.parse(await response.text());
+  return record?.type ?? `none (${response.status})`;
+}
+
+test("trades arrive where they are what is asked for, by their kind and by their value at the oracle's prices", async () => {
+  const receivers = { nft: new Receiver(), swap: new Receiver(), dear: new Receiver() };
+  const made: string[] = [];
+  const asked: readonly (readonly [Receiver, WebhookFilters])[] = [
+    [receivers.nft, { nft: { event_types: ["sale", "listing"] } }],
+    [receivers.swap, { defi: { event_types: ["swap"], min_usd_value: 0.000_001 } }],
+    [receivers.dear, { defi: { event_types: ["swap"], min_usd_value: 1e15 } }],
+  ];
+  for (const [receiver, filters] of asked) {
+    const { webhook_id: id } = await webhooks.create({ url: receiver.url, events: ["transaction.confirmed"], filters });
+    made.push(id);
+  }
+  for (const receiver of [receivers.nft, receivers.swap]) {
+    await eventually("trades", () => receiver.got.length > 2, slowMs);
+  }
+  const expected: readonly (readonly [Receiver, readonly string[]])[] = [
+    [receivers.nft, ["NFT_SALE", "NFT_LISTING"]],
+    [receivers.swap, ["SWAP"]],
+  ];
+  for (const [receiver, types] of expected) {
+    for (const { body } of receiver.got.slice(0, 3)) {
+      expect(body.data["success"]).toBe(true);
+      expect(types).toContain(await typeOf(String(body.data["signature"])));
+    }
+  }
+  expect(receivers.dear.got).toEqual([]);
+  for (const id of made) await webhooks.delete(id);
+  for (const receiver of Object.values(receivers)) receiver[Symbol.dispose]();
 });
 
 test("each block is told once, and says what the node says of it", async () => {
