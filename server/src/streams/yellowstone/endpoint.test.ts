@@ -113,6 +113,24 @@ describe("slots", () => {
     expect(kindsOf(stream.messages)).toEqual([`meta ${slot}`]);
     stream.cancel();
   });
+
+  test("over replaced requests no stage of a slot is told twice, nor one that was reached before the stream", async () => {
+    const before = stand.faulty.node.chain.at("confirmed").slot;
+    const stream = await subscribed({ commitment: "FINALIZED", slots: { s: {} } });
+    for (let request = 0; request < 4; request += 1) {
+      await stand.closeSlots(2);
+      stream.say({ commitment: "FINALIZED", slots: { s: {} } });
+      await stream.settled();
+    }
+    const kinds = kindsOf(stream.messages);
+    expect(kinds).toEqual([...new Set(kinds)]);
+    const confirmed = kinds
+      .filter((kind) => kind.endsWith(" CONFIRMED"))
+      .map((kind) => BigInt(kind.split(" ")[1] ?? ""));
+    expect(confirmed).toEqual(Array.from({ length: 8 }, (_, index) => before + 1n + BigInt(index)));
+    expect(kinds.filter((kind) => kind.endsWith(" FINALIZED"))).toHaveLength(8);
+    stream.cancel();
+  });
 });
 
 describe("calls", () => {

@@ -168,7 +168,7 @@ test("from a slot that the log no longer holds a stream is told the past, and go
     status: "OUT_OF_RANGE",
     details: `broadcast from 0 is not available, last available: ${first}`,
   });
-  // What the past is asked for is a request of the key, and another one in its place gives the place back.
+  // What the past is asked for is a request of the key; another one in its place goes on from where that asked.
   const replaced = client.duplex("Subscribe", pro);
   replaced.say({ commitment: "CONFIRMED", slots: { s: {} }, from_slot: `${from}` });
   replaced.say({ commitment: "CONFIRMED", blocks_meta: { n: {} } });
@@ -176,6 +176,13 @@ test("from a slot that the log no longer holds a stream is told the past, and go
   await replaced.first(2);
   await stand.closeSlots(1);
   await eventually("the second request", () => replaced.messages.some((each) => each["block_meta"] != null));
+  // What the first one had told before is told by its statuses; from there on nothing is missing.
+  const slotsOf = (kind: "slot" | "block_meta"): string[] =>
+    replaced.messages.flatMap((each) => (each[kind] as { slot: string } | null | undefined)?.slot ?? []);
+  const newest = stand.faulty.node.chain.at("confirmed").slot;
+  await eventually("the rest", () => slotsOf("block_meta").includes(`${newest}`));
+  const told = new Set([...slotsOf("slot"), ...slotsOf("block_meta")].map(BigInt));
+  expect(told).toEqual(new Set(Array.from({ length: Number(newest - from) + 1 }, (_, index) => from + BigInt(index))));
   const pong = replaced.messages.findIndex((each) => each["pong"] != null);
   expect(replaced.messages.slice(pong).filter(({ slot }) => slot != null)).toEqual([]);
   replaced.cancel();
