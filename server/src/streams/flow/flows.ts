@@ -107,6 +107,11 @@ export class Flows implements Disposable {
     });
   }
 
+  /** Those whose logs this process opens, whether they are open now or not. */
+  get networks(): readonly Network[] {
+    return this.#networks;
+  }
+
   /** For each network of this process whether its log is open. */
   get isOpen(): readonly boolean[] {
     return this.#networks.map((network) => this.#flows.has(network));

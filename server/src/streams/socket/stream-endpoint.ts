@@ -43,7 +43,7 @@ export interface StreamEndpointDependencies {
   readonly served: (fact: RequestFact) => void;
   /** A client without a valid key was refused. */
   readonly refused: (code: ErrorCode) => void;
-  readonly flows: Pick<Flows, "network" | "reader">;
+  readonly flows: Pick<Flows, "network" | "networks" | "reader">;
   readonly slots: SlotSource;
   /** Shared with PubSub, as the tier's connections are. */
   readonly places: ConnectionPlaces;
@@ -80,7 +80,11 @@ export class StreamEndpoint implements StreamMount, Disposable {
     };
     this.#fanOut = new FanOut({ failed: (error) => events.internalError("ws", error) });
     this.#processed = new ProcessedSlots({ fanOut: this.#fanOut, source: slots, publishing });
-    this.#admission = new ConnectionAdmission({ door: "ws", networkDefault: options.networkDefault }, dependencies);
+    this.#admission = new ConnectionAdmission(
+      { door: "ws", networkDefault: options.networkDefault },
+      // Of a network without nodes nothing is ever told, slots at processed neither.
+      { ...dependencies, isServed: (network) => dependencies.flows.networks.includes(network) },
+    );
     this.#services = {
       ...dependencies,
       admission: this.#admission,

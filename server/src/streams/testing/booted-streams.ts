@@ -126,7 +126,11 @@ export async function bootStreams(changes: Partial<Grant> = {}) {
       requestId: () => `req_${++requests}`,
       served: (fact) => facts.push(fact),
       refused: () => undefined,
-      flows: { reader: new BlockReader(), network: (network) => (network === "devnet" ? flow : null) },
+      flows: {
+        networks: ["devnet"],
+        reader: new BlockReader(),
+        network: (network) => (network === "devnet" ? flow : null),
+      },
       slots,
       places: new ConnectionCounts(),
       pacer: new MessagePacer({ clock, access }),
