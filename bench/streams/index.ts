@@ -1,15 +1,16 @@
 /**
  * bench/streams: from the chain to a client, through a whole server, over `/ws`, PubSub and Yellowstone gRPC. A
- * development chain with traffic runs in a process of its own, the server as `sluice dev` runs it before that node; each
- * client is told every transaction at confirmed but votes.
+ * development chain with traffic runs in a process of its own, the server as `sluice dev` runs it before that node;
+ * each client is told every transaction at confirmed but votes.
  *
  * The clock: all clients are in this process and read one monotonic clock. Zero of a slot is the moment at which a
- * Yellowstone client of the node itself, here as well, has the last transaction of the slot; what a client of the server
- * has later than that is what the server adds: judging, log, matching, sending. So no clocks are compared, and what this
- * process takes to read counts on both sides. A slot counts where a client was told as many transactions as the node's
- * own; others are missing.
+ * Yellowstone client of the node itself, here as well, has the last transaction of the slot; what a client of the
+ * server has later than that is what the server adds: judging, log, matching, sending. So no clocks are compared, and
+ * what this process takes to read counts on both sides. A slot counts where a client was told as many transactions as
+ * the node's own; others are missing.
  *
- * `npm run bench -- streams [--clients 10] [--slots 100] [--traffic 200] [--slot-ms 400] [--only ws,pubsub,yellowstone]`
+ * `npm run bench -- streams [--clients 10] [--slots 100] [--traffic 200] [--slot-ms 400] [--only
+ * ws,pubsub,yellowstone]`
  */
 import { parseArgs } from "node:util";
 import { eventually } from "@sluice/lib/testing";

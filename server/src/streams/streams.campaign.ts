@@ -7,15 +7,16 @@ import { drawStreamsPlan } from "./testing/world/streams-plan.ts";
 import { type StreamsFigures, StreamsWorld, streamsFigures } from "./testing/world/streams-world.ts";
 
 /**
- * `n` schedules of two or three hosts over one log, by a clock of their own: forks of confirmed blocks, skipped slots,
- * late blocks, blocks that nobody has, stalls and trims of the log, another chain in place of the one before. In a third
- * of them the log is written by one or two processes that ingest from three nodes, of which one alters, reorders,
- * invents and withholds blocks, while these processes are killed and the others go away. Hosts are killed and drained;
- * clients of `/ws`, PubSub and Yellowstone gRPC are cut in the middle of what is on its way, read slowly, lose their key,
- * subscribe, replace their filters and leave, and go on at any host from their last cursor or slot. What each has in the
- * end is what its filter says of the chain: nothing missing, nothing twice that its protocol can tell apart, in order,
- * what died undone where there is a word for it, gaps told, and what the rate dropped counted. `--only 17,300-399` plays
- * these of the `n` with the log in memory; `--only segments` and `--only jetstream` play all of them over a real one.
+ * `n` schedules of two or three hosts over one log, by a clock of their own: forks of confirmed blocks, skipped
+ * slots, late blocks, blocks that nobody has, stalls and trims of the log, another chain in place of the one before.
+ * In a third of them the log is written by one or two processes that ingest from three nodes, of which one alters,
+ * reorders, invents and withholds blocks, while these processes are killed and the others go away. Hosts are killed
+ * and drained; clients of `/ws`, PubSub and Yellowstone gRPC are cut in the middle of what is on its way, read
+ * slowly, lose their key, subscribe, replace their filters and leave, and go on at any host from their last cursor or
+ * slot. What each has in the end is what its filter says of the chain: nothing missing, nothing twice that its
+ * protocol can tell apart, in order, what died undone where there is a word for it, gaps told, and what the rate
+ * dropped counted. `--only 17,300-399` plays these of the `n` with the log in memory; `--only segments` and `--only
+ * jetstream` play all of them over a real one.
  */
 export async function run(options: {
   n: number;

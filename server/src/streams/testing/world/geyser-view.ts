@@ -13,7 +13,7 @@ const ownStatus: Readonly<Record<GeyserCommitment, LadderStatus>> = {
   finalized: "SLOT_FINALIZED",
 };
 
-/** What one request of a stream asks for. Its filters have names with its number, so that updates say whose they are. */
+/** What one request of a stream asks for. Its filters have its number in their names, so updates say whose they are. */
 export interface GeyserAsked {
   readonly include: readonly string[];
   readonly vote: boolean | undefined;

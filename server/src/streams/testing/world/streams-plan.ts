@@ -49,7 +49,7 @@ export function drawStreamsPlan(random: Random): StreamsPlan {
   };
 }
 
-/** The two that are honest have all blocks between them, sooner or later; the liar alters, invents and withholds some. */
+/** Two that are honest have all blocks between them, sooner or later; the liar alters, invents and withholds some. */
 function drawNode(random: Random, isLiar: boolean): NodeFaults {
   const pick = <T>(...of: readonly T[]): T => of[Math.floor(random.next() * of.length)] as T;
   return {
