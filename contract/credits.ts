@@ -115,4 +115,6 @@ export const serviceCredits = {
   walletHistory: 15,
   walletBalances: 15,
   walletTransfers: 15,
+  /** For each address. */
+  walletIdentity: 1,
 } as const;

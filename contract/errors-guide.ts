@@ -183,6 +183,20 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
       "The address is none of an NFT on this network. The message says what it is where it is another asset: a token of many units, or a collection of MPL Core.",
     remedy: "Check the address and the network; `GET /api/v1/v0/token/{mint}` describes other tokens.",
   },
+  IDENTITY_NOT_FOUND: {
+    meaning: "The address is no program, system account or tip account that the server knows, and has no primary name.",
+    remedy: "Show the address itself: that nothing is known of it says nothing about it.",
+  },
+  BALANCE_NOT_HELD: {
+    meaning:
+      "No transaction of the wallet that the ledger holds tells its balance at that moment, and the ledger does not begin with the chain.",
+    remedy: "Ask for a later moment, or for the balance as it is now.",
+  },
+  FUNDING_NOT_FOUND: {
+    meaning:
+      "The first transactions of the wallet that the ledger holds do not show lamports coming into an empty account: it was funded before, or never.",
+    remedy: "Ask a server whose ledger begins earlier.",
+  },
   NETWORK_UNAVAILABLE: {
     meaning: "No node is configured for this network, or none of them can be reached.",
     remedy: "Try again after `Retry-After`; an operator finds the state of each node in the console.",

@@ -78,6 +78,9 @@ export const errorTable = {
   PARSING_FAILED: define(500, -33481, true, "The transaction could not be parsed"),
   TOKEN_NOT_FOUND: define(404, -33482, false, "There is no token with this mint"),
   NFT_NOT_FOUND: define(404, -33483, false, "There is no NFT with this address"),
+  IDENTITY_NOT_FOUND: define(404, -33484, false, "Nothing is known of this address"),
+  BALANCE_NOT_HELD: define(404, -33485, false, "The ledger does not reach back to this balance"),
+  FUNDING_NOT_FOUND: define(404, -33486, false, "The ledger does not hold where this wallet was first funded from"),
   // Nodes
   NETWORK_UNAVAILABLE: define(503, -33503, true, "No node is available for this network"),
   UPSTREAM_TIMEOUT: define(504, -33504, true, "The node did not answer in time"),

@@ -4,6 +4,7 @@
  * blocks in the model of encode; feeds the ledger, history, webhooks and the enhanced API. Pure: what cannot be told
  * from a transaction is null, UNKNOWN or a movement without a partner, never a guess.
  */
+export { tipAccounts } from "./classify/tip-accounts.ts";
 export { type TransactionType, transactionTypes } from "./classify/types.ts";
 export type { Leaf, TreeChange } from "./compressed/compression-events.ts";
 export {

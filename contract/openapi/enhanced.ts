@@ -7,15 +7,18 @@ import { networks } from "../tiers.ts";
 
 /** The enhanced API, on the gateway's port. */
 
-type Problems = (...codes: ErrorCode[]) => Record<string, ZodOpenApiResponseObject>;
+export type Problems = (...codes: ErrorCode[]) => Record<string, ZodOpenApiResponseObject>;
 
-const requestIdHeader = { "X-Request-Id": { description: "Names this request", schema: { type: "string" as const } } };
-const security = [{ apiKeyHeader: [] }, { bearer: [] }, { apiKeyQuery: [] }];
-const parameters: NonNullable<ZodOpenApiOperationObject["parameters"]> = [
+export const requestIdHeader = {
+  "X-Request-Id": { description: "Names this request", schema: { type: "string" as const } },
+};
+export const security = [{ apiKeyHeader: [] }, { bearer: [] }, { apiKeyQuery: [] }];
+export const parameters: NonNullable<ZodOpenApiOperationObject["parameters"]> = [
   { name: "X-Network", in: "header", schema: { type: "string", enum: [...networks] } },
 ];
 
-const admission: readonly ErrorCode[] = [
+/** The codes of every request of this API. */
+export const admission: readonly ErrorCode[] = [
   "INVALID_API_KEY",
   "KEY_INACTIVE",
   "NETWORK_NOT_ALLOWED",
@@ -31,10 +34,11 @@ const admission: readonly ErrorCode[] = [
   "STORE_UNAVAILABLE",
   "INTERNAL_ERROR",
 ];
-const body: readonly ErrorCode[] = ["BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"];
+/** The codes of bodies that cannot be read. */
+export const body: readonly ErrorCode[] = ["BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"];
 
 /** Failures in the envelope of this API, by their status. */
-function failures(codes: readonly ErrorCode[]): Record<string, ZodOpenApiResponseObject> {
+export function failures(codes: readonly ErrorCode[]): Record<string, ZodOpenApiResponseObject> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {
     const { status } = errorTable[code];
@@ -52,10 +56,16 @@ function failures(codes: readonly ErrorCode[]): Record<string, ZodOpenApiRespons
   );
 }
 
-const parsed = `${serviceCredits.parseOneTransaction} credits for one, ${serviceCredits.parseBatchTransaction} for each of several; kept for ${enhancedLifetimeSeconds.transactions} seconds.`;
+const { parseOneTransaction, parseBatchTransaction } = serviceCredits;
+const parsed = `${parseOneTransaction} credits for one, ${parseBatchTransaction} for each of several; kept for ${enhancedLifetimeSeconds.transactions} seconds.`;
 const request = { required: true, content: { "application/json": { schema: schemas.enhancedTransactionsBody } } };
 
-const records = (schema: typeof schemas.enhancedTransactionsAnswer | typeof schemas.enhancedTransactions) => ({
+type Records =
+  | typeof schemas.enhancedTransactionsAnswer
+  | typeof schemas.enhancedTransactions
+  | typeof schemas.enhancedAddressAnswer;
+
+const records = (schema: Records) => ({
   description: "One record for each signature, in their order",
   headers: requestIdHeader,
   content: { "application/json": { schema } },
@@ -109,15 +119,15 @@ const nft: ZodOpenApiOperationObject = {
   },
 };
 
-const ofAddress = (problems: Problems): ZodOpenApiOperationObject => ({
-  operationId: "parseTransactionsOfAddress",
+const ofAddress = (operationId: string, summary: string): ZodOpenApiOperationObject => ({
+  operationId,
   tags: ["Enhanced"],
-  summary: "What transactions of an address were, the newest first",
+  summary,
   description: `${serviceCredits.walletHistory} credits.`,
   security,
   parameters,
   requestParams: { query: schemas.enhancedAddressQuery },
-  responses: { "200": records(schemas.enhancedTransactions), ...problems("INVALID_INPUT", ...admission) },
+  responses: {},
 });
 
 /** The paths in the envelope, and the two that helius-sdk calls, which answer without it. */
@@ -139,6 +149,23 @@ export function enhancedPaths(problems: Problems): ZodOpenApiPathsObject {
         responses: { "200": records(schemas.enhancedTransactions), ...problems("INVALID_INPUT", ...codes) },
       },
     },
-    "/v0/addresses/{address}/transactions": { get: ofAddress(problems) },
+    [`${root}/addresses/{address}/transactions`]: {
+      get: {
+        ...ofAddress("parseTransactionsOfAddressEnveloped", "What transactions of an address were"),
+        responses: {
+          "200": records(schemas.enhancedAddressAnswer),
+          ...failures(["INVALID_REQUEST", "TIER_REQUIRED", ...admission]),
+        },
+      },
+    },
+    "/v0/addresses/{address}/transactions": {
+      get: {
+        ...ofAddress("parseTransactionsOfAddress", "The same without the envelope, where helius-sdk calls it"),
+        responses: {
+          "200": records(schemas.enhancedTransactions),
+          ...problems("INVALID_INPUT", "TIER_REQUIRED", ...admission),
+        },
+      },
+    },
   };
 }

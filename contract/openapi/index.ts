@@ -29,6 +29,7 @@ import { withPathParameters } from "./path-parameters.ts";
 import { poolPaths } from "./pool.ts";
 import { resolverPaths } from "./resolver.ts";
 import { sqlByKey, sqlPaths } from "./sql.ts";
+import { walletPaths } from "./wallet.ts";
 import { webhookPaths, webhooksByKey } from "./webhooks.ts";
 
 /**
@@ -209,6 +210,7 @@ const gateway: Part = {
     tagOf("Server", "The server itself"),
     tagOf("History", "Transactions and blocks that the ledger holds"),
     tagOf("Enhanced", "What transactions were, and tokens"),
+    tagOf("Wallets", "What wallets hold, moved and did"),
     tagOf("Console", "For people who are signed in at a browser"),
     tagOf("SQL", "Queries over the ledger"),
     tagOf("Webhooks", "Events of the chains, sent to addresses of the account"),
@@ -221,6 +223,7 @@ const gateway: Part = {
     "/ready": { get: ready },
     ...historyPaths(problems),
     ...enhancedPaths(problems),
+    ...walletPaths(problems),
     ...consolePaths(problems),
     ...sqlPaths(problems, sqlByKey),
     ...webhookPaths(problems, webhooksByKey),

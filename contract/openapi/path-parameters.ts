@@ -31,6 +31,7 @@ const descriptions: Readonly<Record<string, { readonly description: string; read
     schema: { type: "string" },
   },
   "addresses/{address}": { description: "An address in base58", schema: { type: "string" } },
+  "wallet/{address}": { description: "The address of the wallet, in base58", schema: { type: "string" } },
   "blocks/{slot}": { description: "The slot of the block", schema: { type: "string" } },
   "position/{wallet}": { description: "The address of the wallet, in base58", schema: { type: "string" } },
   "overview/{period}": { description: "The period", schema: { type: "string", enum: Object.keys(figurePeriods) } },

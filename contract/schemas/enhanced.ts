@@ -59,7 +59,13 @@ export const enhancedAddressQuery = z.object({
   "gte-time": time,
   "lt-time": time,
   "lte-time": time,
-  "sort-order": z.enum(["desc"]).default("desc").meta({ description: "The newest first" }),
+  "token-accounts": z.enum(["none", "balanceChanged", "all"]).default("none").meta({
+    description:
+      "`all`: also transactions that name a token account which the address has open; `balanceChanged`: of these the ones that changed its tokens. Read from the ledger, as far back as the key's tier sees",
+  }),
+  "sort-order": z.enum(["desc", "asc"]).default("desc").meta({
+    description: "`desc` is the newest first; `asc` is read from the ledger, as far back as the key's tier sees",
+  }),
 });
 
 const address = z.string().nullable();
@@ -110,7 +116,8 @@ const failedItem = z
 /** Records in the order of the signatures, with a failure in the place of one that was not parsed. */
 export const enhancedTransactions = z.array(z.union([enhancedTransaction, failedItem]));
 
-const envelopeOf = <Data extends z.ZodType>(data: Data) =>
+/** An answer in the envelope of this API. */
+export const envelopeOf = <Data extends z.ZodType>(data: Data) =>
   z.object({
     success: z.literal(true),
     data,
@@ -144,6 +151,9 @@ export const tokenMetadata = z
     additional_metadata: z.record(z.string(), z.string()),
   })
   .meta({ id: "TokenMetadata", description: "A token, as its mint and its metadata on the chain say" });
+
+/** The answer with records of an address. */
+export const enhancedAddressAnswer = envelopeOf(z.array(enhancedTransaction)).meta({ id: "EnhancedAddressAnswer" });
 
 /** The answer with a token. */
 export const tokenMetadataAnswer = envelopeOf(tokenMetadata).meta({ id: "TokenMetadataAnswer" });

@@ -25,4 +25,6 @@ export * from "./requests.ts";
 export * from "./sql.ts";
 export * from "./streams.ts";
 export * from "./usage.ts";
+export * from "./wallet.ts";
+export * from "./wallet-sdk.ts";
 export * from "./webhooks.ts";

@@ -293,9 +293,9 @@ export const startSteps = [
   step("historyLookups", ["stores", "gateway"], (parts, shared) =>
     mountHistory(shared.config, { ...shared, ...parts }),
   ),
-  step("enhanced", ["stores", "gateway"], ({ stores, gateway }, shared) => {
-    serveAssetMethods({ ...shared, stores, gateway });
-    return mountEnhanced(shared.config, { ...shared, stores, gateway });
+  step("enhanced", ["stores", "gateway", "names", "oracle"], (parts, shared) => {
+    serveAssetMethods({ ...shared, stores: parts.stores, gateway: parts.gateway });
+    return mountEnhanced(shared.config, { ...shared, ...parts });
   }),
   step(
     "console",

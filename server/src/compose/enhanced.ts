@@ -1,18 +1,29 @@
 import type { Config } from "../config/index.ts";
-import { barePath, createEnhanced, createEnhancedEvents, enhancedPath } from "../enhanced/index.ts";
+import { barePath, createEnhanced, createEnhancedEvents, enhancedPath, sdkWalletPath } from "../enhanced/index.ts";
+import type { Names } from "../names/index.ts";
 import type { AppMount } from "../net/index.ts";
+import type { Oracle } from "../oracle/index.ts";
 import type { ChainRecord } from "../state/index.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { consoleUrl } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Stores } from "./stores.ts";
+import { usdPrices } from "./usd-prices.ts";
 
-/** The enhanced API, mounted under its two paths on the gateway's port. */
-export function mountEnhanced(
-  { networkDefault }: Config,
-  dependencies: Dependencies & { readonly gateway: Gateway; readonly stores: Stores },
-): readonly AppMount[] {
-  const { clock, log, events, gateway, stores } = dependencies;
+interface EnhancedParts extends Dependencies {
+  readonly gateway: Gateway;
+  readonly stores: Stores;
+  /** Null where this process does not have the role, as the next one. */
+  readonly names: Names | null;
+  readonly oracle: Oracle | null;
+}
+
+/** The enhanced API, mounted under its paths on the gateway's port. */
+export function mountEnhanced(config: Config, dependencies: EnhancedParts): readonly AppMount[] {
+  const { clock, log, events, gateway, stores, names, oracle } = dependencies;
+  const { networkDefault } = config;
   const { access, rpc, requestId, served, upstreams } = gateway;
+  const { chainReads: chain, tables } = stores.ledger;
   const app = createEnhanced(
     {},
     {
@@ -27,9 +38,18 @@ export function mountEnhanced(
       chainOf: (network) => chainText(upstreams.pool(network)?.chain ?? null),
       events: createEnhancedEvents(dependencies),
       leaves: stores.ledger.assets.reads,
+      chain,
+      keptSince: () => tables.keptSince("transactions"),
+      prices: usdPrices(config, {
+        ...{ oracle, clock, log, ledger: stores.ledger },
+        genesisOf: (network) => upstreams.pool(network)?.chain?.genesis ?? null,
+      }),
+      primaryName:
+        names && (async (network, address) => (network === networkDefault ? await nameOf(names, address) : null)),
+      transactionUrl: (signature) => `${consoleUrl(config) ?? "/"}enhanced?of=${signature}`,
     },
   );
-  return [enhancedPath, barePath].map((prefix) => ({
+  return [enhancedPath, barePath, sdkWalletPath].map((prefix) => ({
     prefix,
     fetch: (request, bindings) => app.fetch(request, bindings),
   }));
@@ -38,4 +58,10 @@ export function mountEnhanced(
 /** What is kept of a chain is not shown of another one that stands under its network. */
 function chainText(chain: ChainRecord | null): string | null {
   return chain === null ? null : `${chain.genesis} ${chain.first?.blockhash ?? ""}`;
+}
+
+/** Null also while names cannot be read: that one has none is not said by it. */
+async function nameOf(names: Names, address: string): Promise<string | null> {
+  const found = await names.reverse(address);
+  return found.kind === "named" ? found.name : null;
 }

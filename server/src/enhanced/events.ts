@@ -14,13 +14,26 @@ export const enhancedMetrics = {
     "code",
   ]),
   parsing: latency("sluice_enhanced_parse_seconds", "Time to parse one transaction and write its record"),
+  wallets: latency("sluice_enhanced_wallet_seconds", "Time to read what is asked of a wallet, by what that is", [
+    "kind",
+  ]),
+  partial: counter(
+    "sluice_enhanced_wallet_partial_total",
+    "Answers about wallets that ended by their bounds of time or number, by what was asked",
+    ["kind"],
+  ),
 } as const;
+
+/** What is asked of wallets. */
+export type WalletRead = "analytics" | "balances" | "balance_at" | "funding" | "history" | "identity" | "transfers";
 
 export interface EnhancedEvents {
   transactionParsed(type: string, elapsedMs: number): void;
   /** `kind` is `transaction`, `token` or `nft`; `from` is `kept` or `chain`. */
   answered(kind: "transaction" | "token" | "nft", from: "kept" | "chain"): void;
   readFailed(code: string): void;
+  walletRead(kind: WalletRead, elapsedMs: number): void;
+  walletPartial(kind: WalletRead): void;
 }
 
 /** Registers the metrics of the enhanced API and gives the functions that feed them. */
@@ -33,5 +46,7 @@ export function createEnhancedEvents({ metrics }: Pick<Observe, "metrics">): Enh
     },
     answered: (kind, from) => families.answers.with(kind, from).add(1),
     readFailed: (code) => families.failed.with(code).add(1),
+    walletRead: (kind, elapsedMs) => families.wallets.with(kind).observe(elapsedMs / 1_000),
+    walletPartial: (kind) => families.partial.with(kind).add(1),
   };
 }

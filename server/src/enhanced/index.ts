@@ -1,39 +1,60 @@
 /**
- * enhanced: what transactions were, tokens, and NFTs, over HTTP: in an envelope, and bare where helius-sdk calls it.
- * Fed by rpc, which has nodes and the ledger's past behind it, and by parser; feeds clients. Records are kept in memory
- * for the time that the specification states.
+ * enhanced: what transactions were, tokens, NFTs and wallets, over HTTP: in an envelope, and bare where helius-sdk
+ * calls it. Fed by rpc, which has nodes and the ledger's past behind it, by the ledger itself for wallets, and by
+ * parser; feeds clients. Records are kept in memory for the time that the specification states.
  */
 import { enhancedLifetimeSeconds } from "@sluice/contract/enhanced";
-import type { LedgerAssetReads } from "../ledger/index.ts";
+import type { ChainReads, LedgerAssetReads } from "../ledger/index.ts";
 import { AddressTransactions } from "./addresses/address-transactions.ts";
+import { LedgerTransactions } from "./addresses/ledger-transactions.ts";
 import { IndexedLeaves } from "./asset-index/compressed-assets.ts";
 import { AssetLists, type AssetListsDependencies } from "./asset-lists/asset-lists.ts";
 import { AssetMethods, type AssetMethodsDependencies } from "./asset-lists/asset-methods.ts";
 import { AssetReader } from "./assets/asset-reader.ts";
 import type { EnhancedEvents } from "./events.ts";
 import { EnhancedApp, type EnhancedAppDependencies } from "./http/enhanced-app.ts";
+import { sdkWalletRoutes } from "./http/sdk-wallet-routes.ts";
+import { KeptAnswers, WalletReads } from "./http/wallet-reads.ts";
+import { walletRoutes } from "./http/wallet-routes.ts";
 import { Nfts } from "./nfts/nfts.ts";
 import type { NodeCallDependencies } from "./node-calls.ts";
 import { TextCache } from "./text-cache.ts";
+import { ManyTokens } from "./tokens/many-tokens.ts";
 import { Tokens, type TokensDependencies } from "./tokens/tokens.ts";
+import { LedgerPages } from "./transactions/ledger-pages.ts";
 import { ParsedTransactions } from "./transactions/parsed-transactions.ts";
+import { WalletAnalytics } from "./wallets/analytics.ts";
+import { WalletBalances } from "./wallets/balances.ts";
+import { WalletHistory } from "./wallets/history.ts";
+import { Identities, type IdentitiesDependencies } from "./wallets/identities.ts";
+import { PastBalances } from "./wallets/past-balances.ts";
+import { WalletLedger, type WalletLedgerDependencies } from "./wallets/wallet-ledger.ts";
 
 export { assetIndexMetrics, createAssetIndexEvents } from "./asset-index/events.ts";
 export { AssetFills } from "./asset-index/fills.ts";
 export { AssetIndexer } from "./asset-index/indexer.ts";
 export { assetListMetrics, createAssetListEvents } from "./asset-lists/events.ts";
 export { createEnhancedEvents, enhancedMetrics } from "./events.ts";
-export { barePath, enhancedPath, enhancedRoutes } from "./http/enhanced-app.ts";
+export { barePath, enhancedPath, enhancedRoutes, sdkWalletPath } from "./http/enhanced-app.ts";
+export type { UsdPrices } from "./wallets/prices.ts";
 
 export interface EnhancedOptions {
-  /** Characters of records that are kept; tokens and NFTs may take an eighth as many each beside them. */
+  /** Characters of records that are kept; tokens, NFTs and wallets may take an eighth as many each beside them. */
   readonly keptCharactersMax?: number;
 }
 
-export type EnhancedDependencies = Omit<EnhancedAppDependencies, "transactions" | "addresses" | "tokens" | "nfts"> &
+export type EnhancedDependencies = Omit<
+  EnhancedAppDependencies,
+  "transactions" | "addresses" | "tokens" | "nfts" | "routes"
+> &
   NodeCallDependencies &
+  WalletLedgerDependencies &
+  IdentitiesDependencies &
   Pick<TokensDependencies, "chainOf"> & {
     readonly events: EnhancedEvents;
+    readonly chain: ChainReads;
+    /** Where people look at a transaction. */
+    readonly transactionUrl: (signature: string) => string;
     /** The index of assets, which alone has compressed ones; null where there is none. */
     readonly leaves: Pick<LedgerAssetReads, "byIds"> | null;
   };
@@ -41,7 +62,7 @@ export type EnhancedDependencies = Omit<EnhancedAppDependencies, "transactions" 
 const keptCharacters = 32 * 1024 * 1024;
 const keptEntriesMax = 50_000;
 
-/** The enhanced API over the calls of a gateway. */
+/** The enhanced API over the calls of a gateway and the ledger. */
 export function createEnhanced(
   { keptCharactersMax = keptCharacters }: EnhancedOptions,
   dependencies: EnhancedDependencies,
@@ -49,14 +70,32 @@ export function createEnhanced(
   const { clock } = dependencies;
   const cacheOf = (seconds: number, charactersMax: number): TextCache =>
     new TextCache({ lifetimeMs: seconds * 1_000, charactersMax, entriesMax: keptEntriesMax }, { clock });
-  const { transactions: ofTransactions, token: ofTokens, nft: ofNfts } = enhancedLifetimeSeconds;
+  const { transactions: ofTransactions, token: ofTokens, nft: ofNfts, wallet: ofWallets } = enhancedLifetimeSeconds;
   const transactions = new ParsedTransactions({ ...dependencies, cache: cacheOf(ofTransactions, keptCharactersMax) });
-  const tokens = new Tokens({ ...dependencies, cache: cacheOf(ofTokens, keptCharactersMax / 8) });
+  const tokenCache = cacheOf(ofTokens, keptCharactersMax / 8);
+  const tokens = new Tokens({ ...dependencies, cache: tokenCache });
+  const manyTokens = new ManyTokens({ ...dependencies, cache: tokenCache });
   const compressed = dependencies.leaves === null ? null : new IndexedLeaves(dependencies.leaves);
   const assets = new AssetReader({ ...dependencies, compressed });
   const nfts = new Nfts({ ...dependencies, assets, cache: cacheOf(ofNfts, keptCharactersMax / 8) });
-  const addresses = new AddressTransactions({ ...dependencies, transactions });
-  return new EnhancedApp({ ...dependencies, transactions, tokens, nfts, addresses });
+  const ledger = new WalletLedger(dependencies);
+  const pages = new LedgerPages(dependencies);
+  const identities = new Identities(dependencies);
+  const balances = new WalletBalances({ ...dependencies, tokens: manyTokens });
+  const parts = { ...dependencies, ledger, pages, identities, balances, tokens: manyTokens };
+  const history = new WalletHistory(parts);
+  const walletParts = {
+    ...parts,
+    history,
+    analytics: new WalletAnalytics(parts),
+    past: new PastBalances(parts),
+    reads: new WalletReads(dependencies),
+    kept: new KeptAnswers({ ...dependencies, cache: cacheOf(ofWallets, keptCharactersMax / 8) }),
+  };
+  const fromLedger = new LedgerTransactions({ ...dependencies, ledger, history });
+  const addresses = new AddressTransactions({ ...dependencies, transactions, fromLedger });
+  const routes = [...walletRoutes(walletParts), ...sdkWalletRoutes(walletParts)];
+  return new EnhancedApp({ ...dependencies, transactions, tokens, nfts, addresses, routes });
 }
 
 /** Methods over digital assets, from the index and from nodes. */

@@ -16,12 +16,14 @@ export {
   type ExchangeDependencies,
   type ReadExchange,
   type ReadGate,
+  readFailure,
   recordRead,
 } from "./http/exchange.ts";
 export { HistoryApp, historyMethods, historyPath } from "./http/history-app.ts";
 export { Lookups } from "./lookups/lookups.ts";
 export { LedgerBlocks } from "./lookups/past-blocks.ts";
 export { type PastBlocks, type PastEvent, PastReader } from "./lookups/past-reader.ts";
+export { type Reach, type ReachDependencies, reachOf } from "./lookups/reach.ts";
 export { ChainReparse } from "./reparse/chain-reparse.ts";
 export { Reparses } from "./reparse/reparses.ts";
 export { LedgerWriter } from "./writer/ledger-writer.ts";

@@ -185,6 +185,65 @@ describe("every question is answered as over blocks in memory, page by page", ()
   }, 30_000);
 });
 
+describe("what happened to addresses", () => {
+  const wallets = () => {
+    const { keys } = new TransactionView(
+      all().findLast(({ meta }) => (meta?.postTokenBalances ?? []).length > 0) ?? missing(),
+    );
+    return keys.slice(0, 4);
+  };
+
+  test("their transactions are there once, in either order, page by page", async () => {
+    for (const order of ["asc", "desc"] as const) {
+      let after: TransactionPlace | null = null;
+      const found: TransactionPlace[] = [];
+      for (let page = 0; page < 100; page += 1) {
+        const places: TransactionPlace[] = await reads.activity.places(range({ order, after, limit: 60 }), wallets());
+        found.push(...places);
+        after = places.at(-1) ?? null;
+        if (after === null) break;
+      }
+      const whole = range({ order, limit: 10_000 });
+      expect(found).toEqual(await model.activity.places(whole, wallets()));
+      expect(found.length).toBeGreaterThan(60);
+    }
+    expect(await reads.activity.places(range(), [])).toEqual([]);
+    expect(await reads.activity.places(range({ from: 5n, to: 4n }), wallets())).toEqual([]);
+    expect(await reads.activity.places(range({ network: "mainnet" }), wallets())).toEqual([]);
+  }, 60_000);
+
+  test("days count each transaction once, and hostile addresses find nothing", async () => {
+    const window = { network, from: 0n, to: slotMax } as const;
+    const found = await reads.activity.days({ ...window, addresses: wallets() });
+    expect(found).toEqual(await model.activity.days({ ...window, addresses: wallets() }));
+    expect(found.rows[0]?.transactions).toBeGreaterThan(0);
+    for (const hostile of ["' OR 1=1 --", "{from:UInt64}", ""]) {
+      expect(await reads.activity.days({ ...window, addresses: [hostile] })).toEqual({ rows: [], isWhole: true });
+    }
+  }, 60_000);
+
+  test("types are those of the newest rows of the parsers", async () => {
+    const window = { network, from: 0n, to: slotMax, addresses: wallets() } as const;
+    const places = await reads.activity.places(range({ limit: 3 }), wallets());
+    const [first = missing(), second = missing()] = places;
+    const rows = await reads.transactions.rows(network, [first, second], "desc");
+    const parsed = ({ slot, index, blockhash }: TransactionRow, version: number, type: string) => ({
+      ...{ network, slot, transaction_index: index, blockhash, block_time: null, at: 0, signature: "", version, type },
+      ...{ fee_payer: "", source: `source ${version}`, description: "", events: "" },
+    });
+    const known = rows.flatMap((row) => [parsed(row, 1_000_001, "UNKNOWN"), parsed(row, 1_000_002, "STAKE")]);
+    await ledger.insert("parsed", known);
+    const types = await reads.activity.typesOf(network, places);
+    const stakes = types.filter(({ type }) => type === "STAKE");
+    expect(new Set(stakes)).toEqual(
+      new Set([first, second].map((place) => ({ ...place, type: "STAKE", source: "source 1000002" }))),
+    );
+    const counted = await reads.activity.types(window);
+    expect(counted.rows.find(({ type }) => type === "STAKE")?.transactions).toBe(2);
+    expect(await reads.activity.typesOf(network, [])).toEqual([]);
+  }, 60_000);
+});
+
 test("blocks and transactions come back from the ledger as the node answers them, byte for byte", async () => {
   const events = { archiveAsked: () => undefined, archiveFailed: (...of: unknown[]) => expect(of).toEqual([]) };
   const archive = new LedgerArchive({ chain: reads, clock: systemClock, events });

@@ -5,7 +5,7 @@
  */
 export { serialiseRound } from "./aggregate/inputs.ts";
 
-export { type Decimal, decimal, parseDecimal } from "./model/decimal.ts";
+export { type Decimal, decimal, formatDecimal, parseDecimal } from "./model/decimal.ts";
 export {
   createOracleEvents,
   type OracleRequestEvents,

@@ -244,6 +244,7 @@ export const layered: readonly Layered[] = [
       ["node-accounts"],
       ["assets"],
       ["asset-index", "das", "nfts", "tokens", "transactions"],
+      ["wallets"],
       ["addresses", "asset-lists"],
       ["http"],
       ["index"],

@@ -1,16 +1,14 @@
 import type { ErrorCode } from "@sluice/contract/errors";
-import type { EnhancedAddressQuery } from "@sluice/contract/schemas";
 import type { JsonValue } from "@sluice/encode";
-import { type Asking, callNode, type NodeCallDependencies } from "../node-calls.ts";
+import { callNode, type NodeCallDependencies } from "../node-calls.ts";
 import type { ParsedTransactions } from "../transactions/parsed-transactions.ts";
+import type { WalletAsking } from "../wallets/wallet-ledger.ts";
+import type { AddressQuestion } from "./address-question.ts";
+import type { LedgerTransactions } from "./ledger-transactions.ts";
 
 export interface AddressTransactionsDependencies extends NodeCallDependencies {
   readonly transactions: Pick<ParsedTransactions, "read">;
-}
-
-export interface AddressQuestion extends Asking {
-  readonly address: string;
-  readonly query: Omit<EnhancedAddressQuery, "network">;
+  readonly fromLedger: Pick<LedgerTransactions, "read">;
 }
 
 export type AddressAnswer =
@@ -27,7 +25,10 @@ interface SignatureInfo {
   readonly blockTime: number | null;
 }
 
-/** Records of the transactions that name an address, the newest first. */
+/**
+ * Records of the transactions that name an address. The newest first come from nodes, behind which the gateway has the
+ * ledger; other orders and transactions of token accounts from the ledger alone, which has an index of them.
+ */
 export class AddressTransactions {
   readonly #dependencies: AddressTransactionsDependencies;
 
@@ -36,8 +37,11 @@ export class AddressTransactions {
   }
 
   /** A page: at most `limit` records, of the first 1,000 transactions that it looks at. */
-  async read(question: AddressQuestion): Promise<AddressAnswer> {
+  async read(question: AddressQuestion & WalletAsking): Promise<AddressAnswer> {
     const { query } = question;
+    if (query["sort-order"] === "asc" || query["token-accounts"] !== "none") {
+      return { ok: true, texts: await this.#dependencies.fromLedger.read(question) };
+    }
     const texts: string[] = [];
     let before = query["before-signature"] ?? query.before;
     for (let scanned = 0; scanned < scannedMax && texts.length < query.limit; ) {

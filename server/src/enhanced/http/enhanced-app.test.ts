@@ -245,8 +245,37 @@ describe("where helius-sdk calls", () => {
     expect(typed.body).toEqual([all.body[0]]);
     const none = await stand.ask(`${path}?lt-slot=1`);
     expect(none.body).toEqual([]);
-    const wrong = await stand.ask(`${path}?sort-order=asc`);
-    expect(wrong.status).toBe(400);
+    expect((await stand.ask(`${path}?sort-order=up`)).status).toBe(400);
+  });
+
+  test("transactions of an address are the oldest first where that is asked for, within bounds", async () => {
+    const [first] = placed().slice(-1);
+    const address = new TransactionView(first?.transaction ?? fail()).keys[0] ?? "";
+    const named = placed().filter(({ transaction }) => new TransactionView(transaction).keys.includes(address));
+    const texts = (places: readonly ReturnType<typeof placed>[number][]) =>
+      places.map(({ transaction }) => transaction.signature);
+    const ask = async (query: string, path = "/v0") => {
+      const { status, body } = await stand.ask(`${path}/addresses/${address}/transactions?sort-order=asc${query}`);
+      const list = path === "/v0" ? body : body.data;
+      return status === 200 ? list.map(({ signature }: { signature: string }) => signature) : [status, body.code];
+    };
+    expect(await ask("")).toEqual(texts(named.slice(0, 100)));
+    expect(await ask("&limit=2", "/api/v1/v0")).toEqual(texts(named.slice(0, 2)));
+    const [low = fail(), high = fail()] = [named[1], named.at(-2)];
+    const between = named.slice(2, -2);
+    const bounds = `&after-signature=${low.transaction.signature}&before-signature=${high.transaction.signature}`;
+    expect(await ask(bounds)).toEqual(texts(between.slice(0, 100)));
+    const { slot, blockTime } = low.place;
+    const bySlot = named.filter(({ place }) => place.slot > slot && place.slot <= high.place.slot);
+    expect(await ask(`&gt-slot=${slot}&lte-slot=${high.place.slot}`)).toEqual(texts(bySlot.slice(0, 100)));
+    const byTime = named.filter(({ place }) => (place.blockTime ?? 0n) >= (blockTime ?? 0n));
+    expect(await ask(`&gte-time=${blockTime}`)).toEqual(texts(byTime.slice(0, 100)));
+    expect(await ask("&lt-slot=0")).toEqual([]);
+    expect(await ask(`&after-signature=${absent}`)).toEqual([400, "INVALID_INPUT"]);
+    const { type } = parseTransaction(new TransactionView(named[0]?.transaction ?? fail()));
+    const typed = named.filter(({ transaction }) => parseTransaction(new TransactionView(transaction)).type === type);
+    expect(await ask(`&type=${type}`)).toEqual(texts(typed.slice(0, 100)));
+    expect((await ask("&token-accounts=balanceChanged")).length).toBeGreaterThanOrEqual(Math.min(100, named.length));
   });
 });
 

@@ -1,34 +1,46 @@
 import { serviceCredits } from "@sluice/contract/credits";
 import { type ErrorCode, SluiceError } from "@sluice/contract/errors";
-import { limits } from "@sluice/contract/limits";
 import * as schemas from "@sluice/contract/schemas";
 import type { Log } from "@sluice/lib";
-import { isAddress, isSignature } from "@sluice/wire/identifiers";
-import type { Context, Hono } from "hono";
+import { isSignature } from "@sluice/wire/identifiers";
+import type { Hono } from "hono";
 import {
   admitReader,
   chargedRead,
   type ExchangeDependencies,
   type ReadExchange,
   type ReadGate,
+  readFailure,
   recordRead,
 } from "../../history/index.ts";
 import { createRestApp, parseInput, type RestEnvironment, readInput } from "../../http/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
 import type { AddressTransactions } from "../addresses/address-transactions.ts";
 import type { Nfts } from "../nfts/nfts.ts";
-import type { Asking } from "../node-calls.ts";
 import type { Tokens } from "../tokens/tokens.ts";
 import type { ParsedItem, ParsedTransactions } from "../transactions/parsed-transactions.ts";
 import { envelopeText, failureResponse } from "./envelope.ts";
+import {
+  addressParameter,
+  bodyBounds,
+  type EnhancedAnswer,
+  type EnhancedContext,
+  type EnhancedRoute,
+  invalid,
+  type Read,
+} from "./route.ts";
+import { sdkWalletPath, sdkWalletRouteNames } from "./sdk-wallet-routes.ts";
+import { walletRouteNames } from "./wallet-routes.ts";
 
 export interface EnhancedAppDependencies extends ExchangeDependencies {
   readonly transactions: Pick<ParsedTransactions, "read">;
   readonly addresses: Pick<AddressTransactions, "read">;
   readonly tokens: Pick<Tokens, "read">;
   readonly nfts: Pick<Nfts, "read">;
+  /** Of wallets. */
+  readonly routes: readonly EnhancedRoute[];
   readonly requestId: () => string;
-  readonly log: Pick<Log, "error">;
+  readonly log: Pick<Log, "error" | "warn">;
   /** Receives the fact of every request whose key was accepted; must not block or throw. */
   readonly served: (fact: RequestFact) => void;
   /** A request that was refused before its account was known. */
@@ -38,6 +50,7 @@ export interface EnhancedAppDependencies extends ExchangeDependencies {
 /** Where the enhanced API is mounted: in its envelope, and bare, where helius-sdk calls it. */
 export const enhancedPath = "/api/v1/v0";
 export const barePath = "/v0";
+export { sdkWalletPath };
 
 /** What is known of a request while it is served. */
 interface EnhancedExchange extends ReadExchange {
@@ -57,18 +70,11 @@ export const enhancedRoutes = [
   `GET ${enhancedPath}/token/:mint`,
   `GET ${enhancedPath}/nft/:mint`,
   `POST ${barePath}/transactions`,
+  `GET ${enhancedPath}/addresses/:address/transactions`,
   `GET ${barePath}/addresses/:address/transactions`,
+  ...walletRouteNames,
+  ...sdkWalletRouteNames,
 ] as const;
-
-const bodyBounds = { limitBytes: limits.restBodyBytes, timeoutMs: 10_000 };
-
-type RestContext = Context<RestEnvironment>;
-
-/** What is answered with: JSON text, and whether all of it was kept. */
-interface Answer {
-  readonly text: string;
-  readonly kept: boolean;
-}
 
 /** The enhanced API over HTTP. */
 export class EnhancedApp {
@@ -78,7 +84,7 @@ export class EnhancedApp {
 
   constructor(dependencies: EnhancedAppDependencies) {
     this.#dependencies = dependencies;
-    const failure = (error: SluiceError, { req, get }: RestContext): Response | null =>
+    const failure = (error: SluiceError, { req, get }: EnhancedContext): Response | null =>
       req.path.startsWith(`${enhancedPath}/`) ? failureResponse(error, get("requestId")) : null;
     this.#app = createRestApp({ cors: "open", failure: (error, context) => failure(error, context) }, dependencies);
     this.#app.use("*", async (context, next) => {
@@ -100,14 +106,13 @@ export class EnhancedApp {
   }
 
   #addRoutes(): void {
-    const { tokens, nfts, addresses } = this.#dependencies;
+    const { tokens, nfts, routes } = this.#dependencies;
     this.#app.post(`${enhancedPath}/transactions`, (context) => this.#serve(context, true, this.#parse(context)));
     this.#app.post(`${barePath}/transactions`, (context) => this.#serve(context, false, this.#parse(context)));
     this.#app.get(`${enhancedPath}/token/:mint`, (context) =>
       this.#serve(context, true, async (asking) => {
-        const mint = context.req.param("mint");
-        if (!isAddress(mint)) throw invalid("mint", "must be an address: 32 bytes in base58");
-        const work = async (): Promise<Answer> => {
+        const mint = addressParameter(context, "mint");
+        const work = async (): Promise<EnhancedAnswer> => {
           const token = await tokens.read(asking, mint);
           if (!token.ok) throw new SluiceError(token.code);
           return token;
@@ -117,9 +122,8 @@ export class EnhancedApp {
     );
     this.#app.get(`${enhancedPath}/nft/:mint`, (context) =>
       this.#serve(context, true, async (asking) => {
-        const mint = context.req.param("mint");
-        if (!isAddress(mint)) throw invalid("mint", "must be an address: 32 bytes in base58");
-        const work = async (): Promise<Answer> => {
+        const mint = addressParameter(context, "mint");
+        const work = async (): Promise<EnhancedAnswer> => {
           const nft = await nfts.read(asking, mint);
           if (!nft.ok) throw new SluiceError(nft.code, nft.message === null ? {} : { message: nft.message });
           return nft;
@@ -127,23 +131,35 @@ export class EnhancedApp {
         return { price: serviceCredits.nftMetadata, work };
       }),
     );
-    this.#app.get(`${barePath}/addresses/:address/transactions`, (context) =>
-      this.#serve(context, false, async (asking) => {
-        const address = context.req.param("address");
-        if (!isAddress(address)) throw invalid("address", "must be an address: 32 bytes in base58");
-        const query = parseInput(schemas.enhancedAddressQuery, context.req.query());
-        const work = async (): Promise<Answer> => {
-          const page = await addresses.read({ ...asking, address, query });
-          if (!page.ok) throw new SluiceError(page.code);
-          return { text: `[${page.texts.join()}]`, kept: false };
-        };
-        return { price: serviceCredits.walletHistory, work };
-      }),
-    );
+    for (const [path, isEnveloped] of [
+      [enhancedPath, true],
+      [barePath, false],
+    ] as const) {
+      this.#app.get(`${path}/addresses/:address/transactions`, (context) =>
+        this.#serve(context, isEnveloped, this.#ofAddress(context)),
+      );
+    }
+    for (const { method, path, isEnveloped, read } of routes) {
+      this.#app[method](path, (context) => this.#serve(context, isEnveloped, read(context)));
+    }
+  }
+
+  /** The records of the transactions of an address. */
+  #ofAddress(context: EnhancedContext): Read {
+    return async (asking) => {
+      const address = addressParameter(context, "address");
+      const query = parseInput(schemas.enhancedAddressQuery, context.req.query());
+      const work = async (): Promise<EnhancedAnswer> => {
+        const page = await this.#dependencies.addresses.read({ ...asking, address, query });
+        if (!page.ok) throw new SluiceError(page.code);
+        return { text: `[${page.texts.join()}]`, kept: false };
+      };
+      return { price: serviceCredits.walletHistory, work };
+    };
   }
 
   /** The records of the signatures that a body names. */
-  #parse(context: RestContext): Read {
+  #parse(context: EnhancedContext): Read {
     return async (asking) => {
       const { commitment } = parseInput(schemas.enhancedTransactionsQuery, context.req.query());
       const { transactions: signatures } = await readInput(
@@ -155,7 +171,7 @@ export class EnhancedApp {
       if (wrong >= 0) throw invalid(`transactions.${wrong}`, "must be a signature: 64 bytes in base58");
       const { parseOneTransaction, parseBatchTransaction } = serviceCredits;
       const price = signatures.length === 1 ? parseOneTransaction : parseBatchTransaction * signatures.length;
-      const work = async (): Promise<Answer> => {
+      const work = async (): Promise<EnhancedAnswer> => {
         const items = await this.#dependencies.transactions.read({ ...asking, signatures, commitment });
         return answerOf(signatures, items);
       };
@@ -164,29 +180,32 @@ export class EnhancedApp {
   }
 
   /** Admits, reads the input, charges, and answers; what is refused before the charge costs nothing. */
-  async #serve(context: RestContext, enveloped: boolean, read: Read): Promise<Response> {
-    const { access, clock } = this.#dependencies;
+  async #serve(context: EnhancedContext, enveloped: boolean, read: Read): Promise<Response> {
+    const { access, clock, log } = this.#dependencies;
     const exchange = this.#exchanges.get(context.req.raw);
     if (exchange === undefined) throw new TypeError("a route is reached through the application alone");
     const { grant, network } = await admitReader(context, exchange, { ...this.#dependencies, gate });
-    const { price, work } = await read({ network, keyId: grant.keyId, nowMs: clock.monotonic() });
-    const { text, kept } = await chargedRead(exchange, { access, grant, price }, work);
+    const { price, work } = await read({ network, keyId: grant.keyId, tier: grant.tier, nowMs: clock.monotonic() });
+    const { text, kept, headers } = await chargedRead(exchange, { access, grant, price }, () =>
+      work().catch((error: unknown) => {
+        throw readFailure(error, log);
+      }),
+    );
     exchange.kept = kept;
     const body = enveloped ? envelopeText(text, clock.monotonic() - exchange.startedMs, kept) : text;
     return context.body(body, 200, {
       "Content-Type": "application/json",
       "X-Cache-Status": kept ? "HIT" : "MISS",
+      ...headers,
     });
   }
 }
-
-type Read = (asking: Asking) => Promise<{ readonly price: number; readonly work: () => Promise<Answer> }>;
 
 /**
  * One record or failure for each signature, in their order. Where nothing at all could be read for a fault of nodes, or
  * the only transaction cannot be parsed, the request fails as a whole.
  */
-function answerOf(signatures: readonly string[], items: readonly ParsedItem[]): Answer {
+function answerOf(signatures: readonly string[], items: readonly ParsedItem[]): EnhancedAnswer {
   const faults = items.flatMap((item) => (item.ok || item.code === "NOT_FOUND" ? [] : [item.code]));
   const [fault] = faults;
   if (fault !== undefined && faults.length === items.length) throw new SluiceError(fault);
@@ -195,6 +214,3 @@ function answerOf(signatures: readonly string[], items: readonly ParsedItem[]): 
   );
   return { text: `[${texts.join()}]`, kept: items.every((item) => item.ok && item.kept) };
 }
-
-const invalid = (path: string, message: string): SluiceError =>
-  new SluiceError("INVALID_INPUT", { message: `${path} ${message}`, details: { errors: [{ path, message }] } });

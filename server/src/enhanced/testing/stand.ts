@@ -3,6 +3,7 @@ import { type ManualClock, systemClock } from "@sluice/lib";
 import type { Access } from "../../access/index.ts";
 import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
 import type { DevnetRun } from "../../history/testing/devnet-blocks.ts";
+import { HeldChainModel } from "../../history/testing/held-chain.ts";
 import type { Grant, RestrictionCode } from "../../keys/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
 import { createMetrics } from "../../observe/index.ts";
@@ -24,7 +25,13 @@ export class EnhancedStand {
   chain: string | null = "chain 1";
   readonly #app: ReturnType<typeof createEnhanced>;
 
-  constructor(run: Pick<DevnetRun, "ask">) {
+  /** The ledger, over what the chain had confirmed. */
+  readonly held: HeldChainModel;
+  readonly prices = new Map<string, { readonly symbol: string; readonly usd: string }>();
+  readonly names = new Map<string, string>();
+
+  constructor(run: Pick<DevnetRun, "ask"> & Partial<Pick<DevnetRun, "blocks" | "finalized">>) {
+    this.held = new HeldChainModel(run.blocks ?? [], (run.finalized ?? -1n) + 1n);
     this.rpc.respond = async ({ method, params }) => {
       const text = await run.ask(method, JSON.parse(params ?? "[]"));
       const result = /"result":(.*),"id":7\}\n$/s.exec(text)?.[1];
@@ -43,12 +50,21 @@ export class EnhancedStand {
           error: (fields) => {
             throw new Error("an internal error", { cause: fields });
           },
+          warn: () => undefined,
         },
         served: (fact) => this.facts.push(fact),
         refused: (code) => this.refused.push(code),
         chainOf: () => this.chain,
         events: createEnhancedEvents({ metrics: this.metrics }),
         leaves: null,
+        chain: this.held,
+        keptSince: () => null,
+        prices: {
+          symbolOf: (_network, mint) => this.prices.get(mint)?.symbol ?? null,
+          now: async () => new Map([...this.prices.values()].map(({ symbol, usd }) => [symbol, usd])),
+        },
+        primaryName: async (_network, address) => this.names.get(address) ?? null,
+        transactionUrl: (signature) => `http://console/${signature}`,
       },
     );
   }

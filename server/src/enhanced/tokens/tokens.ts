@@ -63,12 +63,22 @@ export class Tokens {
     const answer = await readAccounts(this.#dependencies, asking, addresses);
     if (!answer.ok) return answer;
     const [account = null, metadata = null] = answer.accounts;
-    const isToken = account?.program === programs.token || account?.program === programs.token2022;
-    const decoded = account === null || !isToken ? null : decodeMint(account.data);
-    if (account === null || decoded === null || !decoded.isInitialized) return { ok: false, code: "TOKEN_NOT_FOUND" };
-    const described = metadata?.program === tokenMetadataProgram ? decodeMetaplexMetadata(metadata.data) : null;
-    return { ok: true, record: recordOf(mint, { account, decoded, described }) };
+    const record = tokenRecord(mint, account, metadata);
+    return record === null ? { ok: false, code: "TOKEN_NOT_FOUND" } : { ok: true, record };
   }
+}
+
+/** A token by the accounts of its mint and its metadata; null for what is no mint. */
+export function tokenRecord(
+  mint: string,
+  account: ShownAccount | null,
+  metadata: ShownAccount | null,
+): TokenMetadataRecord | null {
+  const isToken = account?.program === programs.token || account?.program === programs.token2022;
+  const decoded = account === null || !isToken ? null : decodeMint(account.data);
+  if (account === null || decoded === null || !decoded.isInitialized) return null;
+  const described = metadata?.program === tokenMetadataProgram ? decodeMetaplexMetadata(metadata.data) : null;
+  return recordOf(mint, { account, decoded, described });
 }
 
 interface TokenAccounts {

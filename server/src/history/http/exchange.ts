@@ -1,12 +1,12 @@
 import { type ErrorCode, SluiceError } from "@sluice/contract/errors";
 import { type Network, networks, type Permission } from "@sluice/contract/tiers";
-import type { Clock } from "@sluice/lib";
+import type { Clock, Log } from "@sluice/lib";
 import type { Context } from "hono";
 import { routePath } from "hono/route";
 import type { Access } from "../../access/index.ts";
 import { networkNamed, presentedKey, type RestEnvironment } from "../../http/index.ts";
 import type { Grant, RateBucket } from "../../keys/index.ts";
-import type { RequestFact } from "../../ledger/index.ts";
+import { LedgerQueryError, LedgerUnavailableError, type RequestFact } from "../../ledger/index.ts";
 
 export interface ExchangeDependencies {
   readonly clock: Clock;
@@ -99,6 +99,7 @@ const answers: ReadonlySet<string> = new Set([
   "BLOCK_NOT_FOUND",
   "TOKEN_NOT_FOUND",
   "NFT_NOT_FOUND",
+  "IDENTITY_NOT_FOUND",
 ]);
 
 /**
@@ -124,6 +125,21 @@ export async function chargedRead<T>(
     }
     throw error;
   }
+}
+
+/** What a caller learns of the ledger's failures: that it is away or busy, and not where it is. Others stay. */
+export function readFailure(error: unknown, log: Pick<Log, "warn">): unknown {
+  if (error instanceof LedgerUnavailableError) {
+    return new SluiceError("STORE_UNAVAILABLE", {
+      message: "The ledger is not available; try again later",
+      cause: error,
+    });
+  }
+  if (error instanceof LedgerQueryError && error.transient) {
+    log.warn({ error }, "the ledger did not answer a look-up in its bounds");
+    return new SluiceError("OVERLOADED", { cause: error });
+  }
+  return error;
 }
 
 export interface ReadRecorder {

@@ -8,12 +8,7 @@ import { isSignature, parseSlot } from "@sluice/wire/identifiers";
 import { stringifyJsonExact } from "@sluice/wire/json";
 import type { Context, Hono } from "hono";
 import { createRestApp, dataSinceHeaders, parseInput, type RestEnvironment, readInput } from "../../http/index.ts";
-import {
-  LedgerQueryError,
-  LedgerUnavailableError,
-  type RequestFact,
-  type TransactionPlace,
-} from "../../ledger/index.ts";
+import type { RequestFact, TransactionPlace } from "../../ledger/index.ts";
 import { writeCursor } from "../lookups/cursor.ts";
 import type { Asker, FoundPage, Lookups, PlacedItem } from "../lookups/lookups.ts";
 import {
@@ -22,6 +17,7 @@ import {
   type ExchangeDependencies,
   type HistoryReader,
   type ReadExchange,
+  readFailure,
   recordRead,
 } from "./exchange.ts";
 import { type Asked, blocksQuestion, searchQuestion, transactionsQuestion } from "./questions.ts";
@@ -143,7 +139,7 @@ export class HistoryApp {
       try {
         return await answer();
       } catch (error) {
-        throw this.#failureOf(error);
+        throw readFailure(error, this.#dependencies.log);
       }
     });
     return context.body(text, 200, { "Content-Type": "application/json", ...headers });
@@ -162,21 +158,6 @@ export class HistoryApp {
     } finally {
       this.#lists -= 1;
     }
-  }
-
-  /** The caller learns that the ledger is away or busy, and not where it is. */
-  #failureOf(error: unknown): unknown {
-    if (error instanceof LedgerUnavailableError) {
-      return new SluiceError("STORE_UNAVAILABLE", {
-        message: "The ledger is not available; try again later",
-        cause: error,
-      });
-    }
-    if (error instanceof LedgerQueryError && error.transient) {
-      this.#dependencies.log.warn({ error }, "the ledger did not answer a look-up in its bounds");
-      return new SluiceError("OVERLOADED", { cause: error });
-    }
-    return error;
   }
 }
 

@@ -9,6 +9,7 @@ import type {
   TransactionConditions,
   TransactionPlace,
 } from "../../ledger/index.ts";
+import { heldActivity } from "./held-activity.ts";
 
 /** A transaction of a held chain, with what look-ups ask of it. */
 interface HeldTransaction extends TransactionBodyRow {
@@ -30,6 +31,9 @@ export class HeldChainModel implements ChainReads {
   finalBefore: bigint;
   readonly blocks: ChainReads["blocks"];
   readonly transactions: ChainReads["transactions"];
+  readonly activity: ChainReads["activity"];
+  /** Whether the parsers' rows are there. */
+  isParsed = false;
   /** What every read throws, where something is away. */
   fault: Error | null = null;
 
@@ -52,6 +56,13 @@ export class HeldChainModel implements ChainReads {
       },
       signatures: async (_network, { slot }) => this.#of(slot).map(({ signature }) => signature),
     };
+    this.activity = heldActivity(
+      (range, matching) => {
+        this.#fail();
+        return this.#page(range, matching);
+      },
+      () => this.isParsed,
+    );
     this.transactions = {
       bySignature: async (_network, signature) => {
         this.#fail();

@@ -1,6 +1,7 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { LedgerConnection } from "../connection.ts";
+import { AddressActivity } from "./address-activity.ts";
 import { BlockReads } from "./block-reads.ts";
 import { type ChainHeld, ChainHoldings } from "./held.ts";
 import { type FoundTransactions, type TransactionConditions, TransactionSearch } from "./search.ts";
@@ -17,6 +18,7 @@ export interface ChainReads {
     "bySignature" | "placeOf" | "rows" | "bodies" | "ofBlock" | "ofAddress"
   >;
   readonly blocks: Pick<BlockReads, "block" | "blocksOf" | "blocks" | "slots" | "slotsOfAddress" | "signatures">;
+  readonly activity: Pick<AddressActivity, "places" | "days" | "types" | "typesOf">;
   held(network: Network): Promise<ChainHeld>;
   firstSlotSince(network: Network, seconds: bigint): Promise<bigint | null>;
   find(range: PlaceRange, conditions: TransactionConditions): Promise<FoundTransactions>;
@@ -40,6 +42,7 @@ export function createChainReads(connection: LedgerConnection, clock: Pick<Clock
   return {
     transactions,
     blocks: new BlockReads(connection),
+    activity: new AddressActivity(connection),
     held: (network) => holdings.held(network),
     firstSlotSince: (network, seconds) => holdings.firstSlotSince(network, seconds),
     find: (range, conditions) => held(range, (part) => search.find(part, conditions)),
