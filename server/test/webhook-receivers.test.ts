@@ -35,7 +35,7 @@ interface GuideReceiver {
   readonly name: string;
   /** What has to be installed. */
   readonly needs: string;
-  /** Makes what is run, where the language has to be compiled; `go run` would leave its child behind when it is killed. */
+  /** Makes what is run of a language that is compiled: `go run` leaves its child behind when it is killed. */
   readonly build?: (path: string) => string[];
   readonly command: (path: string) => string[];
 }
