@@ -64,4 +64,26 @@ test("a bundle that landed is in the overview, in the breakdown and in the profi
     avgProfitPerBundle: -0.000025,
   });
   expect((await get("/pnl?strategy=arbitrage")).body.bundleCount).toBe(0);
+  const explained = schemas.explanationRecord.parse((await get("/explain?record=pnl&strategy=jit")).body);
+  expect(explained.inputs.map(({ value }) => value)).toEqual(["-25000", "5000", "20000"]);
+  expect(explained.inputs[0]?.where).toContain(" in slot ");
+  const tips = schemas.explanationRecord.parse((await get("/explain?record=mev/breakdown")).body);
+  expect(tips.inputs).toEqual([{ what: "tip of a bundle (jit)", where: explained.inputs[2]?.where, value: "20000" }]);
+});
+
+test("tokens of before the ledger's first block are of unknown cost, which a header and the explanation say", async () => {
+  const chain = new ChainReader(world.chain.rpc);
+  const pool = schemas.explanationRecord.parse((await get("/explain?record=pool")).body);
+  const mint = pool.inputs.find(({ what }) => what === "decimals of the token")?.where.split(" ", 1)[0];
+  const [largest] = (await chain.call("getTokenLargestAccounts", mint ?? "")).value;
+  const account = await chain.call("getAccountInfo", largest.address, { encoding: "jsonParsed" });
+  const { owner } = account.value.data.parsed.info;
+  const { body, headers } = await get(`/position/${owner}`);
+  const position = schemas.positionRecord.parse(body);
+  expect(position).toMatchObject({ unrealizedRewards: 0, apyEarned: 0 });
+  expect(position.tokenBalance).toBeGreaterThan(0);
+  expect(position.valueInNative).toBeGreaterThanOrEqual(position.tokenBalance);
+  expect(Date.parse(headers.get("x-data-since") ?? "")).toBeGreaterThan(0);
+  const explained = schemas.explanationRecord.parse((await get(`/explain?record=position&wallet=${owner}`)).body);
+  expect(explained.steps.join()).toContain(`${largest.amount} tokens are of unknown cost`);
 });

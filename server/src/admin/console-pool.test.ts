@@ -44,8 +44,7 @@ function open(viewer: Partial<ConsoleViewer> | null, isThere = true) {
     },
     explain: async (question) => {
       asked.push(question);
-      const explanation = { record: question.record, slot: null, inputs: [], steps: ["a = 1"] };
-      return { explanation, sinceMs: null, fromMs: 0 };
+      return answer({ record: question.record, slot: null, inputs: [], steps: ["a = 1"] });
     },
   };
   const app = createRestApp({ cors: "none" }, { requestId: () => "req_1", log: { error: () => {} } });

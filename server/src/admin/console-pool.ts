@@ -53,8 +53,8 @@ export function addPoolPage(app: Hono<RestEnvironment>, { pool, sessions, clock 
   });
   app.get(`${root}/explain`, async (context) => {
     const viewer = await sessions.admit(context);
-    const { explanation } = await open().service.explain(explainQuestion(context.req.query(), whose(viewer)));
-    return new Response(JSON.stringify(explanation), { headers });
+    const { text } = await open().service.explain(explainQuestion(context.req.query(), whose(viewer)));
+    return new Response(text, { headers });
   });
 }
 

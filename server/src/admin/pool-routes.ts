@@ -17,7 +17,7 @@ export function addPoolRoutes(app: Hono<RestEnvironment>, { pool }: PoolRouteDep
       });
     }
     const { account, ...query } = context.req.query();
-    const { explanation } = await pool.explain(explainQuestion(query, account ?? null));
-    return context.json(explanation);
+    const { text } = await pool.explain(explainQuestion(query, account ?? null));
+    return context.body(text, 200, { "Content-Type": "application/json" });
   });
 }

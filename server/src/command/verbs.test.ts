@@ -116,12 +116,12 @@ beforeAll(async () => {
         },
         pool: {
           explain: async (question) => ({
-            explanation: {
+            text: JSON.stringify({
               record: question.record,
               slot: "7",
               inputs: [{ what: "tips", where: "a", value: "5" }],
               steps: [JSON.stringify(question)],
-            },
+            }),
             sinceMs: null,
             fromMs: 0,
           }),

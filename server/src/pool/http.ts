@@ -110,11 +110,9 @@ export function createPoolHttp(dependencies: PoolHttpDependencies): PoolHttp {
     const asked = parseInput(schemas.pnlQuery, queryOf(context, "strategy", "period"));
     return pool.pnl(permissions.includes("admin") ? null : accountId, asked);
   });
-  get("/explain", async (context, { accountId, permissions }) => {
+  get("/explain", (context, { accountId, permissions }) => {
     const query = queryOf(context, "record", "wallet", "period", "strategy");
-    const whose = permissions.includes("admin") ? null : accountId;
-    const { explanation, sinceMs, fromMs } = await pool.explain(explainQuestion(query, whose));
-    return { text: JSON.stringify(explanation), sinceMs, fromMs };
+    return pool.explain(explainQuestion(query, permissions.includes("admin") ? null : accountId));
   });
   return {
     serves: ({ url }) => {

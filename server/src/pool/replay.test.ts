@@ -34,6 +34,20 @@ interface PlayedEpoch {
   /** In percent, by the computation beside. */
   readonly apy: number;
   readonly mevApy: number;
+  /** Of each validator, in the order of the list. */
+  readonly validators: readonly { readonly apy: number; readonly score: number }[];
+}
+
+/** What a growth of an epoch makes in a year, in percent, by the binomial series, which needs no function of the runtime. */
+function yearly(after: bigint, before: bigint): number {
+  const grown = Number(((after - before) * 10n ** 30n) / before) / 1e30;
+  let term = 1;
+  let sum = 0;
+  for (let power = 1; power <= 60; power += 1) {
+    term *= ((yearSeconds / epochSeconds - power + 1) / power) * grown;
+    sum += term;
+  }
+  return sum * 100;
 }
 
 function play(seed: number): readonly PlayedEpoch[] {
@@ -49,6 +63,8 @@ function play(seed: number): readonly PlayedEpoch[] {
     const facts = new Map<Address, ValidatorEpoch>();
     const validators: PoolValidator[] = [];
     let poolTips = 0n;
+    const earned: { readonly paid: bigint; readonly tips: bigint; readonly kept: bigint; readonly stake: bigint }[] =
+      [];
     for (let index = 0; index < validatorCount; index += 1) {
       const vote = address(10 + index);
       const tips = draw(90_000_000_000);
@@ -57,6 +73,8 @@ function play(seed: number): readonly PlayedEpoch[] {
       // What the validator leaves, in whole lamports, and of that the pool's part.
       const kept = (tips * BigInt(commission)) / 10_000n;
       poolTips += ((tips - kept) * each) / totalStake;
+      const paid = 1_000_000n + draw(100_000_000);
+      earned.push({ paid, tips: ((tips - kept) * each) / totalStake, kept: tips - kept, stake: totalStake });
       facts.set(vote, {
         vote,
         identity: null,
@@ -66,7 +84,7 @@ function play(seed: number): readonly PlayedEpoch[] {
         tips,
         tipCommissionBasisPoints: commission,
         stakeAccount: address(101),
-        inflation: { paid: 1_000_000n, before: each },
+        inflation: { paid, before: each },
       });
       validators.push({
         activeStakeLamports: each,
@@ -111,18 +129,6 @@ function play(seed: number): readonly PlayedEpoch[] {
       length: { seconds: epochSeconds, from: "blocks" },
       validators: facts,
     };
-    const periods = yearSeconds / epochSeconds;
-    const yearly = (numerator: bigint, denominator: bigint): number => {
-      const scaled = Number(((numerator - denominator) * 10n ** 30n) / denominator) / 1e30;
-      // By the binomial series, which needs no function of the runtime.
-      let term = 1;
-      let sum = 0;
-      for (let power = 1; power <= 60; power += 1) {
-        term *= ((periods - power + 1) / power) * scaled;
-        sum += term;
-      }
-      return sum * 100;
-    };
     const afterFee = poolTips - (poolTips + 19n) / 20n;
     played.push({
       read: {
@@ -135,6 +141,13 @@ function play(seed: number): readonly PlayedEpoch[] {
       tokens,
       apy: yearly(lamports * before.tokens, before.lamports * tokens),
       mevApy: yearly(before.lamports + afterFee, before.lamports),
+      validators: earned.map(({ paid, tips, kept, stake }) => {
+        // Tips for each lamport of stake beside those of all validators together.
+        const own = Number(kept) / Number(stake);
+        const all = earned.reduce((sum, of) => sum + Number(of.kept), 0);
+        const staked = earned.reduce((sum, of) => sum + Number(of.stake), 0);
+        return { apy: yearly(each + paid + tips, each), score: (100 * own) / (own + all / staked) };
+      }),
     });
   }
   return played;
@@ -189,6 +202,19 @@ test("each epoch's yearly rates are those of the computation beside, to the last
     expect(Number(decimalText(total)).toFixed(6)).toBe(percent(apy));
     expect(Number(decimalText(mev)).toFixed(6)).toBe(percent(mevApy));
     expect(base.units).toBe(total.units - mev.units);
+  }
+});
+
+test("each validator's yearly rate, commission, score and stake are those of the computation beside", () => {
+  for (const { read, validators } of played) {
+    expect(read.figures.validators).toHaveLength(validatorCount);
+    for (const [index, { apy, commission, mevScore, stake }] of read.figures.validators.entries()) {
+      const expected = validators[index];
+      expect(Number(decimalText(apy)).toFixed(6)).toBe(percent(expected?.apy ?? Number.NaN));
+      expect(Number(decimalText(mevScore)).toFixed(2)).toBe((expected?.score ?? Number.NaN).toFixed(2));
+      expect(decimalText(commission)).toBe("5");
+      expect(stake).toBe(read.snapshot?.validators[index]?.activeStakeLamports ?? 0n);
+    }
   }
 });
 

@@ -8,7 +8,7 @@ import {
 import { BoundedMap } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
 import { recordsText, recordText } from "./decimal.ts";
-import { type DatedExplanation, PoolExplainer } from "./explain/explainer.ts";
+import { PoolExplainer } from "./explain/explainer.ts";
 import type { ExplainQuestion } from "./explain/question.ts";
 import {
   apyRecordOf,
@@ -62,7 +62,7 @@ export class PoolService {
   readonly #dashboard: Fresh<PoolAnswer>;
   readonly #wallets = new BoundedMap<string, Fresh<PoolAnswer>>({ max: walletsMax });
   readonly #profits = new BoundedMap<string, Fresh<PoolAnswer>>({ max: accountsMax });
-  readonly #explanations = new BoundedMap<string, Fresh<DatedExplanation>>({ max: explanationsMax });
+  readonly #explanations = new BoundedMap<string, Fresh<PoolAnswer>>({ max: explanationsMax });
 
   constructor(options: PoolReadingsOptions, dependencies: PoolReadingsDependencies) {
     this.#dependencies = dependencies;
@@ -101,10 +101,13 @@ export class PoolService {
     return this.#readings.sampled();
   }
 
-  /** How a record comes about, from the same readings as the record itself. */
-  async explain(question: ExplainQuestion): Promise<DatedExplanation> {
+  /** How a record comes about, as JSON of an `Explanation`, from the same readings as the record itself. */
+  async explain(question: ExplainQuestion): Promise<PoolAnswer> {
     const fresh = this.#explanations.getOrCreate(JSON.stringify(question), () =>
-      this.#readings.fresh(askedFreshness, "explanation", () => this.#explainer.explain(question)),
+      this.#readings.fresh(askedFreshness, "explanation", async () => {
+        const { explanation, ...from } = await this.#explainer.explain(question);
+        return { text: JSON.stringify(explanation), ...from };
+      }),
     );
     return await fresh.get();
   }
