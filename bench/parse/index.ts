@@ -4,7 +4,9 @@
  * transaction the median over the rounds counts. What is measured starts with a transaction as it is held in memory
  * (ours: wire bytes and meta; theirs: the object of getTransaction) and ends with what it was; ours also with the JSON
  * of its record. `npm run bench -- parse --dex-parser DIRECTORY` names a directory where
- * `npm install solana-dex-parser@2.6.7` has run; without it the other parser is not run.
+ * `npm install solana-dex-parser@2.6.7` has run; without it the other parser is not run. `--only blocks` measures whole
+ * blocks of 1,000 transactions instead, as the writer of the ledger reads them: CPU of one transaction, and how many of
+ * them one core parses in a second.
  */
 
 import { resolve } from "node:path";
@@ -13,6 +15,7 @@ import type { ConfirmedTransaction } from "@sluice/encode";
 import { enhancedRecord, parseTransaction, recordText, TransactionView } from "@sluice/parser";
 import { readFixtures } from "../../encode/testing/fixtures.ts";
 import { realTransactions } from "../../parser/testing/fixtures.ts";
+import { measureBlocks } from "./blocks.ts";
 
 const rounds = 60;
 const warmUpRounds = 30;
@@ -20,7 +23,7 @@ const place = { slot: 1n, blockTime: null };
 
 type Work = () => unknown;
 
-const { values } = parseArgs({ options: { "dex-parser": { type: "string" } } });
+const { values } = parseArgs({ options: { "dex-parser": { type: "string" }, only: { type: "string" } } });
 
 const parse = (executed: ConfirmedTransaction): ReturnType<typeof parseTransaction> =>
   parseTransaction(new TransactionView(executed));
@@ -75,6 +78,21 @@ const results = new Map(readFixtures().map(({ name, result }) => [name, result])
 const typed = real.map((each) => ({ ...each, type: parse(each.executed).type }));
 const swaps = typed.filter(({ type, executed }) => type === "SWAP" && executed.meta?.error === null);
 const simple = typed.filter(({ type }) => type === "TRANSFER");
+
+if (values.only === "blocks") {
+  const executed = (each: readonly { readonly executed: ConfirmedTransaction }[]) => each.map((one) => one.executed);
+  const kinds = new Map([
+    ["simple transfers", executed(simple)],
+    ["swaps", executed(swaps)],
+    ["all kinds", executed(typed)],
+  ]);
+  console.log(`  ${"CPU µs of a transaction".padEnd(26)}  unpacked    parsed    events      one core`);
+  for (const [kind, { unpacked, parsed, told }] of measureBlocks(kinds)) {
+    const shown = [unpacked, parsed, told].map((micros) => micros.toFixed(1).padStart(10));
+    console.log(`  ${kind.padEnd(26)}${shown.join("")}${`${Math.round(1e6 / parsed)} /s`.padStart(14)}`);
+  }
+  process.exit(0);
+}
 
 const theirs = await dexParser();
 const subjects = new Map<string, Work[]>([

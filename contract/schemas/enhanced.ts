@@ -71,6 +71,20 @@ export const enhancedAddressQuery = z.object({
 const address = z.string().nullable();
 const rawAmount = z.object({ tokenAmount: z.string(), decimals: count.nullable() });
 
+/** An instruction as an IDL file of the operator tells it. */
+const decoded = z
+  .object({
+    program: z.string(),
+    name: z.string(),
+    args: z.record(z.string(), z.unknown()).nullable(),
+    accounts: z.record(z.string(), z.string()),
+  })
+  .meta({
+    id: "DecodedInstruction",
+    description:
+      "Of a program that a file of the operator describes; `args` is null where the data are of another form",
+  });
+
 /** The members that every record has; `events` has more by type. */
 export const enhancedTransaction = z
   .looseObject({
@@ -104,7 +118,14 @@ export const enhancedTransaction = z
       }),
     ),
     transactionError: z.object({ error: z.unknown() }).nullable(),
-    instructions: z.array(z.looseObject({ accounts: z.array(z.string()), data: z.string(), programId: z.string() })),
+    instructions: z.array(
+      z.looseObject({
+        accounts: z.array(z.string()),
+        data: z.string(),
+        programId: z.string(),
+        decoded: decoded.optional(),
+      }),
+    ),
     events: z.looseObject({}),
   })
   .meta({ id: "EnhancedTransaction", description: "What a transaction was" });

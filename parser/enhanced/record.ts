@@ -3,6 +3,7 @@ import { encodeBase58 } from "@sluice/wire/base58";
 import type { Hop } from "../facts/hops.ts";
 import type { AccountLeg, Leg, NativeLeg } from "../facts/legs.ts";
 import type { NftFacts } from "../facts/nft.ts";
+import { type IdlPrograms, noPrograms } from "../idl/programs.ts";
 import type { TokenMovement } from "../neutral/movements.ts";
 import type { ParsedTransaction } from "../parse.ts";
 import type { Call, TransactionView } from "../transaction-view.ts";
@@ -25,7 +26,11 @@ type Members = { readonly [member: string]: RecordValue | undefined };
 export function enhancedRecord(
   view: TransactionView,
   parsed: ParsedTransaction,
-  { place, names = noNames }: { readonly place: RecordPlace; readonly names?: Names },
+  {
+    place,
+    names = noNames,
+    programs = noPrograms,
+  }: { readonly place: RecordPlace; readonly names?: Names; readonly programs?: IdlPrograms },
 ): Members {
   const head = headOf(view, parsed, { place, names });
   return {
@@ -34,7 +39,7 @@ export function enhancedRecord(
     tokenTransfers: parsed.movements.tokens.flatMap(tokenTransfer),
     accountData: accountData(view),
     transactionError: view.failed ? { error: errorValue(view.meta?.error) } : null,
-    instructions: instructionsOf(view),
+    instructions: instructionsOf(view, programs),
     events: eventsOf(parsed, head),
   };
 }
@@ -124,13 +129,13 @@ function tokenChanges(account: string, before: TokenBalance | undefined, after: 
   return one(after, after.amount - before.amount);
 }
 
-function instructionsOf(view: TransactionView): RecordValue[] {
+function instructionsOf(view: TransactionView, programs: IdlPrograms): RecordValue[] {
   const shown: { outer: Members; inner: Members[] }[] = [];
-  const one = (call: Call): Members => ({
-    accounts: Array.from(call.accounts, (index) => view.keys[index] ?? ""),
-    data: encodeBase58(call.data),
-    programId: call.programId,
-  });
+  const one = ({ programId, data, ...call }: Call): Members => {
+    const accounts = Array.from(call.accounts, (index) => view.keys[index] ?? "");
+    const decoded = programs.decode({ programId, accounts, data });
+    return { accounts, data: encodeBase58(data), programId, ...(decoded === null ? {} : { decoded: { ...decoded } }) };
+  };
   for (const call of view.calls) {
     if (call.inner === null) shown.push({ outer: one(call), inner: [] });
     else shown[shown.length - 1]?.inner.push(one(call));

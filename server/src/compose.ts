@@ -5,6 +5,7 @@
  */
 import { oraclePaths } from "@sluice/contract/oracle";
 import { type Clock, type Random, systemClock, systemRandom } from "@sluice/lib";
+import type { IdlPrograms } from "@sluice/parser";
 import { administrationMethods, engineControl } from "./admin/index.ts";
 import { analyticsRoutes } from "./analytics/index.ts";
 import { type AnalyticsParts, openAnalytics } from "./compose/analytics.ts";
@@ -33,6 +34,7 @@ import { openMetricsListener } from "./compose/metrics-listener.ts";
 import { followsNodes } from "./compose/nodes.ts";
 import { openOracle } from "./compose/oracle.ts";
 import { type OpenedPool, openPool } from "./compose/pool.ts";
+import { readPrograms } from "./compose/programs.ts";
 import { type Registration, register } from "./compose/registration.ts";
 import { openResolver, startResolver } from "./compose/resolver.ts";
 import { freePredecessor, reloadOfAll } from "./compose/seats.ts";
@@ -111,6 +113,8 @@ export interface ComposeDependencies {
 
 /** The parts of a running server, each opened by one step. */
 interface Parts {
+  /** What the operator's files say of programs. */
+  readonly programs: IdlPrograms;
   readonly stores: Stores;
   readonly storeWatch: StoreWatch;
   readonly storeFigures: AsyncDisposable;
@@ -176,6 +180,7 @@ const step = stepsOf<Parts, Shared>();
  * with endpoints of their own, and last the endpoints that serve all of them.
  */
 export const startSteps = [
+  step("programs", [], (_parts, { config }) => readPrograms(config)),
   step("stores", [], (_parts, shared) => openStores(shared.config, shared)),
   step("storeWatch", ["stores"], ({ stores }, shared) => shared.resources.use(new StoreWatch(stores, shared))),
   step(
@@ -242,14 +247,16 @@ export const startSteps = [
   step("ingest", ["gateway", "chainLogs"], ({ gateway: { upstreams }, chainLogs }, shared) =>
     openIngest(shared.config, { ...shared, upstreams, chainLogs }),
   ),
-  step("flows", ["stores", "chainLogs"], (parts, shared) => openFlows(shared.config, { ...shared, ...parts })),
+  step("flows", ["programs", "stores", "chainLogs"], (parts, shared) =>
+    openFlows(shared.config, { ...shared, ...parts }),
+  ),
   step("history", ["stores", "gateway", "chainLogs"], ({ gateway: { upstreams }, ...parts }, shared) =>
     openLedgerWriters(shared.config, { ...shared, ...parts, upstreams }),
   ),
   step("assetIndex", ["stores", "gateway", "chainLogs"], (parts, shared) =>
     openAssetIndex(shared.config, { ...shared, ...parts }),
   ),
-  step("webhookDelivery", ["stores", "gateway", "chainLogs"], (parts, shared) =>
+  step("webhookDelivery", ["programs", "stores", "gateway", "chainLogs"], (parts, shared) =>
     openWebhookDelivery(shared.config, { ...shared, ...parts }),
   ),
   step("names", ["gateway"], ({ gateway: { upstreams } }, shared) =>
@@ -290,10 +297,10 @@ export const startSteps = [
       ? openWebhookManagement(shared.config, { ...shared, ...parts, delivery })
       : null,
   ),
-  step("historyLookups", ["stores", "gateway"], (parts, shared) =>
+  step("historyLookups", ["programs", "stores", "gateway"], (parts, shared) =>
     mountHistory(shared.config, { ...shared, ...parts }),
   ),
-  step("enhanced", ["stores", "gateway", "names", "oracle"], (parts, shared) => {
+  step("enhanced", ["programs", "stores", "gateway", "names", "oracle"], (parts, shared) => {
     serveAssetMethods({ ...shared, stores: parts.stores, gateway: parts.gateway });
     return mountEnhanced(shared.config, { ...shared, ...parts });
   }),

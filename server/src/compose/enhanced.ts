@@ -1,3 +1,4 @@
+import type { IdlPrograms } from "@sluice/parser";
 import type { Config } from "../config/index.ts";
 import { barePath, createEnhanced, createEnhancedEvents, enhancedPath, sdkWalletPath } from "../enhanced/index.ts";
 import type { Names } from "../names/index.ts";
@@ -11,6 +12,7 @@ import type { Stores } from "./stores.ts";
 import { usdPrices } from "./usd-prices.ts";
 
 interface EnhancedParts extends Dependencies {
+  readonly programs: IdlPrograms;
   readonly gateway: Gateway;
   readonly stores: Stores;
   /** Null where this process does not have the role, as the next one. */
@@ -20,7 +22,7 @@ interface EnhancedParts extends Dependencies {
 
 /** The enhanced API, mounted under its paths on the gateway's port. */
 export function mountEnhanced(config: Config, dependencies: EnhancedParts): readonly AppMount[] {
-  const { clock, log, events, gateway, stores, names, oracle } = dependencies;
+  const { clock, log, events, programs, gateway, stores, names, oracle } = dependencies;
   const { networkDefault } = config;
   const { access, rpc, requestId, served, upstreams } = gateway;
   const { chainReads: chain, tables } = stores.ledger;
@@ -29,6 +31,7 @@ export function mountEnhanced(config: Config, dependencies: EnhancedParts): read
     {
       clock,
       log,
+      programs,
       access,
       rpc,
       networkDefault,

@@ -1,3 +1,4 @@
+import type { IdlPrograms } from "@sluice/parser";
 import type { Config } from "../config/index.ts";
 import { HistoryApp, historyPath, Lookups } from "../history/index.ts";
 import type { AppMount } from "../net/index.ts";
@@ -8,11 +9,12 @@ import type { Stores } from "./stores.ts";
 interface LookupParts extends Dependencies {
   readonly stores: Stores;
   readonly gateway: Gateway;
+  readonly programs: IdlPrograms;
 }
 
 /** Indexed history over REST, mounted under its path on the gateway's port. */
 export function mountHistory(config: Config, dependencies: LookupParts): AppMount {
-  const { clock, log, events, stores, gateway } = dependencies;
+  const { clock, log, events, stores, gateway, programs } = dependencies;
   const { chainReads: chain, tables } = stores.ledger;
   const app = new HistoryApp({
     clock,
@@ -22,7 +24,7 @@ export function mountHistory(config: Config, dependencies: LookupParts): AppMoun
     requestId: gateway.requestId,
     served: gateway.served,
     refused: (code) => events.requestRefused("rest", code),
-    lookups: new Lookups({ chain, clock, keptSince: () => tables.keptSince("transactions") }),
+    lookups: new Lookups({ chain, clock, programs, keptSince: () => tables.keptSince("transactions") }),
   });
   return { prefix: historyPath, fetch: (request, bindings) => app.fetch(request, bindings) };
 }

@@ -1,3 +1,4 @@
+import type { IdlPrograms } from "@sluice/parser";
 import type { Config } from "../config/index.ts";
 import { LedgerBlocks } from "../history/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
@@ -22,12 +23,13 @@ export async function openFlows(
     chainLogs,
     stores,
     resources,
+    programs,
     ...dependencies
-  }: Dependencies & { readonly chainLogs: ChainLogs; readonly stores: Stores },
+  }: Dependencies & { readonly programs: IdlPrograms; readonly chainLogs: ChainLogs; readonly stores: Stores },
 ): Promise<Flows | null> {
   if (!opensStreams(config)) return null;
   const past = new LedgerBlocks({ chain: stores.ledger.chainReads });
-  const flows = resources.use(new Flows({ events: createStreamsEvents(dependencies), past }));
+  const flows = resources.use(new Flows({ events: createStreamsEvents(dependencies), past, programs }));
   await flows.follow(chainLogs);
   return flows;
 }

@@ -1,4 +1,5 @@
 import { networks } from "@sluice/contract/tiers";
+import type { IdlPrograms } from "@sluice/parser";
 import type { Config } from "../config/index.ts";
 import { BlockReader } from "../events/index.ts";
 import { LedgerBlocks } from "../history/index.ts";
@@ -29,6 +30,7 @@ import type { Stores } from "./stores.ts";
 import { WebhookCharges } from "./webhook-charges.ts";
 
 interface WebhookDependencies extends Dependencies {
+  readonly programs: IdlPrograms;
   readonly stores: Stores;
   readonly gateway: Gateway;
   readonly chainLogs: ChainLogs;
@@ -91,9 +93,12 @@ export async function openWebhookDelivery(
 }
 
 /** What reads the blocks that events are of. */
-function chainParts(config: Config, { clock, stores, gateway: { upstreams }, chainLogs }: WebhookDependencies) {
+function chainParts(
+  config: Config,
+  { clock, programs, stores, gateway: { upstreams }, chainLogs }: WebhookDependencies,
+) {
   const past = new LedgerBlocks({ chain: stores.ledger.chainReads });
-  const [reader, memory] = [new BlockReader(), new BlockMemory()];
+  const [reader, memory] = [new BlockReader(programs), new BlockMemory()];
   const poolOf: ConstructorParameters<typeof AccountReads>[0]["poolOf"] = (network) => upstreams.pool(network);
   const reads = new AccountReads({ clock, poolOf });
   const states = new AccountStates(reads);

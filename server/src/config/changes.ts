@@ -35,6 +35,7 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   GENESIS_DEVNET: ({ genesis }) => genesis.hashes.devnet,
   GENESIS_TESTNET: ({ genesis }) => genesis.hashes.testnet,
   GENESIS_ALLOW_UNKNOWN: ({ genesis }) => genesis.allowUnknown,
+  PROGRAM_IDLS: ({ programIdls }) => programIdls,
   NETWORK_DEFAULT: ({ networkDefault }) => networkDefault,
   UPSTREAM_TIMEOUT_MS: ({ upstreamTimeoutMs }) => upstreamTimeoutMs,
   MAX_NODE_BODY: ({ nodeBodyBytesMax }) => nodeBodyBytesMax,

@@ -47,6 +47,8 @@ export interface Config {
   readonly portOffset: number;
   /** What clients are told in place of the addresses that endpoints listen on. */
   readonly publicUrls: PublicUrls;
+  /** The directory of files that describe programs; null without one. */
+  readonly programIdls: string | null;
   readonly resolver: SocketAddress & {
     /** null reads names from the nodes of the default network. */
     readonly chainRpcUrl: string | null;

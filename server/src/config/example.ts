@@ -22,6 +22,7 @@ export const examples: Readonly<Partial<Record<KeyName, string>>> = {
   GENESIS_DEVNET: "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG",
   GENESIS_TESTNET: "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY",
   GENESIS_ALLOW_UNKNOWN: "alpha",
+  PROGRAM_IDLS: "/etc/sluice/idls",
   DATABASE_URL: "postgres://sluice@postgres.internal:5432/sluice",
   CLICKHOUSE_URL: "http://clickhouse.internal:8123",
   CLICKHOUSE_CLUSTER: "main",

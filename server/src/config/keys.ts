@@ -122,6 +122,12 @@ export const keys = {
     secrecy: "nodes",
   }),
   ...genesisKeys,
+  PROGRAM_IDLS: optional(
+    "Nodes",
+    "upstreams.program_idls",
+    filePath,
+    "A directory of IDL files (`*.json`, of Anchor or Codama) of programs that Sluice does not know: their instructions get names, named arguments and named accounts. A file that does not name its program is called `<address>.json`. One that cannot be read ends the start.",
+  ),
   NETWORK_DEFAULT: always(
     "Nodes",
     "upstreams.network_default",

@@ -144,6 +144,7 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
       hashes: { mainnet: values.GENESIS_MAINNET, devnet: values.GENESIS_DEVNET, testnet: values.GENESIS_TESTNET },
       allowUnknown: values.GENESIS_ALLOW_UNKNOWN ?? [],
     },
+    programIdls: values.PROGRAM_IDLS,
     networkDefault: values.NETWORK_DEFAULT,
     upstreamTimeoutMs: values.UPSTREAM_TIMEOUT_MS,
     nodeBodyBytesMax: values.MAX_NODE_BODY,

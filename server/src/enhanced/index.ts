@@ -22,7 +22,7 @@ import { TextCache } from "./text-cache.ts";
 import { ManyTokens } from "./tokens/many-tokens.ts";
 import { Tokens, type TokensDependencies } from "./tokens/tokens.ts";
 import { LedgerPages } from "./transactions/ledger-pages.ts";
-import { ParsedTransactions } from "./transactions/parsed-transactions.ts";
+import { ParsedTransactions, type ParsedTransactionsDependencies } from "./transactions/parsed-transactions.ts";
 import { WalletAnalytics } from "./wallets/analytics.ts";
 import { WalletBalances } from "./wallets/balances.ts";
 import { WalletHistory } from "./wallets/history.ts";
@@ -50,7 +50,8 @@ export type EnhancedDependencies = Omit<
   NodeCallDependencies &
   WalletLedgerDependencies &
   IdentitiesDependencies &
-  Pick<TokensDependencies, "chainOf"> & {
+  Pick<TokensDependencies, "chainOf"> &
+  Pick<ParsedTransactionsDependencies, "programs"> & {
     readonly events: EnhancedEvents;
     readonly chain: ChainReads;
     /** Where people look at a transaction. */

@@ -348,6 +348,7 @@ export const layered: readonly Layered[] = [
       ["classify"],
       ["facts"],
       ["parse"],
+      ["idl"],
       ["enhanced"],
       ["index"],
     ],

@@ -36,6 +36,7 @@ export const samples: Readonly<
     good: [["10.0.0.0/8, ::1", (c) => c.trustedProxies, ["10.0.0.0/8", "::1"]]],
     bad: ["10.0.0.0/33", "proxy.example.com", "10.0.0.0/8,,", "010.0.0.1"],
   },
+  PROGRAM_IDLS: { good: [["/etc/sluice/idls", (c) => c.programIdls, "/etc/sluice/idls"]], bad: ["a\0b"] },
   PROXY_PROTOCOL: { good: [["OFF", (c) => c.proxyProtocol, "off"]], bad: ["v1", "v2", "on"] },
   MAX_CONNECTIONS: { good: [["400", (c) => c.connectionsMax, 400]], bad: ["0", "1e3", "1000001"] },
   DRAIN_DELAY_MS: { good: [["15000", (c) => c.drain.delayMs, 15_000]], bad: ["-1", "5s", "300001"] },

@@ -1,5 +1,6 @@
 import { SluiceError } from "@sluice/contract/errors";
 import { type ManualClock, systemClock } from "@sluice/lib";
+import { noPrograms } from "@sluice/parser";
 import type { Access } from "../../access/index.ts";
 import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
 import type { DevnetRun } from "../../history/testing/devnet-blocks.ts";
@@ -65,6 +66,7 @@ export class EnhancedStand {
         },
         primaryName: async (_network, address) => this.names.get(address) ?? null,
         transactionUrl: (signature) => `http://console/${signature}`,
+        programs: noPrograms,
       },
     );
   }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "@sluice/contract/errors";
 import { readTransaction } from "@sluice/encode";
 import type { Clock } from "@sluice/lib";
-import { enhancedRecord, parseTransaction, recordText, TransactionView } from "@sluice/parser";
+import { enhancedRecord, type IdlPrograms, parseTransaction, recordText, TransactionView } from "@sluice/parser";
 import { MalformedBytes } from "@sluice/wire/bytes";
 import type { EnhancedEvents } from "../events.ts";
 import { type Asking, callNode, type NodeCallDependencies } from "../node-calls.ts";
@@ -13,6 +13,8 @@ export interface ParsedTransactionsDependencies extends NodeCallDependencies {
   /** Names the chain that a network is now; null while it is not known. */
   readonly chainOf: (network: Asking["network"]) => string | null;
   readonly events: EnhancedEvents;
+  /** Of the operator's files. */
+  readonly programs: IdlPrograms;
 }
 
 export interface TransactionsQuestion extends Asking {
@@ -76,14 +78,14 @@ export class ParsedTransactions {
     const answer = await callNode(this.#dependencies, question, call);
     if (!answer.ok) return answer;
     if (answer.result === null) return { ok: false, code: "NOT_FOUND" };
-    const { clock, events } = this.#dependencies;
+    const { clock, events, programs } = this.#dependencies;
     const startedMs = clock.monotonic();
     try {
       const { transaction, slot, blockTime } = readTransaction(answer.result);
       if (transaction.signature !== signature) return { ok: false, code: "UPSTREAM_INVALID" };
       const view = new TransactionView(transaction);
       const parsed = parseTransaction(view);
-      const text = recordText(enhancedRecord(view, parsed, { place: { slot, blockTime } }));
+      const text = recordText(enhancedRecord(view, parsed, { place: { slot, blockTime }, programs }));
       events.transactionParsed(parsed.type, clock.monotonic() - startedMs);
       return { ok: true, text, kept: false };
     } catch (error) {

@@ -1,5 +1,5 @@
 import { type ConfirmedBlock, isVote } from "@sluice/encode";
-import { TransactionView } from "@sluice/parser";
+import { type IdlPrograms, noPrograms, TransactionView } from "@sluice/parser";
 import { AddressTexts } from "@sluice/wire/address-texts";
 import type { Stage } from "../../log/index.ts";
 import { type AccountEvents, accountEventsOf } from "./account-events.ts";
@@ -25,10 +25,14 @@ export class BlockEvents {
   readonly #texts: Partial<Record<Stage, string>> = {};
 
   /** @throws {TypeError} when the bytes of a transaction are not canonical, which no node confirms */
-  constructor(block: ConfirmedBlock, addressOf: (key: Uint8Array) => string) {
+  constructor(
+    block: ConfirmedBlock,
+    { addressOf, programs }: { readonly addressOf: (key: Uint8Array) => string; readonly programs: IdlPrograms },
+  ) {
     this.block = block;
     this.transactions = block.transactions.map(
-      (transaction, index) => new TransactionEvent({ block, index }, new TransactionView(transaction, addressOf)),
+      (transaction, index) =>
+        new TransactionEvent({ block, index, programs }, new TransactionView(transaction, addressOf)),
     );
   }
 
@@ -98,12 +102,18 @@ export class BlockReader {
   readonly #addresses = new AddressTexts();
   readonly #addressOf = (key: Uint8Array): string => this.#addresses.of(key);
   readonly #read = new WeakMap<ConfirmedBlock, BlockEvents>();
+  readonly #programs: IdlPrograms;
+
+  /** @param programs - that name instructions which no code here knows */
+  constructor(programs: IdlPrograms = noPrograms) {
+    this.#programs = programs;
+  }
 
   /** @throws {TypeError} when the bytes of a transaction are not canonical, which no node confirms */
   events(block: ConfirmedBlock): BlockEvents {
     const known = this.#read.get(block);
     if (known !== undefined) return known;
-    const events = new BlockEvents(block, this.#addressOf);
+    const events = new BlockEvents(block, { addressOf: this.#addressOf, programs: this.#programs });
     this.#read.set(block, events);
     return events;
   }

@@ -1,5 +1,11 @@
 import { type ConfirmedBlock, instructionName } from "@sluice/encode";
-import { movementsOf, type ParsedTransaction, parseTransaction, type TransactionView } from "@sluice/parser";
+import {
+  type IdlPrograms,
+  movementsOf,
+  type ParsedTransaction,
+  parseTransaction,
+  type TransactionView,
+} from "@sluice/parser";
 import { encodeBase58 } from "@sluice/wire/base58";
 import type { Stage } from "../../log/index.ts";
 import { TransactionFacts } from "./transaction-facts.ts";
@@ -15,6 +21,7 @@ interface Place {
   readonly block: ConfirmedBlock;
   /** From 0. */
   readonly index: number;
+  readonly programs: IdlPrograms;
 }
 
 /** What a transaction of a block says, in the forms of webhooks and of `/ws`. Each part is written once, when asked. */
@@ -23,6 +30,7 @@ export class TransactionEvent {
   readonly index: number;
   readonly view: TransactionView;
   readonly #block: ConfirmedBlock;
+  readonly #idls: IdlPrograms;
   #facts: TransactionFacts | undefined;
   #parsed: ParsedTransaction | undefined;
   #accounts: string | undefined;
@@ -34,8 +42,9 @@ export class TransactionEvent {
   readonly #texts: Partial<Record<Stage, string>> = {};
 
   /** @throws {TypeError} when its bytes are not canonical, which no node confirms */
-  constructor({ block, index }: Place, view: TransactionView) {
+  constructor({ block, index, programs }: Place, view: TransactionView) {
     this.#block = block;
+    this.#idls = programs;
     this.index = index;
     this.view = view;
   }
@@ -96,7 +105,7 @@ export class TransactionEvent {
       `{"signature":${JSON.stringify(this.signature)},"slot":${slot},"block_time":${blockTime},` +
       `"fee":${this.view.meta?.fee ?? null},"success":${!this.view.failed},"error":${this.#errorText()},` +
       `"accounts":${this.#accountsText()},"program_ids":${this.#programsText()},` +
-      `"instructions":${instructionsText(this.view)}`;
+      `"instructions":${instructionsText(this.view, this.#idls)}`;
     return this.#main;
   }
 
@@ -133,13 +142,13 @@ export class TransactionEvent {
 }
 
 /** A key that an instruction names and the transaction does not have is shown as empty text. */
-function instructionsText({ calls, keys }: TransactionView): string {
+function instructionsText({ calls, keys }: TransactionView, programs: IdlPrograms): string {
   // One native call writes them in 6 µs a transaction of 10 calls; joining texts of their parts takes 40.
   return JSON.stringify(
     calls.map(({ programId, accounts: indexes, data }) => {
       const accounts: string[] = [];
       for (let position = 0; position < indexes.length; position++) accounts.push(keys[indexes[position] ?? -1] ?? "");
-      const instruction = instructionName({ programId, accounts, data });
+      const instruction = instructionName({ programId, accounts, data }) ?? programs.nameOf(programId, data);
       return { program_id: programId, instruction, accounts, data: encodeBase58(data) };
     }),
   );

@@ -2,6 +2,7 @@ import { SluiceError } from "@sluice/contract/errors";
 import type { HistoryBlockQuery, HistoryBlocksQuery } from "@sluice/contract/schemas";
 import type { Network, PlatformTier } from "@sluice/contract/tiers";
 import { type JsonObject, type JsonValue, unpackTransaction } from "@sluice/encode";
+import { type IdlPrograms, noPrograms } from "@sluice/parser";
 import {
   type BlockRange,
   type BlockRow,
@@ -63,6 +64,8 @@ export interface FoundPage {
 
 export interface LookupDependencies extends Omit<ReachDependencies, "chain"> {
   readonly chain: ChainReads;
+  /** Of the operator's files, which name instructions that no code here knows. */
+  readonly programs?: IdlPrograms;
 }
 
 const nothing = { items: [], next: null } as const;
@@ -85,7 +88,7 @@ export class Lookups {
     if (row === null) throw new SluiceError("TRANSACTION_NOT_FOUND");
     const [timed = row] = await this.#withTimes(asker.network, [row]);
     await this.#requireSeen(asker, timed);
-    return recordOf(timed, encoding, held);
+    return this.#recordOf(timed, encoding, held);
   }
 
   /** @throws {SluiceError} BLOCK_NOT_FOUND, TIER_REQUIRED */
@@ -168,7 +171,7 @@ export class Lookups {
       return rows.map((row) => ({ place: row, value: placeRecord(row, row.slot < held.finalBefore) }));
     }
     const rows = await this.#withTimes(network, await transactions.bodies(network, places, order));
-    return rows.map((row) => ({ place: row, value: recordOf(row, encoding, held) }));
+    return rows.map((row) => ({ place: row, value: this.#recordOf(row, encoding, held) }));
   }
 
   /** All transactions of a block. @throws {SluiceError} BLOCK_NOT_FOUND where the ledger does not hold them all */
@@ -191,7 +194,15 @@ export class Lookups {
         message: `The ledger holds ${bodies.length} of the ${row.transactions} transactions of slot ${row.slot}`,
       });
     }
-    return bodies.map((each) => recordOf({ ...each, blockTime }, encoding, held));
+    return bodies.map((each) => this.#recordOf({ ...each, blockTime }, encoding, held));
+  }
+
+  #recordOf(row: TransactionBodyRow, encoding: TransactionEncoding | null, held: ChainHeld): JsonObject {
+    const { programs = noPrograms } = this.#dependencies;
+    const transaction = unpackTransaction(row.body);
+    return encoding === null
+      ? transactionRecord(row, transaction, { isFinal: row.slot < held.finalBefore, programs })
+      : nodeRecord(row, transaction, encoding);
   }
 
   /** A row has no time where the chain has none, or one that its column cannot hold: then the block tells it. */
@@ -218,13 +229,6 @@ export class Lookups {
     const first = await chain.firstSlotSince(network, seconds);
     if (first === null || slot < first) refuseTier(tier);
   }
-}
-
-function recordOf(row: TransactionBodyRow, encoding: TransactionEncoding | null, held: ChainHeld): JsonObject {
-  const transaction = unpackTransaction(row.body);
-  return encoding === null
-    ? transactionRecord(row, transaction, row.slot < held.finalBefore)
-    : nodeRecord(row, transaction, encoding);
 }
 
 function absentBlock(slot: bigint, held: ChainHeld): SluiceError {

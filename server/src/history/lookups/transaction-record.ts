@@ -7,7 +7,7 @@ import {
   readJson,
 } from "@sluice/encode";
 import { invariant } from "@sluice/lib";
-import { movementsOf, TransactionView } from "@sluice/parser";
+import { type IdlPrograms, movementsOf, TransactionView } from "@sluice/parser";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { errorRecord, tokenTransfers } from "../../events/index.ts";
 import type { TransactionBodyRow, TransactionRow } from "../../ledger/index.ts";
@@ -38,7 +38,7 @@ export function placeRecord(row: TransactionRow, isFinal: boolean): JsonObject {
 export function transactionRecord(
   row: TransactionRow,
   transaction: ConfirmedTransaction,
-  isFinal: boolean,
+  { isFinal, programs }: { readonly isFinal: boolean; readonly programs: IdlPrograms },
 ): JsonObject {
   const view = new TransactionView(transaction);
   const { message, meta, keys, calls } = view;
@@ -58,7 +58,7 @@ export function transactionRecord(
       const accounts = accountNames(indexes);
       return {
         program_id: programId,
-        instruction: instructionName({ programId, accounts, data }),
+        instruction: instructionName({ programId, accounts, data }) ?? programs.nameOf(programId, data),
         accounts,
         data: encodeBase58(data),
         stack_height: stackHeight,

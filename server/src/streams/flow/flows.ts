@@ -1,4 +1,5 @@
 import type { Network } from "@sluice/contract/tiers";
+import { type IdlPrograms, noPrograms } from "@sluice/parser";
 import type { Slot } from "@sluice/wire/identifiers";
 import { BlockReader } from "../../events/index.ts";
 import type { PastBlocks } from "../../history/index.ts";
@@ -86,13 +87,22 @@ export class Flows implements Disposable {
   readonly events: StreamsEvents;
   readonly #past: PastBlocks | null;
   /** Reads what the blocks say, once for all protocols. */
-  readonly reader = new BlockReader();
+  readonly reader: BlockReader;
   readonly #flows = new Map<Network, NetworkFlow>();
   #networks: readonly Network[] = [];
   #following: Disposable | null = null;
 
-  constructor({ events, past }: { readonly events: StreamsEvents; readonly past: PastBlocks | null }) {
+  constructor({
+    events,
+    past,
+    programs = noPrograms,
+  }: {
+    readonly events: StreamsEvents;
+    readonly past: PastBlocks | null;
+    readonly programs?: IdlPrograms;
+  }) {
     this.events = events;
+    this.reader = new BlockReader(programs);
     this.#past = past;
   }
 
