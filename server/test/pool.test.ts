@@ -68,14 +68,16 @@ test("a bundle that landed is in the overview, in the breakdown and in the profi
   expect(explained.inputs.map(({ value }) => value)).toEqual(["-25000", "5000", "20000"]);
   expect(explained.inputs[0]?.where).toContain(" in slot ");
   const tips = schemas.explanationRecord.parse((await get("/explain?record=mev/breakdown")).body);
-  expect(tips.inputs).toEqual([{ what: "tip of a bundle (jit)", where: explained.inputs[2]?.where, value: "20000" }]);
+  expect(tips.inputs).toEqual([
+    { what: "tip of a bundle (jit)", where: explained.inputs[2]?.where ?? "", value: "20000" },
+  ]);
 });
 
 test("tokens of before the ledger's first block are of unknown cost, which a header and the explanation say", async () => {
   const chain = new ChainReader(world.chain.rpc);
   const pool = schemas.explanationRecord.parse((await get("/explain?record=pool")).body);
   const mint = pool.inputs.find(({ what }) => what === "decimals of the token")?.where.split(" ", 1)[0];
-  const [largest] = (await chain.call("getTokenLargestAccounts", mint ?? "")).value;
+  const [largest] = (await chain.call("getTokenLargestAccounts", mint)).value;
   const account = await chain.call("getAccountInfo", largest.address, { encoding: "jsonParsed" });
   const { owner } = account.value.data.parsed.info;
   const { body, headers } = await get(`/position/${owner}`);
