@@ -26,6 +26,16 @@ const method = (name: string, config: Readonly<Record<string, ParameterKind>>): 
   // What a key sees of it is the index's, which moves by itself.
   describeMethod(name, [], { cache: "never", config, route: "assets", named: true });
 
+/** Assets by their ids, and token accounts. */
+export const assetMethods: readonly RpcMethodSpec[] = [
+  method("getAsset", { id: address, options: object, displayOptions: object }),
+  method("getAssetBatch", { ids: { kind: "addresses", max: 1_000 }, options: object, displayOptions: object }),
+  method("getTokenAccounts", {
+    ...{ owner: address, mint: address, page: page.page, limit: page.limit },
+    ...{ cursor: text, before: text, after: text, options: object, displayOptions: object },
+  }),
+];
+
 /** Lists of assets, their signatures and their proofs. */
 export const assetListMethods: readonly RpcMethodSpec[] = [
   method("getAssetsByOwner", { ownerAddress: address, ...page, displayOptions: object, options: object }),

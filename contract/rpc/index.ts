@@ -5,7 +5,7 @@
  * "node platform", Endpoints.
  */
 
-import { assetListMethods } from "./asset-methods.ts";
+import { assetListMethods, assetMethods } from "./asset-methods.ts";
 import {
   commitments,
   describeMethod as method,
@@ -239,10 +239,9 @@ const writeMethods = [
 
 /** Every method that is known, by its name. */
 export const rpcMethods: ReadonlyMap<string, RpcMethodSpec> = new Map(
-  [...accountMethods, ...historyMethods, ...chainMethods, ...writeMethods, ...assetListMethods].map((spec) => [
-    spec.name,
-    spec,
-  ]),
+  [...accountMethods, ...historyMethods, ...chainMethods, ...writeMethods, ...assetMethods, ...assetListMethods].map(
+    (spec) => [spec.name, spec],
+  ),
 );
 
 const subscriptionMethods = [

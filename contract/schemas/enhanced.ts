@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { enhancedPageMax, enhancedSignaturesMax, enhancedTypes } from "../enhanced.ts";
 import { networks } from "../tiers.ts";
-import { nftMetadata } from "./nft.ts";
+import { nftMetadata, offChain } from "./nft.ts";
 import { count, exact } from "./primitives.ts";
 
 /** The enhanced API: what transactions were, and tokens. Its records have the members that users of helius-sdk know. */
@@ -170,6 +170,7 @@ export const tokenMetadata = z
     collection: z.object({ address: z.string(), verified: z.boolean() }).nullable(),
     token_standard: z.string().nullable(),
     additional_metadata: z.record(z.string(), z.string()),
+    off_chain: offChain,
   })
   .meta({ id: "TokenMetadata", description: "A token, as its mint and its metadata on the chain say" });
 

@@ -74,8 +74,11 @@ export const nftMetadata = z
       .meta({ description: "What the chain itself says in pairs" }),
     plugins: z.array(z.string()).meta({ description: "Plugins of an asset of MPL Core" }),
     token_program: address,
+    off_chain: offChain,
   })
   .meta({ id: "NftMetadata", description: "An NFT, as its accounts say" });
 
+/** What a document says. */
+export type OffChainRecord = z.infer<typeof offChain>;
 /** An NFT, as the chain describes it. */
 export type NftMetadataRecord = z.infer<typeof nftMetadata>;

@@ -9,7 +9,7 @@ import type { IdlPrograms } from "@sluice/parser";
 import { administrationMethods, engineControl } from "./admin/index.ts";
 import { analyticsRoutes } from "./analytics/index.ts";
 import { type AnalyticsParts, openAnalytics } from "./compose/analytics.ts";
-import { openAssetIndex, serveAssetMethods } from "./compose/assets.ts";
+import { openAssetIndex } from "./compose/assets.ts";
 import { backupJob } from "./compose/backup.ts";
 import { requireSameChains } from "./compose/chains.ts";
 import { type Console, openConsole } from "./compose/console.ts";
@@ -23,7 +23,7 @@ import {
   opensSockets,
 } from "./compose/endpoints.ts";
 import { openBlockEngine } from "./compose/engine.ts";
-import { mountEnhanced } from "./compose/enhanced.ts";
+import { openEnhanced } from "./compose/enhanced.ts";
 import { acceptedKeys, type Gateway, knownMethods, openGatewayListener, wireGateway } from "./compose/gateway.ts";
 import { Drain, Health, serverStatus } from "./compose/health.ts";
 import { type HistoryOrders, openLedgerWriters } from "./compose/history.ts";
@@ -300,10 +300,9 @@ export const startSteps = [
   step("historyLookups", ["programs", "stores", "gateway"], (parts, shared) =>
     mountHistory(shared.config, { ...shared, ...parts }),
   ),
-  step("enhanced", ["programs", "stores", "gateway", "names", "oracle"], (parts, shared) => {
-    serveAssetMethods({ ...shared, stores: parts.stores, gateway: parts.gateway });
-    return mountEnhanced(shared.config, { ...shared, ...parts });
-  }),
+  step("enhanced", ["programs", "stores", "gateway", "names", "oracle"], (parts, shared) =>
+    openEnhanced(shared.config, { ...shared, ...parts }),
+  ),
   step(
     "console",
     ["stores", "gateway", "names", "oracle", "pool", "engine", "analytics", "webhooks"],

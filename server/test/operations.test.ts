@@ -158,10 +158,10 @@ test("a development key opens nothing, the socket for commands is the operator's
   expect((await post(`${gateway.url}/api/v1/admin/reload`, "", development)).status).toBe(401);
   expect(statSync(join(gateway.directory, "sluice.sock")).mode & 0o777).toBe(0o600);
   expect((await askAt("devnet", "getMoon")).body).toMatchObject({ id: 1, result: expect.any(String) });
-  const byName = { ...call("getAsset"), params: { id: "x" } };
+  const byName = { ...call("getStar"), params: { id: "x" } };
   const passed = await post(`${gateway.url}/rpc/devnet`, byName, { "x-api-key": key });
   expect(passed.body).toMatchObject({ id: 1, result: expect.any(String) });
-  const asked = [one, other].flatMap(({ calls }) => calls.filter(({ method }) => method === "getAsset"));
+  const asked = [one, other].flatMap(({ calls }) => calls.filter(({ method }) => method === "getStar"));
   expect(asked.map(({ params }) => params as unknown)).toEqual([{ id: "x" }]);
 }, 30_000);
 

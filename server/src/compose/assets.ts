@@ -7,6 +7,7 @@ import {
   createAssetIndexEvents,
   createAssetListEvents,
   createAssetMethods,
+  type DocumentSource,
 } from "../enhanced/index.ts";
 import { createLeaseEvents, LeaseHolder, leaseTimesOf, Succession } from "../leases/index.ts";
 import type { HeldIdentity } from "../ledger/index.ts";
@@ -69,12 +70,18 @@ export async function openAssetIndex(config: Config, dependencies: AssetParts): 
 }
 
 /** Has the gateway answer the methods over digital assets from the index, which any process with the ledger reads. */
-export function serveAssetMethods({ clock, stores, gateway, ...dependencies }: Omit<AssetParts, "chainLogs">): void {
+export function serveAssetMethods({
+  clock,
+  stores,
+  gateway,
+  documents,
+  ...dependencies
+}: Omit<AssetParts, "chainLogs"> & { readonly documents: DocumentSource }): void {
   const { rpc } = gateway;
   const { assets } = stores.ledger;
   const identityOf = identitiesOf(gateway);
   rpc.serveAssets(
-    createAssetMethods({ ...assets, rpc, identityOf, clock, events: createAssetListEvents(dependencies) }),
+    createAssetMethods({ ...assets, rpc, documents, identityOf, clock, events: createAssetListEvents(dependencies) }),
   );
 }
 

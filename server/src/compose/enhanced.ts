@@ -1,10 +1,20 @@
 import type { IdlPrograms } from "@sluice/parser";
 import type { Config } from "../config/index.ts";
-import { barePath, createEnhanced, createEnhancedEvents, enhancedPath, sdkWalletPath } from "../enhanced/index.ts";
+import {
+  barePath,
+  createEnhanced,
+  createEnhancedEvents,
+  type DocumentSource,
+  type EnhancedEvents,
+  enhancedPath,
+  openDocuments,
+  sdkWalletPath,
+} from "../enhanced/index.ts";
 import type { Names } from "../names/index.ts";
 import type { AppMount } from "../net/index.ts";
 import type { Oracle } from "../oracle/index.ts";
 import type { ChainRecord } from "../state/index.ts";
+import { serveAssetMethods } from "./assets.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { consoleUrl } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
@@ -20,9 +30,20 @@ interface EnhancedParts extends Dependencies {
   readonly oracle: Oracle | null;
 }
 
+/** The enhanced API: its methods of JSON-RPC, answered from now on, and its paths on the gateway's port. */
+export function openEnhanced(config: Config, dependencies: EnhancedParts): readonly AppMount[] {
+  const enhancedEvents = createEnhancedEvents(dependencies);
+  const documents = openDocuments(config.metadata, { clock: dependencies.clock, events: enhancedEvents });
+  serveAssetMethods({ ...dependencies, documents });
+  return mountEnhanced(config, { ...dependencies, documents, enhancedEvents });
+}
+
 /** The enhanced API, mounted under its paths on the gateway's port. */
-export function mountEnhanced(config: Config, dependencies: EnhancedParts): readonly AppMount[] {
-  const { clock, log, events, programs, gateway, stores, names, oracle } = dependencies;
+function mountEnhanced(
+  config: Config,
+  dependencies: EnhancedParts & { readonly documents: DocumentSource; readonly enhancedEvents: EnhancedEvents },
+): readonly AppMount[] {
+  const { clock, log, events, programs, gateway, stores, names, oracle, documents, enhancedEvents } = dependencies;
   const { networkDefault } = config;
   const { access, rpc, requestId, served, upstreams } = gateway;
   const { chainReads: chain, tables } = stores.ledger;
@@ -39,7 +60,8 @@ export function mountEnhanced(config: Config, dependencies: EnhancedParts): read
       served,
       refused: (code) => events.requestRefused("rest", code),
       chainOf: (network) => chainText(upstreams.pool(network)?.chain ?? null),
-      events: createEnhancedEvents(dependencies),
+      events: enhancedEvents,
+      documents,
       leaves: stores.ledger.assets.reads,
       chain,
       keptSince: () => tables.keptSince("transactions"),

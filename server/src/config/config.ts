@@ -86,6 +86,15 @@ export interface Config {
     /** Parts into which the webhooks of a network are divided. */
     readonly shards: number;
   };
+  /** Documents behind the URIs of tokens and NFTs. */
+  readonly metadata: {
+    readonly fetches: boolean;
+    readonly ipfsGateway: string;
+    readonly arweaveGateway: string;
+    readonly allowHttp: boolean;
+    /** Ranges in CIDR form, beside the public addresses. */
+    readonly allowPrivateCidrs: readonly string[];
+  };
   readonly stakePool: {
     /** null shows no pool. */
     readonly address: Address | null;

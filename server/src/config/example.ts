@@ -40,6 +40,7 @@ export const examples: Readonly<Partial<Record<KeyName, string>>> = {
   ENGINE_BUILDER: "2zW829aYk62MujHhVsbi9WtoZCUUtx1Y93Uzc43gjamf",
   ENGINE_VALIDATORS: "2zW829aYk62MujHhVsbi9WtoZCUUtx1Y93Uzc43gjamf",
   WEBHOOK_ALLOW_PRIVATE_CIDRS: "10.20.0.0/16",
+  METADATA_ALLOW_PRIVATE_CIDRS: "10.30.0.0/16",
   ENGINE_URL: "https://engine.example:7441",
   STAKE_POOL: "Jito4APyf642JPZPx3hGc6WWJ8zPKtRbRs4P815Awbb",
   STAKE_POOL_PROGRAM: "SPoo1Ku8WFXoNDMHPsrGSTSG1Y47rzgn41SLUNakuHy",

@@ -6,6 +6,7 @@ import { engineKeys } from "./engine-keys.ts";
 import { genesisKeys } from "./genesis-keys.ts";
 import { type Always, always, optional, type Sometimes } from "./key-definition.ts";
 import { logKeys } from "./log-keys.ts";
+import { metadataKeys } from "./metadata-keys.ts";
 import {
   bareName,
   byteSize,
@@ -283,6 +284,7 @@ export const keys = {
   ),
   ...engineKeys,
   ...webhookKeys,
+  ...metadataKeys,
   ...poolKeys,
   ...tlsKeys,
   LOG_LEVEL: always("Observation", "observe.log_level", "info", oneOf(logLevels), "The least severe lines to write."),

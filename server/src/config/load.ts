@@ -132,6 +132,13 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
       allowPrivateCidrs: values.WEBHOOK_ALLOW_PRIVATE_CIDRS ?? [],
       shards: values.WEBHOOK_SHARDS,
     },
+    metadata: {
+      fetches: values.METADATA_FETCH === "on",
+      ipfsGateway: values.METADATA_IPFS_GATEWAY,
+      arweaveGateway: values.METADATA_ARWEAVE_GATEWAY,
+      allowHttp: values.METADATA_ALLOW_HTTP === "1",
+      allowPrivateCidrs: values.METADATA_ALLOW_PRIVATE_CIDRS ?? [],
+    },
     stakePool: { address: values.STAKE_POOL, program: values.STAKE_POOL_PROGRAM },
     tls: tlsOf(values),
     metrics: { host: values.METRICS_BIND.host, port: ports.metrics },

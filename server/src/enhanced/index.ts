@@ -1,16 +1,19 @@
 /**
  * enhanced: what transactions were, tokens, NFTs and wallets, over HTTP: in an envelope, and bare where helius-sdk
- * calls it. Fed by rpc, which has nodes and the ledger's past behind it, by the ledger itself for wallets, and by
- * parser; feeds clients. Records are kept in memory for the time that the specification states.
+ * calls it; and the methods over digital assets of JSON-RPC. Fed by rpc, which has nodes and the ledger's past behind
+ * it, by the ledger itself for wallets and assets, by parser, and by the documents that tokens point to; feeds clients
+ * and the gateway. Records are kept in memory for the time that the specification states.
  */
 import { enhancedLifetimeSeconds } from "@sluice/contract/enhanced";
 import type { ChainReads, LedgerAssetReads } from "../ledger/index.ts";
+import type { AssetAnswers } from "../rpc/index.ts";
 import { AddressTransactions } from "./addresses/address-transactions.ts";
 import { LedgerTransactions } from "./addresses/ledger-transactions.ts";
 import { IndexedLeaves } from "./asset-index/compressed-assets.ts";
 import { AssetLists, type AssetListsDependencies } from "./asset-lists/asset-lists.ts";
 import { AssetMethods, type AssetMethodsDependencies } from "./asset-lists/asset-methods.ts";
 import { AssetReader } from "./assets/asset-reader.ts";
+import { type DasDependencies, DasMethods } from "./das/das-methods.ts";
 import type { EnhancedEvents } from "./events.ts";
 import { EnhancedApp, type EnhancedAppDependencies } from "./http/enhanced-app.ts";
 import { sdkWalletRoutes } from "./http/sdk-wallet-routes.ts";
@@ -18,6 +21,7 @@ import { KeptAnswers, WalletReads } from "./http/wallet-reads.ts";
 import { walletRoutes } from "./http/wallet-routes.ts";
 import { Nfts } from "./nfts/nfts.ts";
 import type { NodeCallDependencies } from "./node-calls.ts";
+import type { DocumentSource } from "./off-chain/documents.ts";
 import { TextCache } from "./text-cache.ts";
 import { ManyTokens } from "./tokens/many-tokens.ts";
 import { Tokens, type TokensDependencies } from "./tokens/tokens.ts";
@@ -34,8 +38,10 @@ export { assetIndexMetrics, createAssetIndexEvents } from "./asset-index/events.
 export { AssetFills } from "./asset-index/fills.ts";
 export { AssetIndexer } from "./asset-index/indexer.ts";
 export { assetListMetrics, createAssetListEvents } from "./asset-lists/events.ts";
-export { createEnhancedEvents, enhancedMetrics } from "./events.ts";
+export { createEnhancedEvents, type EnhancedEvents, enhancedMetrics } from "./events.ts";
 export { barePath, enhancedPath, enhancedRoutes, sdkWalletPath } from "./http/enhanced-app.ts";
+export type { DocumentSource } from "./off-chain/documents.ts";
+export { openDocuments } from "./off-chain/open-documents.ts";
 export type { UsdPrices } from "./wallets/prices.ts";
 
 export interface EnhancedOptions {
@@ -58,6 +64,8 @@ export type EnhancedDependencies = Omit<
     readonly transactionUrl: (signature: string) => string;
     /** The index of assets, which alone has compressed ones; null where there is none. */
     readonly leaves: Pick<LedgerAssetReads, "byIds"> | null;
+    /** What the documents behind URIs say. */
+    readonly documents: DocumentSource;
   };
 
 const keptCharacters = 32 * 1024 * 1024;
@@ -68,17 +76,16 @@ export function createEnhanced(
   { keptCharactersMax = keptCharacters }: EnhancedOptions,
   dependencies: EnhancedDependencies,
 ): EnhancedApp {
-  const { clock } = dependencies;
+  const { clock, documents } = dependencies;
   const cacheOf = (seconds: number, charactersMax: number): TextCache =>
     new TextCache({ lifetimeMs: seconds * 1_000, charactersMax, entriesMax: keptEntriesMax }, { clock });
   const { transactions: ofTransactions, token: ofTokens, nft: ofNfts, wallet: ofWallets } = enhancedLifetimeSeconds;
   const transactions = new ParsedTransactions({ ...dependencies, cache: cacheOf(ofTransactions, keptCharactersMax) });
-  const tokenCache = cacheOf(ofTokens, keptCharactersMax / 8);
-  const tokens = new Tokens({ ...dependencies, cache: tokenCache });
-  const manyTokens = new ManyTokens({ ...dependencies, cache: tokenCache });
+  const tokens = new Tokens({ ...dependencies, documents, cache: cacheOf(ofTokens, keptCharactersMax / 8) });
+  const manyTokens = new ManyTokens({ ...dependencies, cache: cacheOf(ofTokens, keptCharactersMax / 8) });
   const compressed = dependencies.leaves === null ? null : new IndexedLeaves(dependencies.leaves);
   const assets = new AssetReader({ ...dependencies, compressed });
-  const nfts = new Nfts({ ...dependencies, assets, cache: cacheOf(ofNfts, keptCharactersMax / 8) });
+  const nfts = new Nfts({ ...dependencies, assets, documents, cache: cacheOf(ofNfts, keptCharactersMax / 8) });
   const ledger = new WalletLedger(dependencies);
   const pages = new LedgerPages(dependencies);
   const identities = new Identities(dependencies);
@@ -99,10 +106,14 @@ export function createEnhanced(
   return new EnhancedApp({ ...dependencies, transactions, tokens, nfts, addresses, routes });
 }
 
-/** Methods over digital assets, from the index and from nodes. */
+/** Methods over digital assets: single ones from nodes and their documents, lists from the index and from nodes. */
 export function createAssetMethods(
-  dependencies: Omit<AssetListsDependencies, "assets"> & Pick<AssetMethodsDependencies, "events">,
-): AssetMethods {
+  dependencies: Omit<AssetListsDependencies, "assets"> &
+    Pick<AssetMethodsDependencies, "events"> &
+    Omit<DasDependencies, "assets">,
+): AssetAnswers {
   const assets = new AssetReader({ ...dependencies, compressed: new IndexedLeaves(dependencies.reads) });
-  return new AssetMethods({ ...dependencies, lists: new AssetLists({ ...dependencies, assets }) });
+  const single = new DasMethods({ ...dependencies, assets });
+  const lists = new AssetMethods({ ...dependencies, lists: new AssetLists({ ...dependencies, assets }) });
+  return { answer: (call) => (single.has(call.method) ? single : lists).answer(call) };
 }

@@ -157,14 +157,14 @@ test("facts name the methods that a table has, in a batch and alone, and call ev
 
 test("a call for many items costs the price of each, and gives it back when nobody answers", () =>
   withGateway(
-    async (booted, node) => {
-      const ids = Array.from({ length: 50 }, (_, index) => `"${index}"`);
+    async (booted) => {
+      const ids = Array.from({ length: 50 }, () => `"${"1".repeat(32)}"`);
       const call = `{"jsonrpc":"2.0","id":1,"method":"getAssetBatch","params":{"ids":[${ids}]}}`;
       expect((await booted.post(call)).status).toBe(200);
       expect([booted.fakes.creditsLeft, booted.facts[0]?.credits]).toEqual([999_750, 250]);
       await booted.post(`[${call},${call}]`);
       expect(booted.fakes.creditsLeft).toBe(999_250);
-      node.answer = () => "garbage";
+      booted.fakes.answerAsset = async () => ({ ok: false, code: "UPSTREAM_INVALID", message: "garbage" });
       expect((await booted.post(call)).status).toBe(502);
       expect(booted.fakes.creditsLeft).toBe(999_250);
     },

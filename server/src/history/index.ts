@@ -5,7 +5,7 @@
  */
 export { LedgerArchive } from "./archive/archive.ts";
 export { archiveMetrics, createArchiveEvents } from "./archive/events.ts";
-export { valueAnswer } from "./archive/node-answers.ts";
+export { errorAnswer, resultAnswer, valueAnswer } from "./archive/node-answers.ts";
 export { Backfills } from "./backfill/backfills.ts";
 export { ChainBackfill } from "./backfill/chain-backfill.ts";
 export type { BackfillSource } from "./backfill/slot-words.ts";

@@ -7,7 +7,7 @@
 export { type CertificateSource, fixedCertificate } from "./certificate-source.ts";
 export { type AddressRules, createAddressRules } from "./egress/address-rules.ts";
 export { EgressEndpoint, type EgressOutcome } from "./egress/egress-endpoint.ts";
-export { type EgressUrlFault, readEgressUrl } from "./egress/egress-url.ts";
+export { type EgressUrl, type EgressUrlFault, readEgressUrl } from "./egress/egress-url.ts";
 export { type NameResolver, systemResolver } from "./egress/name-resolver.ts";
 export {
   createCertificateEvents,

@@ -242,7 +242,7 @@ export const layered: readonly Layered[] = [
     layers: [
       ["events", "node-calls", "text-cache"],
       ["node-accounts"],
-      ["assets"],
+      ["assets", "off-chain"],
       ["asset-index", "das", "nfts", "tokens", "transactions"],
       ["wallets"],
       ["addresses", "asset-lists"],

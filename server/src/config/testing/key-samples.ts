@@ -417,6 +417,20 @@ export const samples: Readonly<
     bad: [",", `${nameProgram},`, "all"],
   },
   ENGINE_URL: { good: [["https://e:7441", (c) => c.engine.url, "https://e:7441"]], bad: ["e:7441", "grpc://e"] },
+  METADATA_FETCH: { good: [["off", (c) => c.metadata.fetches, false]], bad: ["1", "yes"] },
+  METADATA_IPFS_GATEWAY: {
+    good: [["http://10.0.0.1/ipfs", (c) => c.metadata.ipfsGateway, "http://10.0.0.1/ipfs"]],
+    bad: ["ipfs.io", "ftp://ipfs.io"],
+  },
+  METADATA_ARWEAVE_GATEWAY: {
+    good: [["https://ar.example", (c) => c.metadata.arweaveGateway, "https://ar.example"]],
+    bad: ["ar.example", "ar://ar.example"],
+  },
+  METADATA_ALLOW_HTTP: { good: [["1", (c) => c.metadata.allowHttp, true]], bad: ["2", "yes"] },
+  METADATA_ALLOW_PRIVATE_CIDRS: {
+    good: [["127.0.0.0/8,::1", (c) => c.metadata.allowPrivateCidrs, ["127.0.0.0/8", "::1"]]],
+    bad: ["127.0.0.0/33", "localhost"],
+  },
   WEBHOOK_ALLOW_HTTP: { good: [["1", (c) => c.webhooks.allowHttp, true]], bad: ["2", "yes"] },
   WEBHOOK_ALLOW_PRIVATE_CIDRS: {
     good: [["127.0.0.0/8,::1", (c) => c.webhooks.allowPrivateCidrs, ["127.0.0.0/8", "::1"]]],

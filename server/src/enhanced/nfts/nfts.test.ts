@@ -120,3 +120,38 @@ test("every NFT of the development chain is told with the account that its node 
   }
   expect([...sources].toSorted()).toEqual(["token_2022", "token_metadata"]);
 }, 60_000);
+
+test("the document behind an NFT's URI is told, or why it is not, and only what is settled is kept", async () => {
+  let isThere = false;
+  using server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () =>
+      isThere
+        ? Response.json({ description: "An ape", image: "https://a.example/1.png" })
+        : new Response("", { status: 500 }),
+  });
+  const places = { ipfsGateway: "https://ipfs.example", arweaveGateway: "https://ar.example" };
+  const local = { allowHttp: true, allowPrivateCidrs: ["127.0.0.0/8"] };
+  stand = new EnhancedStand(
+    { ask: () => Promise.reject(new Error("no chain is asked")) },
+    { fetches: true, ...places, ...local },
+  );
+  showAccounts(stand.rpc, accounts);
+  addNft(accounts, { mint, owner, uri: `http://127.0.0.1:${server.port}/1.json` });
+  const failed = await ask(mint);
+  expect([failed.status, failed.body.data.off_chain.state]).toEqual([200, "failed"]);
+  isThere = true;
+  stand.clock.advance(300_000);
+  const { data, cached } = (await ask(mint)).body;
+  expect([cached, data.off_chain.state, data.off_chain.description]).toEqual([false, "read", "An ape"]);
+  const token = (await stand.ask(`/api/v1/v0/token/${mint}`)).body.data.off_chain;
+  expect(token).toEqual(data.off_chain);
+  const { result } = await stand.call("getAsset", { id: mint });
+  expect([result.content.metadata.description, result.content.links, result.content.files]).toEqual([
+    "An ape",
+    { image: "https://a.example/1.png" },
+    [{ uri: "https://a.example/1.png" }],
+  ]);
+  expect((await ask(mint)).body.cached).toBe(true);
+});

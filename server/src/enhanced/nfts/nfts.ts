@@ -4,10 +4,13 @@ import { type Asset, type AssetEdition, isNft } from "../assets/asset.ts";
 import type { AssetReader } from "../assets/asset-reader.ts";
 import type { EnhancedEvents } from "../events.ts";
 import type { Asking } from "../node-calls.ts";
+import { type DocumentSource, documentWaitMs } from "../off-chain/documents.ts";
+import { isSettled, offChainRecord } from "../off-chain/record.ts";
 import type { TextCache } from "../text-cache.ts";
 
 export interface NftsDependencies {
   readonly assets: Pick<AssetReader, "read">;
+  readonly documents: DocumentSource;
   readonly cache: TextCache;
   /** Names the chain that a network is now; null while it is not known. */
   readonly chainOf: (network: Asking["network"]) => string | null;
@@ -28,7 +31,7 @@ export class Nfts {
   }
 
   async read(asking: Asking, id: string): Promise<NftAnswer> {
-    const { assets, cache, chainOf, events } = this.#dependencies;
+    const { assets, documents, cache, chainOf, events } = this.#dependencies;
     const chain = chainOf(asking.network);
     const key = `${asking.network} ${chain} ${id}`;
     const kept = chain === null ? null : cache.get(key);
@@ -47,8 +50,12 @@ export class Nfts {
       return { ok: false, code: "NFT_NOT_FOUND", message: asset === undefined ? null : otherAssets(asset) };
     }
     events.answered("nft", "chain");
-    const text = JSON.stringify(recordOf(asset));
-    if (chain !== null) cache.keep(key, text);
+    const document = await documents.read(asset.uri, documentWaitMs);
+    const text = JSON.stringify({
+      ...recordOf(asset),
+      off_chain: offChainRecord(document),
+    } satisfies NftMetadataRecord);
+    if (chain !== null && isSettled(document)) cache.keep(key, text);
     return { ok: true, text, kept: false };
   }
 }
@@ -60,7 +67,7 @@ function otherAssets({ id, interface: kind }: Asset): string {
     : `${id} is a token of many units and no NFT`;
 }
 
-function recordOf(asset: Asset): NftMetadataRecord {
+function recordOf(asset: Asset): Omit<NftMetadataRecord, "off_chain"> {
   const { id, name, symbol, uri, creators, collection, royalty, ownership, compression, edition } = asset;
   return {
     mint: id,

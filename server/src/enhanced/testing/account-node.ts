@@ -27,8 +27,15 @@ export function showAccounts(rpc: RpcStand, accounts: Accounts): void {
       return withContext(ofMint.map(({ address, decoded }) => ({ address, amount: `${decoded.amount}`, decimals: 0 })));
     }
     if (method === "getTokenAccountsByOwner") {
-      const ofOwner = held.filter(({ decoded, program }) => decoded.owner === first && program === filter.programId);
+      const isAsked = ({ decoded, program }: (typeof held)[number]): boolean =>
+        filter.mint === undefined ? program === filter.programId : decoded.mint === filter.mint;
+      const ofOwner = held.filter((each) => each.decoded.owner === first && isAsked(each));
       return withContext(ofOwner.map(({ address }) => ({ pubkey: address, account: shown(address) })));
+    }
+    if (method === "getProgramAccounts") {
+      const ofMint = filter.filters.flatMap(({ memcmp }: { memcmp?: { bytes: string } }) => memcmp?.bytes ?? []);
+      const ofProgram = held.filter(({ decoded, program }) => program === first && ofMint.includes(decoded.mint));
+      return withContext(ofProgram.map(({ address }) => ({ pubkey: address, account: shown(address) })));
     }
     throw new RangeError(`nobody is asked for ${method}`);
   };

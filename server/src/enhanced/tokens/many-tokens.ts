@@ -1,10 +1,9 @@
 import type { ErrorCode } from "@sluice/contract/errors";
-import type { TokenMetadataRecord } from "@sluice/contract/schemas";
 import { metaplexMetadataAddress } from "@sluice/wire/accounts/metaplex";
 import { accountsOfCallMax, readAccounts, sha256 } from "../node-accounts.ts";
 import type { Asking, NodeCallDependencies } from "../node-calls.ts";
 import type { TextCache } from "../text-cache.ts";
-import { tokenRecord } from "./tokens.ts";
+import { type OnChainToken, tokenRecord } from "./tokens.ts";
 
 export interface ManyTokensDependencies extends NodeCallDependencies {
   readonly cache: TextCache;
@@ -14,13 +13,16 @@ export interface ManyTokensDependencies extends NodeCallDependencies {
 
 export type TokensRead =
   /** Those that are tokens, by their mints. */
-  | { readonly ok: true; readonly records: ReadonlyMap<string, TokenMetadataRecord> }
+  | { readonly ok: true; readonly records: ReadonlyMap<string, OnChainToken> }
   | { readonly ok: false; readonly code: ErrorCode };
 
 /** The mint and its metadata. */
 const mintsOfCall = accountsOfCallMax / 2;
 
-/** Tokens of a list of mints, by few calls, kept for as long as a token that is asked for by itself. */
+/**
+ * Tokens of a list of mints, as the chain alone describes them, by few calls, kept for as long as a token that is asked
+ * for by itself.
+ */
 export class ManyTokens {
   readonly #dependencies: ManyTokensDependencies;
 
@@ -33,7 +35,7 @@ export class ManyTokens {
     const { cache, chainOf } = this.#dependencies;
     const chain = chainOf(asking.network);
     const keyOf = (mint: string): string => `${asking.network} ${chain} ${mint}`;
-    const records = new Map<string, TokenMetadataRecord>();
+    const records = new Map<string, OnChainToken>();
     const missing: string[] = [];
     for (const mint of new Set(mints)) {
       const kept = chain === null ? null : cache.get(keyOf(mint));
@@ -55,7 +57,7 @@ export class ManyTokens {
     const addresses = mints.flatMap((mint) => [mint, metaplexMetadataAddress(mint, sha256) ?? mint]);
     const read = await readAccounts(this.#dependencies, asking, addresses);
     if (!read.ok) return read;
-    const records = new Map<string, TokenMetadataRecord>();
+    const records = new Map<string, OnChainToken>();
     for (const [at, mint] of mints.entries()) {
       const record = tokenRecord(mint, read.accounts[2 * at] ?? null, read.accounts[2 * at + 1] ?? null);
       if (record !== null) records.set(mint, record);

@@ -13,9 +13,12 @@ import { ownMetadata } from "../assets/mint-metadata.ts";
 import type { EnhancedEvents } from "../events.ts";
 import { readAccounts, type ShownAccount, sha256 } from "../node-accounts.ts";
 import type { Asking, NodeCallDependencies } from "../node-calls.ts";
+import { type DocumentSource, documentWaitMs } from "../off-chain/documents.ts";
+import { isSettled, offChainRecord } from "../off-chain/record.ts";
 import type { TextCache } from "../text-cache.ts";
 
 export interface TokensDependencies extends NodeCallDependencies {
+  readonly documents: DocumentSource;
   readonly cache: TextCache;
   /** Names the chain that a network is now; null while it is not known. */
   readonly chainOf: (network: Asking["network"]) => string | null;
@@ -35,7 +38,7 @@ export class Tokens {
   }
 
   async read(asking: Asking, mint: string): Promise<TokenAnswer> {
-    const { cache, chainOf, events } = this.#dependencies;
+    const { documents, cache, chainOf, events } = this.#dependencies;
     const chain = chainOf(asking.network);
     const key = `${asking.network} ${chain} ${mint}`;
     const kept = chain === null ? null : cache.get(key);
@@ -49,15 +52,16 @@ export class Tokens {
       return read;
     }
     events.answered("token", "chain");
-    const text = JSON.stringify(read.record);
-    if (chain !== null) cache.keep(key, text);
+    const document = await documents.read(read.record.uri ?? "", documentWaitMs);
+    const text = JSON.stringify({ ...read.record, off_chain: offChainRecord(document) } satisfies TokenMetadataRecord);
+    if (chain !== null && isSettled(document)) cache.keep(key, text);
     return { ok: true, text, kept: false };
   }
 
   async #readAccounts(
     asking: Asking,
     mint: string,
-  ): Promise<{ ok: true; record: TokenMetadataRecord } | { ok: false; code: ErrorCode }> {
+  ): Promise<{ ok: true; record: OnChainToken } | { ok: false; code: ErrorCode }> {
     const metadataAddress = metaplexMetadataAddress(mint, sha256);
     const addresses = metadataAddress === null ? [mint] : [mint, metadataAddress];
     const answer = await readAccounts(this.#dependencies, asking, addresses);
@@ -73,7 +77,7 @@ export function tokenRecord(
   mint: string,
   account: ShownAccount | null,
   metadata: ShownAccount | null,
-): TokenMetadataRecord | null {
+): OnChainToken | null {
   const isToken = account?.program === programs.token || account?.program === programs.token2022;
   const decoded = account === null || !isToken ? null : decodeMint(account.data);
   if (account === null || decoded === null || !decoded.isInitialized) return null;
@@ -87,8 +91,11 @@ interface TokenAccounts {
   readonly described: MetaplexMetadata | null;
 }
 
+/** What the chain says, without what a document does. */
+export type OnChainToken = Omit<TokenMetadataRecord, "off_chain">;
+
 type Told = Omit<
-  TokenMetadataRecord,
+  OnChainToken,
   "mint" | "token_program" | "decimals" | "supply" | "mint_authority" | "freeze_authority" | "extensions"
 >;
 
@@ -106,7 +113,7 @@ const untold: Told = {
   additional_metadata: {},
 };
 
-function recordOf(mint: string, { account, decoded, described }: TokenAccounts): TokenMetadataRecord {
+function recordOf(mint: string, { account, decoded, described }: TokenAccounts): OnChainToken {
   const extensions = account.program === programs.token2022 ? (decodeTokenExtensions(account.data) ?? []) : [];
   const own = ownMetadata(mint, extensions);
   const told = own === null ? (described === null ? untold : toldByMetaplex(described)) : toldByMint(own);

@@ -1,10 +1,10 @@
 import { walletPageMax } from "@sluice/contract/enhanced";
 import { type ErrorCode, SluiceError } from "@sluice/contract/errors";
-import type { TokenMetadataRecord } from "@sluice/contract/schemas";
 import { ExactDecimal, type RecordValue } from "@sluice/parser";
 import { wellKnownAddresses } from "@sluice/wire/programs";
 import type { Asking, NodeCallDependencies } from "../node-calls.ts";
 import type { ManyTokens } from "../tokens/many-tokens.ts";
+import type { OnChainToken } from "../tokens/tokens.ts";
 import { type Holdings, readHoldings, type TokenHolding } from "./holdings.ts";
 import { dollars, microsOf, priceOf, type UsdPrices } from "./prices.ts";
 
@@ -27,7 +27,7 @@ export interface BalancesQuestion extends Asking {
 export interface TokenBalance {
   readonly holding: TokenHolding;
   /** Null where the mint cannot be read. */
-  readonly described: TokenMetadataRecord | null;
+  readonly described: OnChainToken | null;
   readonly price: ExactDecimal | null;
   /** Millionths of a dollar; null without a price. */
   readonly micros: bigint | null;
@@ -137,7 +137,7 @@ export class WalletBalances {
 const compare = (one: bigint, other: bigint): number => (one < other ? -1 : one > other ? 1 : 0);
 
 /** Whether a mint is of one unit that cannot be divided. */
-export const isOneOfAKind = (described: TokenMetadataRecord | null): boolean =>
+export const isOneOfAKind = (described: OnChainToken | null): boolean =>
   described !== null && described.decimals === 0 && described.supply === "1";
 
 /** The members of balances that every answer has. */

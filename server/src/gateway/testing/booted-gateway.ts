@@ -4,13 +4,14 @@ import type { Network } from "@sluice/contract/tiers";
 import { compileAddressSet, seededRandom, systemClock } from "@sluice/lib";
 import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
 import { AnswerCache } from "../../cache/index.ts";
+import { resultAnswer } from "../../history/index.ts";
 import { createRequestIds } from "../../http/index.ts";
 import { fixedProbes } from "../../http/testing/fixed-probes.ts";
 import type { Grant, Keys, RestrictedRequest, RestrictionCode } from "../../keys/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
 import type { LimitDecision } from "../../limits/index.ts";
 import type { Tracing } from "../../observe/index.ts";
-import { Rpc } from "../../rpc/index.ts";
+import { type AssetAnswers, Rpc } from "../../rpc/index.ts";
 import { PubSubEndpoint, type PubSubFlow } from "../../streams/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome } from "../../upstreams/index.ts";
 import { type GatewayDependencies, GatewayServer } from "../gateway.ts";
@@ -31,6 +32,8 @@ export interface Fakes {
   /** No credits can be leased. */
   creditsAway: boolean;
   health: "ok" | "down";
+  /** Answers the methods over digital assets. */
+  answerAsset: AssetAnswers["answer"];
   /** Messages over PubSub that could not be sent at once. */
   messagesWaited: number;
 }
@@ -81,6 +84,7 @@ function makeFakes(): Fakes {
     creditsAsync: false,
     creditsAway: false,
     health: "ok",
+    answerAsset: async ({ method }) => ({ ok: true, answer: resultAnswer(JSON.stringify(method)) }),
     messagesWaited: 0,
   };
 }
@@ -190,6 +194,7 @@ export async function bootGateway(options: BootOptions): Promise<BootedGateway> 
       flow: (network) => (network === "devnet" ? (options.flow?.() ?? null) : null),
     },
   );
+  rpc.serveAssets({ answer: (call) => fakes.answerAsset(call) });
   const gateway = new GatewayServer(
     {
       hostname: "127.0.0.1",

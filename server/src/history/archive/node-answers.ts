@@ -6,11 +6,14 @@ import type { NodeAnswer } from "../../upstreams/index.ts";
 export const ledgerLabel = "ledger";
 
 /** An answer in the form of a node's: `head`, the id, and a closing brace and a newline. */
-function answerOf(head: string, errorCode: number | null, isNull: boolean): NodeAnswer {
+function answerOf(
+  head: string,
+  { errorCode, isNull, label }: Pick<NodeAnswer, "errorCode" | "isNull" | "label">,
+): NodeAnswer {
   const tail = "}\n";
   const bytes = Buffer.from(head);
   return {
-    label: ledgerLabel,
+    label,
     body:
       bytes.length === head.length
         ? { kind: "text", head, tail }
@@ -24,12 +27,16 @@ function answerOf(head: string, errorCode: number | null, isNull: boolean): Node
 }
 
 /** The JSON text of a result as a node's answer. */
-export const resultAnswer = (text: string): NodeAnswer =>
-  answerOf(`{"jsonrpc":"2.0","result":${text},"id":`, null, text === "null");
+export const resultAnswer = (text: string, label: string = ledgerLabel): NodeAnswer =>
+  answerOf(`{"jsonrpc":"2.0","result":${text},"id":`, { errorCode: null, isNull: text === "null", label });
 
 /** An error as a node's answer. */
-export const errorAnswer = (code: number, message: string): NodeAnswer =>
-  answerOf(`{"jsonrpc":"2.0","error":${stringifyJsonExact({ code, message })},"id":`, code, false);
+export const errorAnswer = (code: number, message: string, label: string = ledgerLabel): NodeAnswer =>
+  answerOf(`{"jsonrpc":"2.0","error":${stringifyJsonExact({ code, message })},"id":`, {
+    errorCode: code,
+    isNull: false,
+    label,
+  });
 
 /** The result of a value, u64 exact. */
 export const valueAnswer = (value: JsonValue): NodeAnswer => resultAnswer(stringifyJsonExact(value));

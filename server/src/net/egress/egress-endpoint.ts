@@ -34,6 +34,8 @@ export type EgressOutcome =
       readonly kind: "answered";
       readonly status: number;
       readonly retryAfter: string | null;
+      /** Where a redirect leads. */
+      readonly location: string | null;
       /** The beginning of the body, at most `answerBytesMax` of it. */
       readonly bytes: Uint8Array;
       readonly isCut: boolean;
@@ -51,7 +53,7 @@ const idleMsMax = 15_000;
 const unbounded = Number.MAX_SAFE_INTEGER;
 
 /**
- * Posts to a URL that somebody outside has given. Every connection is opened to an address that has been checked just
+ * Calls a URL that somebody outside has given. Every connection is opened to an address that has been checked just
  * before: the name is looked up here, and the socket is given the address, so that no second look-up can say something
  * else. Certificates are verified by the URL's name. Redirects are answers like others: nothing follows them.
  */
@@ -59,7 +61,7 @@ export class EgressEndpoint implements Disposable {
   readonly #options: EgressEndpointOptions;
   readonly #dependencies: EgressEndpointDependencies;
   readonly #pool: ConnectionPool;
-  readonly #start: string;
+  readonly #target: string;
   #addresses: Promise<readonly string[]> | null = null;
   #lookedUpAtMs = Number.NEGATIVE_INFINITY;
   #turn = 0;
@@ -68,7 +70,7 @@ export class EgressEndpoint implements Disposable {
     this.#options = options;
     this.#dependencies = dependencies;
     const { url, connectionsMax, authorities } = options;
-    this.#start = `POST ${url.path} HTTP/1.1\r\nhost: ${url.host}\r\n`;
+    this.#target = `${url.path} HTTP/1.1\r\nhost: ${url.host}\r\n`;
     this.#pool = new ConnectionPool(
       {
         target: { hostname: url.hostname, port: url.port, isTls: url.isTls, head: "" },
@@ -88,8 +90,17 @@ export class EgressEndpoint implements Disposable {
   }
 
   /** Never rejects. */
-  post({ fields, body, timeoutMs }: EgressCall): Promise<EgressOutcome> {
-    let head = this.#start;
+  post(call: EgressCall): Promise<EgressOutcome> {
+    return this.#call("POST", call);
+  }
+
+  /** Never rejects. */
+  get(call: Omit<EgressCall, "body">): Promise<EgressOutcome> {
+    return this.#call("GET", { ...call, body: "" });
+  }
+
+  #call(method: "GET" | "POST", { fields, body, timeoutMs }: EgressCall): Promise<EgressOutcome> {
+    let head = `${method} ${this.#target}`;
     for (const [name, value] of fields) head += `${name}: ${value}\r\n`;
     const settled = new Promise<PooledOutcome>((resolve) => {
       this.#pool.begin({
@@ -139,6 +150,7 @@ async function outcomeOf(outcome: PooledOutcome, bytesMax: number): Promise<Egre
         kind: "answered",
         status: outcome.status,
         retryAfter: outcome.retryAfter,
+        location: outcome.location,
         bytes: outcome.bytes.subarray(0, bytesMax),
         isCut: outcome.bytes.length > bytesMax,
       };
@@ -147,7 +159,8 @@ async function outcomeOf(outcome: PooledOutcome, bytesMax: number): Promise<Egre
       // A copy, since the memory of a read goes back with the rest of it.
       const bytes = Uint8Array.from(first.subarray(0, bytesMax));
       outcome.source.cancel();
-      return { kind: "answered", status: outcome.status, retryAfter: outcome.retryAfter, bytes, isCut: true };
+      const { status, retryAfter, location } = outcome;
+      return { kind: "answered", status, retryAfter, location, bytes, isCut: true };
     }
     case "refused":
       return { kind: "refused" };

@@ -167,6 +167,20 @@ describe("connections", () => {
     expect(reached).toBe(5);
   });
 
+  test("a read has no body, and tells where a redirect leads without going there", async () => {
+    const seen: string[] = [];
+    answer = (request) => {
+      seen.push(`${request.method} ${new URL(request.url).pathname}${new URL(request.url).search}`);
+      return new Response(null, { status: 302, headers: { location: "https://elsewhere.example/a?b" } });
+    };
+    using endpoint = endpointOf(`http://127.0.0.1:${port}/x?y`, { allowedRanges: local });
+    const outcome = await endpoint.get({ fields: [["accept", "application/json"]], timeoutMs: 3_000 });
+    expect(outcome).toMatchObject({ status: 302, location: "https://elsewhere.example/a?b" });
+    answer = () => new Response("hello", { headers: { location: "/not-told" } });
+    expect(await endpoint.get({ fields: [], timeoutMs: 3_000 })).toMatchObject({ status: 200, location: null });
+    expect(seen).toEqual(["GET /x?y"]);
+  });
+
   test("a call has the fields that it is given and its own, and no answer is kept beyond its bound", async () => {
     let seen = "";
     answer = (request) => {

@@ -179,8 +179,11 @@ export class SimulatedNode {
     if (state === "more") state = end === "closed" ? reader.end() : "malformed";
     if (state === "more") return { kind: "malformed" };
     if (state !== "done") return { kind: state };
-    const { status, retryAfter, contentEncoding: coding } = reader.head;
-    return await exchangeOutcome({ kind: "answered", status, retryAfter, bytes: reader.body(), coding }, options);
+    const { status, retryAfter, location, contentEncoding: coding } = reader.head;
+    return await exchangeOutcome(
+      { kind: "answered", status, retryAfter, location, bytes: reader.body(), coding },
+      options,
+    );
   }
 }
 

@@ -159,8 +159,16 @@ export class ConnectionPool implements ClientConnectionOwner, Disposable {
     let streams = 0;
     for (const { source } of this.#connections) if (source !== null) streams += 1;
     if (streams < Math.max(1, this.#options.connectionsMax / 2)) {
-      const { status, retryAfter, contentEncoding: coding, contentLength } = reader.head;
-      call.settle({ kind: "streaming", status, retryAfter, coding, contentLength, source: connection.stream() });
+      const { status, retryAfter, location, contentEncoding: coding, contentLength } = reader.head;
+      call.settle({
+        kind: "streaming",
+        status,
+        retryAfter,
+        location,
+        coding,
+        contentLength,
+        source: connection.stream(),
+      });
       return;
     }
     this.abandoned(connection);

@@ -50,6 +50,7 @@ export type PooledOutcome =
       readonly kind: "answered";
       readonly status: number;
       readonly retryAfter: string | null;
+      readonly location: string | null;
       readonly bytes: Uint8Array;
       readonly coding: string | null;
     }
@@ -58,6 +59,7 @@ export type PooledOutcome =
       readonly kind: "streaming";
       readonly status: number;
       readonly retryAfter: string | null;
+      readonly location: string | null;
       readonly coding: string | null;
       readonly contentLength: number | null;
       readonly source: BodySource;
@@ -95,8 +97,8 @@ export class UnderWay {
 }
 
 export function answerIn(reader: ResponseReader): Extract<PooledOutcome, { kind: "answered" }> {
-  const { status, retryAfter, contentEncoding: coding } = reader.head;
-  return { kind: "answered", status, retryAfter, bytes: reader.body(), coding };
+  const { status, retryAfter, location, contentEncoding: coding } = reader.head;
+  return { kind: "answered", status, retryAfter, location, bytes: reader.body(), coding };
 }
 
 export interface ClientConnectionOwner {

@@ -8,6 +8,8 @@ const headBytesMax = 32 * 1024;
 const interimMax = 8;
 /** A date takes 29. */
 const retryAfterBytesMax = 64;
+/** As long as a URL that is called may be. */
+const locationBytesMax = 2_048;
 
 /** What the head of an answer says of its body and its connection. */
 export class ResponseHead extends MessageHead {
@@ -17,6 +19,8 @@ export class ResponseHead extends MessageHead {
   contentEncoding: string | null = null;
   /** The value of Retry-After as it came; null when there is none, or one that is too long to be one. */
   retryAfter: string | null = null;
+  /** The value of Location as it came, of a redirect alone; null when there is none, or one that is too long. */
+  location: string | null = null;
 
   protected override get allowsEqualLengths(): boolean {
     return true;
@@ -31,6 +35,7 @@ export class ResponseHead extends MessageHead {
     this.keepAliveSeconds = null;
     this.contentEncoding = null;
     this.retryAfter = null;
+    this.location = null;
   }
 
   /** Reads the head from `at` to `end`, the empty line included; false for what is none. */
@@ -65,8 +70,14 @@ export class ResponseHead extends MessageHead {
       return this.#readEncoding(latin1(bytes, value, valueEnd));
     } else if (length === 11 && valueEnd - value <= retryAfterBytesMax && isNamed(bytes, name, "retry-after")) {
       this.retryAfter = latin1(bytes, value, valueEnd);
+    } else if (length === 8 && this.#isRedirect(valueEnd - value) && isNamed(bytes, name, "location")) {
+      this.location = latin1(bytes, value, valueEnd);
     }
     return super.takeField(bytes, line);
+  }
+
+  #isRedirect(valueBytes: number): boolean {
+    return this.status >= 300 && this.status < 400 && valueBytes <= locationBytesMax;
   }
 
   #readEncoding(value: string): FieldFault | null {
@@ -92,9 +103,9 @@ function maybeStatusLine(bytes: Uint8Array, start: number, end: number): boolean
 }
 
 /**
- * Reads one HTTP/1.1 answer to a POST from bytes that arrive in any pieces (RFC 9112): strictly, so that whatever
- * leaves the length of the body in doubt is malformed, and within bounds on all parts. One reader serves all answers of
- * a connection, one after the other.
+ * Reads one HTTP/1.1 answer to a GET or POST from bytes that arrive in any pieces (RFC 9112): strictly, so that
+ * whatever leaves the length of the body in doubt is malformed, and within bounds on all parts. One reader serves all
+ * answers of a connection, one after the other.
  */
 export class ResponseReader {
   readonly head = new ResponseHead();

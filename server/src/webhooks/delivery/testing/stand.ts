@@ -25,6 +25,7 @@ export const answered = (status: number, retryAfter: string | null = null, text 
   kind: "answered",
   status,
   retryAfter,
+  location: null,
   bytes: Buffer.from(text),
   isCut: false,
 });
