@@ -38,7 +38,7 @@ interface PlayedEpoch {
   readonly validators: readonly { readonly apy: number; readonly score: number }[];
 }
 
-/** What a growth of an epoch makes in a year, in percent, by the binomial series, which needs no function of the runtime. */
+/** What a growth of an epoch makes in a year, in percent: by the binomial series, without a function of the runtime. */
 function yearly(after: bigint, before: bigint): number {
   const grown = Number(((after - before) * 10n ** 30n) / before) / 1e30;
   let term = 1;
