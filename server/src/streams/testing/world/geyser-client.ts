@@ -41,7 +41,7 @@ export class GeyserClient {
   }
 
   get isServed(): boolean {
-    return this.#call !== null && !this.#call.isOver;
+    return this.#call?.isServed === true;
   }
 
   makeSlow(): void {

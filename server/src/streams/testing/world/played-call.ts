@@ -70,6 +70,11 @@ export class PlayedCall extends EventEmitter {
     return this.#held.length === 0 ? this.#end : null;
   }
 
+  /** Whether the server goes on with it, whatever has arrived of how it ends. */
+  get isServed(): boolean {
+    return !this.cancelled && this.#end === null;
+  }
+
   get isOver(): boolean {
     return this.cancelled || this.end !== null;
   }
