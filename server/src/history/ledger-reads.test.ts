@@ -231,15 +231,15 @@ describe("what happened to addresses", () => {
       ...{ network, slot, transaction_index: index, blockhash, block_time: null, at: 0, signature: "", version, type },
       ...{ fee_payer: "", source: `source ${version}`, description: "", events: "" },
     });
-    const known = rows.flatMap((row) => [parsed(row, 1_000_001, "UNKNOWN"), parsed(row, 1_000_002, "STAKE")]);
+    const known = rows.flatMap((row) => [parsed(row, 1_000_001, "OLDER"), parsed(row, 1_000_002, "TESTED")]);
     await ledger.insert("parsed", known);
     const types = await reads.activity.typesOf(network, places);
-    const stakes = types.filter(({ type }) => type === "STAKE");
+    const stakes = types.filter(({ type }) => type === "TESTED");
     expect(new Set(stakes)).toEqual(
-      new Set([first, second].map((place) => ({ ...place, type: "STAKE", source: "source 1000002" }))),
+      new Set([first, second].map((place) => ({ ...place, type: "TESTED", source: "source 1000002" }))),
     );
     const counted = await reads.activity.types(window);
-    expect(counted.rows.find(({ type }) => type === "STAKE")?.transactions).toBe(2);
+    expect(counted.rows.find(({ type }) => type === "TESTED")?.transactions).toBe(2);
     expect(await reads.activity.typesOf(network, [])).toEqual([]);
   }, 60_000);
 });
