@@ -71,7 +71,7 @@ function mountEnhanced(
       }),
       primaryName:
         names && (async (network, address) => (network === networkDefault ? await nameOf(names, address) : null)),
-      transactionUrl: (signature) => `${consoleUrl(config) ?? "/"}enhanced?of=${signature}`,
+      transactionUrl: (signature) => `${consoleUrl(config) ?? "/"}api/v1/history/transactions/${signature}`,
     },
   );
   return [enhancedPath, barePath, sdkWalletPath].map((prefix) => ({
