@@ -1,5 +1,5 @@
 import { type Clock, invariant } from "@sluice/lib";
-import { enhancedRecord, parseTransaction, recordText } from "@sluice/parser";
+import { enhancedRecord, type IdlPrograms, parseTransaction, recordText } from "@sluice/parser";
 import type { EnhancedEvents } from "../events.ts";
 import type { LedgerQuestion, LedgerTransaction } from "./ledger-pages.ts";
 
@@ -7,13 +7,18 @@ import type { LedgerQuestion, LedgerTransaction } from "./ledger-pages.ts";
 export function recordOf(
   { row, view }: LedgerTransaction,
   { type, source }: LedgerQuestion["filter"],
-  { clock, events }: { readonly clock: Pick<Clock, "monotonic">; readonly events: EnhancedEvents },
+  {
+    clock,
+    events,
+    programs,
+  }: { readonly clock: Pick<Clock, "monotonic">; readonly events: EnhancedEvents; readonly programs: IdlPrograms },
 ): string | null {
   invariant(row.signature === view.transaction.signature, "a row of the ledger has the body of its signature");
   const startedMs = clock.monotonic();
   const parsed = parseTransaction(view);
   if ((type !== null && parsed.type !== type) || (source !== null && parsed.source !== source)) return null;
-  const text = recordText(enhancedRecord(view, parsed, { place: { slot: row.slot, blockTime: row.blockTime } }));
+  const place = { slot: row.slot, blockTime: row.blockTime };
+  const text = recordText(enhancedRecord(view, parsed, { place, programs }));
   events.transactionParsed(parsed.type, clock.monotonic() - startedMs);
   return text;
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "@sluice/lib";
-import type { TransactionView } from "@sluice/parser";
+import type { IdlPrograms, TransactionView } from "@sluice/parser";
 import type { TransactionPlace } from "../../ledger/index.ts";
 import type { EnhancedEvents } from "../events.ts";
 import type { LedgerPage, LedgerPages, LedgerQuestion } from "../transactions/ledger-pages.ts";
@@ -11,6 +11,8 @@ export interface WalletHistoryDependencies {
   readonly pages: LedgerPages;
   readonly clock: Pick<Clock, "monotonic">;
   readonly events: EnhancedEvents;
+  /** Of the operator's files. */
+  readonly programs: IdlPrograms;
 }
 
 /** Which transactions beside those that name the wallet are its own. */
