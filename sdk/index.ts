@@ -61,6 +61,7 @@ export {
 } from "@sluice/contract/webhooks";
 export { type Bundle, type Bundles, type BundlesOptions, createBundles, type OutcomeOptions } from "./bundles.ts";
 export { type ConsoleClient, createConsoleClient } from "./console-client.ts";
+export { createEnhanced, type Enhanced, type EnhancedTransactionFailure } from "./enhanced.ts";
 export type { Exact } from "./exact.ts";
 export {
   type BlocksQuery,
