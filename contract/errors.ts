@@ -58,7 +58,7 @@ export const errorTable = {
   INSUFFICIENT_CREDITS: define(402, -33402, false, "The account has too few credits left this month"),
   TIER_REQUIRED: define(403, -33453, false, "The account's tier does not include this"),
   // Digital assets
-  ASSET_PROOF_UNAVAILABLE: define(200, -33484, false, "The proof of the asset cannot be told"),
+  ASSET_PROOF_UNAVAILABLE: define(200, -33487, false, "The proof of the asset cannot be told"),
   // SQL
   SQL_SYNTAX: define(400, -33460, false, "The SQL cannot be read"),
   SQL_NOT_ALLOWED: define(403, -33461, false, "The SQL holds something that is not allowed"),

@@ -145,12 +145,14 @@ test("every route of administration, history, SQL, the oracle and the console is
     "GET /api/v1/console/live",
     "GET /api/v1/console/names",
     "GET /api/v1/console/overview",
+    "GET /api/v1/console/pool",
+    "GET /api/v1/console/pool/explain",
     "GET /api/v1/console/prices",
     "GET /api/v1/console/prices/live",
     "POST /api/v1/console/session",
   ]);
   expect(routesOf("resolver")).toEqual(["GET /resolve/{name}", "GET /version", "GET /health"]);
-  expect(routesOf("engine")).toHaveLength(21);
+  expect(routesOf("engine")).toHaveLength(22);
 });
 
 test("the page shows every operation, needs no other file and no script, and links to each description", () => {

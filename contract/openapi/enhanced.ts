@@ -9,10 +9,13 @@ import { networks } from "../tiers.ts";
 
 export type Problems = (...codes: ErrorCode[]) => Record<string, ZodOpenApiResponseObject>;
 
+/** The header of every answer. */
 export const requestIdHeader = {
   "X-Request-Id": { description: "Names this request", schema: { type: "string" as const } },
 };
+/** The three ways to send a key. */
 export const security = [{ apiKeyHeader: [] }, { bearer: [] }, { apiKeyQuery: [] }];
+/** What every request may say of the network. */
 export const parameters: NonNullable<ZodOpenApiOperationObject["parameters"]> = [
   { name: "X-Network", in: "header", schema: { type: "string", enum: [...networks] } },
 ];

@@ -18,6 +18,7 @@ const signature = z
   .optional();
 const limitOf = (usual: number) => z.coerce.number().int().min(1).max(walletPageMax).default(usual);
 
+/** The query of an identity, and of where a wallet was first funded from. */
 export const sdkWalletQuery = z.object({ network });
 
 export const sdkIdentitiesBody = z
@@ -29,6 +30,7 @@ export const sdkIdentitiesBody = z
   })
   .meta({ id: "WalletIdentitiesRequest", description: "Addresses of which identities are asked" });
 
+/** The query of balances: a page of `limit` tokens. */
 export const sdkBalancesQuery = z.object({
   network,
   page: z.coerce.number().int().min(1).max(10_000).default(1),
@@ -38,6 +40,7 @@ export const sdkBalancesQuery = z.object({
   showNfts: flag(false),
 });
 
+/** The query of a history; `before` and `after` are signatures. */
 export const sdkHistoryQuery = z.object({
   network,
   limit: limitOf(walletPageMax),
@@ -47,12 +50,14 @@ export const sdkHistoryQuery = z.object({
   tokenAccounts: z.enum(["none", "balanceChanged", "all"]).default("balanceChanged"),
 });
 
+/** The query of transfers. */
 export const sdkTransfersQuery = z.object({
   network,
   limit: limitOf(50),
   cursor: z.string().min(1).max(512).optional(),
 });
 
+/** The query of a past balance, at one of `time` (Unix seconds), `datetime` (ISO 8601) and `slot`. */
 export const sdkBalanceAtQuery = z.object({
   network,
   mint: z.string().min(32).max(44),
@@ -64,8 +69,10 @@ export const sdkBalanceAtQuery = z.object({
 const text = z.string().nullable();
 const pagination = z.object({ hasMore: z.boolean(), nextCursor: text });
 
+/** One identity for each address that was asked for, in that order. */
 export const sdkIdentities = z.array(walletIdentity);
 
+/** A page of balances; `balance` is in whole tokens, values in US dollars. */
 export const sdkBalances = z
   .object({
     balances: z.array(
@@ -98,6 +105,7 @@ export const sdkBalances = z
   })
   .meta({ id: "SdkWalletBalances" });
 
+/** A page of a history; `fee` is in native tokens, `timestamp` in Unix seconds. */
 export const sdkHistory = z
   .object({
     data: z.array(
@@ -115,6 +123,7 @@ export const sdkHistory = z
   })
   .meta({ id: "SdkWalletHistory" });
 
+/** A page of transfers; `amountRaw` is in the smallest unit. */
 export const sdkTransfers = z
   .object({
     data: z.array(
@@ -134,6 +143,7 @@ export const sdkTransfers = z
   })
   .meta({ id: "SdkWalletTransfers" });
 
+/** A past balance, and the transaction after which it stood. */
 export const sdkBalanceAt = z
   .object({
     wallet: z.string(),
@@ -147,6 +157,7 @@ export const sdkBalanceAt = z
   })
   .meta({ id: "SdkWalletBalanceAt" });
 
+/** The transfer by which a wallet was first funded. */
 export const sdkFunding = z
   .object({
     funder: z.string(),
@@ -165,6 +176,9 @@ export const sdkFunding = z
   })
   .meta({ id: "SdkWalletFunding" });
 
+/** `sdkBalancesQuery` as it was read. */
 export type SdkBalancesQuery = z.infer<typeof sdkBalancesQuery>;
+/** `sdkHistoryQuery` as it was read. */
 export type SdkHistoryQuery = z.infer<typeof sdkHistoryQuery>;
+/** `sdkBalanceAtQuery` as it was read. */
 export type SdkBalanceAtQuery = z.infer<typeof sdkBalanceAtQuery>;

@@ -175,9 +175,13 @@ export const walletAnalytics = z
   })
   .meta({ id: "WalletAnalytics", description: "What a wallet holds, and what it did, in figures" });
 
+/** A wallet's figures in the envelope of the enhanced API. */
 export const walletAnalyticsAnswer = envelopeOf(walletAnalytics).meta({ id: "WalletAnalyticsAnswer" });
+/** A wallet's balances in the envelope of the enhanced API. */
 export const walletBalancesAnswer = envelopeOf(walletBalances).meta({ id: "WalletBalancesAnswer" });
+/** A wallet's transfers in the envelope of the enhanced API. */
 export const walletTransfersAnswer = envelopeOf(walletTransfers).meta({ id: "WalletTransfersAnswer" });
+/** A wallet's history in the envelope of the enhanced API. */
 export const walletHistoryAnswer = envelopeOf(walletHistory).meta({ id: "WalletHistoryAnswer" });
 
 /** What is known of an address. */

@@ -33,7 +33,11 @@ export function webhookAttempts(ledger: () => Ledger): void {
   describe("attempts of webhooks", () => {
     test("are told of a delivery in their order, each once", async () => {
       const delivered = { outcome: "delivered", status_code: 204, error: "", tx_index: 9, account: "a", detail: "{}" };
-      const rows = [attempt("delivery_1", 1), attempt("delivery_1", 2, { status_code: null }), attempt("delivery_1", 3, delivered)];
+      const rows = [
+        attempt("delivery_1", 1),
+        attempt("delivery_1", 2, { status_code: null }),
+        attempt("delivery_1", 3, delivered),
+      ];
       for (const written of [rows, rows.slice(1), [attempt("delivery_2", 1)]]) {
         await ledger().insert("webhook_attempts", written);
       }
