@@ -8,10 +8,10 @@ import { makeWorld, type World } from "./world.ts";
 
 /** Methods of a modified client, which have their own tests beside them: their parameters are not a validator's. */
 const bundles = ["sendBundle", "simulateBundle"];
-/** Methods of the product's table that a validator does not have: a provider's, and those. */
+/** Methods of the product's table that a validator does not have: a provider's, those, and those over assets. */
 const notAValidators = new Set(["getTransactionsForAddress", ...bundles]);
 /** They honour no minContextSlot, whatever table describes them. */
-const specs = [...rpcMethods.values()].filter(({ name }) => !notAValidators.has(name));
+const specs = [...rpcMethods.values()].filter(({ name, route }) => route !== "assets" && !notAValidators.has(name));
 
 /** Where the configuration is the commitment and nothing else. */
 const bare = new Set([
