@@ -62,12 +62,13 @@ async function aimed<T>(attempt: (targetSlot: number) => Promise<T | null>): Pro
 
 /** Waits for the end of a bundle that one slot was named for: the slot that it landed in, null where it expired. */
 async function slotOf(id: string, targetSlot: number): Promise<number | null> {
-  const { status, slot } = await eventually(`the end of ${id}`, async () => {
+  const { status, slot, reason } = await eventually(`the end of ${id}`, async () => {
     const shown = await searcher.status(id);
     return shown.status !== "accepted" && shown;
   });
   if (status === "included") expect(slot).toBe(targetSlot);
-  else expect(status).toBe("expired");
+  // One that is sealed is opened at its tick, which a busy machine begins after the slot.
+  else expect(["expired", "dropped target_slot_past"]).toContain(status === "dropped" ? `${status} ${reason}` : status);
   return slot;
 }
 
