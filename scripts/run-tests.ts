@@ -113,8 +113,9 @@ export const systemGroups: readonly TestGroup[] = [
     paths: ["server/test"],
     except: [architecture, ...engineAndClients],
     timeoutMs: 120_000,
+    apart: true,
   },
-  { name: "whole system, engine and clients", paths: engineAndClients, timeoutMs: 120_000 },
+  { name: "whole system, engine and clients", paths: engineAndClients, timeoutMs: 120_000, apart: true },
 ];
 
 export async function testFiles(group: TestGroup): Promise<string[]> {
