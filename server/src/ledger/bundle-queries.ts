@@ -62,14 +62,12 @@ export interface BundleBalances {
   readonly tips: bigint;
 }
 
-/** A bundle that ended. */
-export interface EndedBundle {
+/** A bundle that landed. */
+export interface LandedBundle {
   readonly id: string;
   readonly mevType: string;
-  readonly hasLanded: boolean;
-  /** Null where it did not land. */
-  readonly slot: bigint | null;
-  /** Lamports that tip accounts gained by it; 0 where it did not land. */
+  readonly slot: bigint;
+  /** Lamports that tip accounts gained by it. */
   readonly tip: bigint;
 }
 
@@ -162,27 +160,17 @@ export class BundleQueries {
     return row === undefined || row.ended === "0" ? null : Number(row.first);
   }
 
-  /** Those that ended, the newest first; of those that landed alone where `landedAlone` is true. */
-  async ended(question: BundleQuestion, limit: number, landedAlone: boolean): Promise<readonly EndedBundle[]> {
+  /** The newest that landed. Which others ended is for those who submitted them. */
+  async newestLanded(question: BundleQuestion, limit: number): Promise<readonly LandedBundle[]> {
     const { conditions, parameters } = asked(question);
-    const rows = await this.#connection.query<Record<"id" | "type" | "slot" | "seen", string> & { won: boolean }>(
-      `SELECT id, toString(mev_type) AS type, ${landed} AS won, toString(ifNull(landed_slot, 0)) AS slot, ` +
+    const rows = await this.#connection.query<Record<"id" | "type" | "slot" | "seen", string>>(
+      "SELECT id, toString(mev_type) AS type, toString(ifNull(landed_slot, 0)) AS slot, " +
         "toString(ifNull(tip_seen, 0)) AS seen FROM bundle_outcomes FINAL " +
-        `WHERE ${[...conditions, ...(landedAlone ? [landed] : [])].join(" AND ")} ` +
-        "ORDER BY at DESC, id LIMIT {limit:UInt32}",
+        `WHERE ${[...conditions, landed].join(" AND ")} ORDER BY at DESC, id LIMIT {limit:UInt32}`,
       { ...parameters, limit },
       settings,
     );
-    return rows.map(({ id, type, slot, seen, won }) => {
-      const hasLanded = Boolean(won);
-      return {
-        id,
-        mevType: type,
-        hasLanded,
-        slot: hasLanded ? BigInt(slot) : null,
-        tip: hasLanded ? BigInt(seen) : 0n,
-      };
-    });
+    return rows.map(({ id, type, slot, seen }) => ({ id, mevType: type, slot: BigInt(slot), tip: BigInt(seen) }));
   }
 
   async balances(question: ProfitQuestion): Promise<BundleBalances> {

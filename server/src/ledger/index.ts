@@ -18,7 +18,7 @@ export type { BlockCall, LedgerAssetBlocks } from "./assets/block-calls.ts";
 export type { AssetSignature, IndexedAsset, LedgerAssetReads, UnsettledReading } from "./assets/reads.ts";
 export { type AssetEdge, type AssetFilter, type AssetPage, type AssetSort, anyAsset } from "./assets/select.ts";
 export type { LedgerAssetStore } from "./assets/store.ts";
-export type { BundleBalances, BundleFigures, BundleGain, BundleMevFigures, EndedBundle } from "./bundle-queries.ts";
+export type { BundleBalances, BundleFigures, BundleGain, BundleMevFigures, LandedBundle } from "./bundle-queries.ts";
 export type { ActiveDay, AddressWindow, Counted, ParsedType } from "./chain/address-activity.ts";
 export type { BlockRange, BlockRow } from "./chain/block-reads.ts";
 export type { ChainReads } from "./chain/chain-reads.ts";

@@ -17,7 +17,7 @@ import {
   type BundleMevFigures,
   BundleQueries,
   type BundleQuestion,
-  type EndedBundle,
+  type LandedBundle,
   type ProfitQuestion,
 } from "./bundle-queries.ts";
 import { type ChainReads, createChainReads } from "./chain/chain-reads.ts";
@@ -180,8 +180,8 @@ export interface Ledger extends AsyncDisposable {
     byDay(question: BundleQuestion): Promise<readonly BundleDay[]>;
     /** When the first bundle of a network ended that the ledger still has, in Unix milliseconds; null without one. */
     firstAtMs(network: Network): Promise<number | null>;
-    /** Those that ended, the newest first; with `landedAlone` none but those that landed. */
-    ended(question: BundleQuestion, limit: number, landedAlone: boolean): Promise<readonly EndedBundle[]>;
+    /** The newest that landed. Which others ended is for those who submitted them. */
+    newestLanded(question: BundleQuestion, limit: number): Promise<readonly LandedBundle[]>;
     /** What those that landed made of the balances of their transactions' signers. */
     balances(question: ProfitQuestion): Promise<BundleBalances>;
     /** The same of each bundle, the newest first. */

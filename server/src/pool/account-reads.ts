@@ -71,13 +71,12 @@ export async function readAllAccounts(
   slice: DataSlice | null = null,
 ): Promise<readonly (ReadAccount | null)[]> {
   const read: (ReadAccount | null)[] = [];
-  for (const group of groupsOf(addresses)) read.push(...(await readAccounts(chain, group, slice)).accounts);
+  for (const group of groupsOf(addresses, accountsMax))
+    read.push(...(await readAccounts(chain, group, slice)).accounts);
   return read;
 }
 
-/** Groups of a list, each small enough for one call. */
-export function groupsOf<T>(list: readonly T[]): readonly (readonly T[])[] {
-  return Array.from({ length: Math.ceil(list.length / accountsMax) }, (_, index) =>
-    list.slice(index * accountsMax, (index + 1) * accountsMax),
-  );
+/** Groups of a list, each of at most `max`. */
+export function groupsOf<T>(list: readonly T[], max: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(list.length / max) }, (_, index) => list.slice(index * max, (index + 1) * max));
 }

@@ -107,7 +107,12 @@ export class EpochReader {
   async #firstBlockTime({ schedule }: PoolSnapshot, epoch: bigint): Promise<bigint | null> {
     const first = firstSlotOfEpoch(schedule, epoch);
     const time = await this.#optional(async () => {
-      const slots = await this.#chain.read("getBlocksWithLimit", [first, 1, { commitment: "confirmed" }]);
+      // A node that has dropped the epoch's first blocks lists the first one that it kept.
+      const available = await this.#chain.read("getFirstAvailableBlock", [], { archive: true });
+      if (typeof available !== "bigint" || available > first) return null;
+      const slots = await this.#chain.read("getBlocksWithLimit", [first, 1, { commitment: "confirmed" }], {
+        archive: true,
+      });
       const [slot] = Array.isArray(slots) ? slots : [];
       if (typeof slot !== "bigint" || slot >= first + slotsOfEpoch(schedule, epoch)) return null;
       return await this.#chain.read("getBlockTime", [slot], { archive: true });
@@ -138,7 +143,7 @@ export class EpochReader {
 
   async #inflation(addresses: readonly Address[], epoch: bigint): Promise<readonly ValidatorEpoch["inflation"][]> {
     const read: ValidatorEpoch["inflation"][] = [];
-    for (const group of groupsOf(addresses)) {
+    for (const group of groupsOf(addresses, rewardsMax)) {
       const params = [[...group], { epoch, commitment: "confirmed" }];
       const answer = await this.#optional(() => this.#chain.read("getInflationReward", params, { archive: true }));
       const rows: readonly ChainValue[] = Array.isArray(answer) ? answer : [];
@@ -158,6 +163,8 @@ export class EpochReader {
   }
 }
 
+/** Addresses of one getInflationReward; nodes take no more. */
+const rewardsMax = 32;
 /** Bytes of an account of tips. */
 const tipAccountBytes = 168;
 

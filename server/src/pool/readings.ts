@@ -26,7 +26,10 @@ export interface PoolReadingsDependencies {
   readonly samples: Ledger["poolSamples"];
   /** What wallets did, as the ledger has it. */
   readonly movements: PositionChain;
-  readonly bundles: Pick<Ledger["bundles"], "figures" | "byMevType" | "firstAtMs" | "balances" | "ended" | "gains">;
+  readonly bundles: Pick<
+    Ledger["bundles"],
+    "figures" | "byMevType" | "firstAtMs" | "balances" | "newestLanded" | "gains"
+  >;
   readonly clock: Clock;
   readonly events: StakePoolEvents;
 }

@@ -468,16 +468,13 @@ function bundleFacts(ledger: () => Ledger): void {
     expect(await ledger().bundles.figures(testnet)).toMatchObject({ ended: 0 });
   });
 
-  test("bundles are listed newest first, those that landed with slot and tip, each once", async () => {
-    const listed = await ledger().bundles.ended(all, 10, false);
-    expect(listed.map(({ id, hasLanded, slot }) => [id, hasLanded, slot])).toEqual([
-      ["b", true, 7n],
-      ["c", false, null],
-      ["a", true, 7n],
+  test("bundles that landed are listed newest first, with slot and tip, each once, and no others", async () => {
+    const listed = await ledger().bundles.newestLanded(all, 10);
+    expect(listed.map(({ id, slot, tip }) => [id, slot, tip])).toEqual([
+      ["b", 7n, 2n ** 62n],
+      ["a", 7n, 1_500n],
     ]);
-    expect(listed.map(({ tip }) => tip)).toEqual([2n ** 62n, 0n, 1_500n]);
-    expect((await ledger().bundles.ended(all, 10, true)).map(({ id }) => id)).toEqual(["b", "a"]);
-    expect(await ledger().bundles.ended({ ...all, mevType: "jit" }, 1, false)).toHaveLength(1);
+    expect((await ledger().bundles.newestLanded(all, 1)).map(({ id }) => id)).toEqual(["b"]);
   });
 
   test("of an unknown searcher's bundles, and of hostile names, the figures are zero", async () => {

@@ -1,6 +1,6 @@
 import { mevTypes } from "@sluice/contract/engine";
 import { mevBreakdownNames } from "@sluice/contract/pool";
-import type { BundleBalances, BundleFigures, BundleGain, BundleMevFigures, EndedBundle } from "../../ledger/index.ts";
+import type { BundleBalances, BundleFigures, BundleGain, BundleMevFigures, LandedBundle } from "../../ledger/index.ts";
 import { profitOf, sharesPercent } from "../arithmetic.ts";
 import { decimalText, divide, native, zeroOf } from "../decimal.ts";
 import { landingRate } from "../figures.ts";
@@ -11,22 +11,20 @@ import { type ExplainedInput, type ExplainedPart, input, step } from "./explanat
 /** Bundles that an explanation lists. */
 export const bundlesListedMax = 1_000;
 
-const bundleInput = ({ id, mevType, hasLanded, slot, tip }: EndedBundle): ExplainedInput =>
-  hasLanded
-    ? input(`tip of a bundle (${mevType})`, `${id} in slot ${slot}`, tip)
-    : input(`a bundle that did not land (${mevType})`, id, tip);
+const bundleInput = ({ id, mevType, slot, tip }: LandedBundle): ExplainedInput =>
+  input(`tip of a bundle (${mevType})`, `${id} in slot ${slot}`, tip);
 
 /** Said where not all are listed. */
 const listed = (shown: number, all: number | bigint): readonly string[] =>
   BigInt(shown) < BigInt(all) ? [`listed are the newest ${shown} of ${all} bundles; the sums are of all of them`] : [];
 
-/** What became of bundles in a period. */
-export function outcomesPart(period: string, figures: BundleFigures, bundles: readonly EndedBundle[]): ExplainedPart {
+/** What became of bundles in a period. Those that did not land are known to who submitted them alone. */
+export function outcomesPart(period: string, figures: BundleFigures, bundles: readonly LandedBundle[]): ExplainedPart {
   const { ended, landed, tips } = figures;
   return {
     inputs: bundles.map(bundleInput),
     steps: [
-      ...listed(bundles.length, ended),
+      ...listed(bundles.length, landed),
       `tips in ${period} = ${tips} lamports of ${landed} bundles that landed`,
       `tip of one = ${tips} / ${landed} = ${divide(tips, BigInt(landed))}`,
       step("landing rate", `${landed} / ${ended} that ended`, landingRate(figures)),
@@ -35,7 +33,7 @@ export function outcomesPart(period: string, figures: BundleFigures, bundles: re
 }
 
 /** Tips by type of bundle. */
-export function typesPart(byType: readonly BundleMevFigures[], bundles: readonly EndedBundle[]): ExplainedPart {
+export function typesPart(byType: readonly BundleMevFigures[], bundles: readonly LandedBundle[]): ExplainedPart {
   const of = (type: string) => byType.find(({ mevType }) => mevType === type);
   const tips = mevTypes.map((type) => of(type)?.tips ?? 0n);
   const shares = sharesPercent(tips);

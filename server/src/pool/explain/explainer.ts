@@ -28,7 +28,7 @@ interface Dated {
 
 export interface PoolExplainerDependencies {
   readonly readings: PoolReadings;
-  readonly bundles: Pick<Ledger["bundles"], "figures" | "byMevType" | "balances" | "ended" | "gains">;
+  readonly bundles: Pick<Ledger["bundles"], "figures" | "byMevType" | "balances" | "newestLanded" | "gains">;
   readonly clock: { now(): number };
 }
 
@@ -119,7 +119,7 @@ export class PoolExplainer {
         tvlChangePart(past, read.figures),
       ),
     );
-    const outcomes = outcomesPart("24h", await bundles.figures(day), await bundles.ended(day, bundlesListedMax, false));
+    const outcomes = outcomesPart("24h", await bundles.figures(day), await bundles.newestLanded(day, bundlesListedMax));
     const total = stepsOf(`tips of all time = ${all.tips} lamports of ${all.landed} bundles that landed`);
     return { part: joined(pool, outcomes, total), sinceMs: await readings.bundlesKnownSince(), fromMs: 0 };
   }
@@ -134,12 +134,12 @@ export class PoolExplainer {
     }
     if (question.record === "mev/breakdown") {
       const asked = readings.bundlesSince(0);
-      const landed = await bundles.ended(asked, bundlesListedMax, true);
+      const landed = await bundles.newestLanded(asked, bundlesListedMax);
       return { part: typesPart(await bundles.byMevType(asked), landed), sinceMs, fromMs: 0 };
     }
     const { period } = question;
     const asked = readings.bundlesSince(this.#dependencies.clock.now() - figurePeriods[period]);
-    const ended = await bundles.ended(asked, bundlesListedMax, false);
-    return { part: outcomesPart(period, await bundles.figures(asked), ended), sinceMs, fromMs: asked.fromMs };
+    const landed = await bundles.newestLanded(asked, bundlesListedMax);
+    return { part: outcomesPart(period, await bundles.figures(asked), landed), sinceMs, fromMs: asked.fromMs };
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { BundleGain, EndedBundle } from "../../ledger/index.ts";
+import type { BundleGain, LandedBundle } from "../../ledger/index.ts";
 import { type ExactDecimal, native } from "../decimal.ts";
 import { noAverages, noChanges } from "../figures.ts";
 import type { PoolPast } from "../history.ts";
@@ -106,23 +106,19 @@ test("changes and averages name the samples and the epochs that they are of", ()
 });
 
 test("figures of bundles are explained by each bundle, and say where the newest alone are listed", () => {
-  const bundles: EndedBundle[] = [
-    { id: "a", mevType: "jit", hasLanded: true, slot: 5n, tip: 7n },
-    { id: "b", mevType: "unknown", hasLanded: false, slot: null, tip: 0n },
-  ];
+  const bundles: LandedBundle[] = [{ id: "a", mevType: "jit", slot: 5n, tip: 7n }];
   const figures = { ...noBundles, ended: 2, landed: 1, tips: 7n };
   const outcomes = outcomesPart("7d", figures, bundles);
   expect(outcomes.inputs.map(({ what, where, value }) => `${what}: ${where}: ${value}`)).toEqual([
     "tip of a bundle (jit): a in slot 5: 7",
-    "a bundle that did not land (unknown): b: 0",
   ]);
   expect(outcomes.steps).toEqual([
     "tips in 7d = 7 lamports of 1 bundles that landed",
     "tip of one = 7 / 1 = 7",
     "landing rate = 1 / 2 that ended = 0.5",
   ]);
-  expect(outcomesPart("7d", { ...figures, ended: 9 }, bundles).steps[0]).toContain("newest 2 of 9");
-  const types = typesPart([{ ...figures, mevType: "jit" }], bundles.slice(0, 1));
+  expect(outcomesPart("7d", { ...figures, ended: 9, landed: 8 }, bundles).steps[0]).toContain("newest 1 of 8");
+  const types = typesPart([{ ...figures, mevType: "jit" }], bundles);
   expect(types.steps.find((line) => line.startsWith("JIT"))).toContain(
     "1 bundles, 7 lamports = 0.000000007, 7 / 7 · 100 = 100",
   );

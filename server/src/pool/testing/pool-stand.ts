@@ -10,7 +10,7 @@ import type {
   BundleFigures,
   BundleGain,
   BundleMevFigures,
-  EndedBundle,
+  LandedBundle,
   RequestFact,
 } from "../../ledger/index.ts";
 import { createPoolHttp } from "../http.ts";
@@ -53,7 +53,7 @@ export class PoolStand {
   figures: BundleFigures = noBundles;
   byType: readonly BundleMevFigures[] = [];
   balances: BundleBalances = { bundles: 0n, gained: 0n, fees: 0n, tips: 0n };
-  ended: readonly EndedBundle[] = [];
+  newestLanded: readonly LandedBundle[] = [];
   gains: readonly BundleGain[] = [];
   firstAtMs: number | null = null;
   /** What nodes answer; without one every call fails the test. */
@@ -83,7 +83,7 @@ export class PoolStand {
           figures: (question) => this.#ask(question, this.figures),
           byMevType: (question) => this.#ask(question, this.byType),
           firstAtMs: () => this.#ask("first", this.firstAtMs),
-          ended: (question) => this.#ask(question, this.ended),
+          newestLanded: (question) => this.#ask(question, this.newestLanded),
           balances: (question) => this.#ask(question, this.balances),
           gains: (question) => this.#ask(question, this.gains),
         },
