@@ -6,12 +6,14 @@ const slotEnd = 2n ** 63n;
 /** More transactions than a block's bytes can hold. */
 const transactionsMax = 1_000_000;
 const signatureHashBytes = 32;
+/** Unix seconds, before and after 1970, that a date can tell. */
+const blockTimeMax = 8_640_000_000_000n;
 
 /** Whether a block has the form that the log takes, whatever it holds. */
 export function admit({ header, body, signatureHash }: SourceBlock): boolean {
   const { slot, blockhash, height, blockTime } = header;
   const isInRange =
-    slot < slotEnd && (height === null || (height >= 0n && height < slotEnd)) && (blockTime ?? 0n) < slotEnd;
+    slot < slotEnd && (height === null || (height >= 0n && height < slotEnd)) && isTime(blockTime ?? 0n);
   return (
     isInRange &&
     body.length <= bodyBytesMax &&
@@ -19,6 +21,8 @@ export function admit({ header, body, signatureHash }: SourceBlock): boolean {
     admitDigest(slot, { ...header, signatureHash })
   );
 }
+
+const isTime = (seconds: bigint): boolean => seconds >= -blockTimeMax && seconds <= blockTimeMax;
 
 /** Whether a node's word on a block can be one. */
 export function admitDigest(slot: bigint, digest: BlockDigest): boolean {

@@ -12,7 +12,7 @@ import { memberOf } from "../node-accounts.ts";
 import { type Asking, callNode, type NodeCallDependencies } from "../node-calls.ts";
 import { Coverage, type IndexCoverage } from "./coverage.ts";
 import { cursorOf, type DasInput, InvalidInput, type WantedPage, type WrittenEdge } from "./das-input.ts";
-import { type HeldToken, heldTokens } from "./held-tokens.ts";
+import { type HeldToken, heldByMint, heldTokens } from "./held-tokens.ts";
 import { leafProof } from "./proofs.ts";
 import { type ListQuestion, listMethods } from "./questions.ts";
 
@@ -113,7 +113,7 @@ export class AssetLists {
     const wanted = read.tokens.filter(
       ({ amount, decimals }) => (amount > 0n || (showZeroBalance && decimals > 0)) && (showsFungible || decimals === 0),
     );
-    const tokens = new Map(wanted.slice(0, heldMax).map((token) => [token.mint, token]));
+    const tokens = heldByMint(wanted.slice(0, heldMax));
     const mints = [...tokens.keys()];
     const known = await reads.known(asking.network, mints);
     const missing = mints.filter((mint) => !known.has(mint));

@@ -41,6 +41,19 @@ export async function heldTokens(
   return { ok: true, tokens };
 }
 
+/** What is held of each mint over all accounts, told as the account with the most of it. */
+export function heldByMint(tokens: readonly HeldToken[]): Map<string, HeldToken> {
+  const held = new Map<string, HeldToken>();
+  const largest = new Map<string, bigint>();
+  for (const token of tokens) {
+    const amount = (held.get(token.mint)?.amount ?? 0n) + token.amount;
+    const isLargest = token.amount > (largest.get(token.mint) ?? -1n);
+    if (isLargest) largest.set(token.mint, token.amount);
+    held.set(token.mint, { ...(isLargest ? token : (held.get(token.mint) ?? token)), amount });
+  }
+  return held;
+}
+
 function heldToken(entry: Parameters<typeof memberOf>[0], program: string): HeldToken[] {
   const account = memberOf(entry, "pubkey");
   const info = memberOf(memberOf(memberOf(memberOf(entry, "account"), "data"), "parsed"), "info");

@@ -35,6 +35,8 @@ test("what leads nowhere, or out of a gateway's path, is null", () => {
     `ipfs://${cid}/../../api`,
     `ipfs://${cid}/%2e%2E/%2e./api`,
     `ipfs://${cid}\\..\\api`,
+    `ipfs://${cid}/..%2F..%2fapi`,
+    `ipfs://${cid}/..%5C..%5capi`,
     `ipfs://${cid}?arg=1`,
     `ipfs://${cid}@10.0.0.1/`,
     "ar://short",

@@ -38,9 +38,12 @@ export function locate(uri: string, options: LocationOptions): DocumentLocation 
   return read.ok ? { kind: "public", url: read.url, text: uri } : null;
 }
 
-/** `..` in what a stranger wrote must not lead out of the gateway's path. */
+/**
+ * `..` in what a stranger wrote must not lead out of the gateway's path. Servers differ in whether an encoded separator
+ * is one, so that none is taken.
+ */
 function behind(gateway: string, path: string): DocumentLocation | null {
-  if (/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path) || path.includes("\\")) return null;
+  if (/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path) || /\\|%2f|%5c/i.test(path)) return null;
   const text = `${gateway}${gateway.endsWith("/") ? "" : "/"}${path}`;
   const read = readEgressUrl(text, { allowHttp: true });
   return read.ok ? { kind: "gateway", url: read.url, text } : null;

@@ -67,6 +67,10 @@ export class AccountReads {
     if (known !== undefined) return known;
     const { promise, resolve } = Promise.withResolvers<AccountAnswer | null>();
     this.#answers.set(key, promise);
+    // Who asks later asks anew for what no node told in time.
+    void promise.then((answer) => {
+      if (answer === null && this.#answers.get(key) === promise) this.#answers.delete(key);
+    });
     const untilMs = this.#dependencies.clock.monotonic() + accountReadMsMax;
     this.#enqueue({ ...question, untilMs, settle: resolve });
     return promise;

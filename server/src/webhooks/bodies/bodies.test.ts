@@ -349,6 +349,16 @@ describe("the data of an account", () => {
     expect(made.ok && JSON.parse(made.data)).toMatchObject({ owner: key(30), data: null });
   });
 
+  test("are asked for anew by who comes later, where no node told them in time", async () => {
+    const { clock, nodes, reads } = stand();
+    const question = { network, account: key(1), slot, form: "base64" } as const;
+    nodes.held.set(key(1), "AA==");
+    nodes.slot = slot - 1n;
+    expect(await advanceUntil(clock, reads.read(question), 100)).toBeNull();
+    nodes.slot = slot;
+    expect(await reads.read(question)).toMatchObject({ slot });
+  });
+
   test("are asked for together, a hundred in a call and fewer where the answer is too large", async () => {
     const { nodes, reads } = stand();
     nodes.most = 30;
