@@ -8,6 +8,7 @@ import { signed, tip } from "../../server/test/testing/bundles.ts";
 import { ChainReader } from "../../server/test/testing/chain-reader.ts";
 import { type Network, post, startNetwork } from "../../server/test/testing/network.ts";
 import { RestSearcher } from "../../server/test/testing/searcher.ts";
+import { walkThroughLive } from "./testing/live-walk.ts";
 import { walkThroughPool } from "./testing/pool-walk.ts";
 import { walkThroughSql } from "./testing/sql-walk.ts";
 import { walkThroughWebhooks } from "./testing/webhooks-walk.ts";
@@ -264,48 +265,7 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
   }
 
   test("Live: a channel with filters, an event in detail, a pause that loses nothing, and why it ended", async () => {
-    const received = async (page: Page): Promise<number> =>
-      Number((await page.locator("dt:text-is('Received') + dd").textContent())?.replaceAll(",", ""));
-    await open(
-      { viewport: { width: 1440, height: 900 } },
-      async (page) => {
-        await page.getByRole("heading", { name: "What happens on the chain?" }).waitFor();
-        await page.getByLabel("Votes").check();
-        await page.getByRole("button", { name: "Start" }).click();
-        await page.getByRole("heading", { name: "Live: transactions of devnet" }).waitFor();
-        const rows = page.getByRole("table", { name: "Events" }).getByRole("row");
-        await eventually("rows", async () => (await rows.count()) > 4, 30_000);
-        await rows
-          .nth(1)
-          .getByText(/succeeded, fee/)
-          .waitFor();
-        await rows.nth(1).getByRole("button").click();
-        await page.getByLabel("The event as JSON").getByText('"signature"').waitFor();
-        await picture(page, "live");
-        await page.getByRole("button", { name: "pause" }).click();
-        await page.getByRole("heading", { name: "Paused: transactions of devnet" }).waitFor();
-        // One more may have been on its way.
-        const before = await received(page);
-        await page.waitForTimeout(1_500);
-        expect((await received(page)) - before).toBeLessThanOrEqual(1);
-        await page.getByRole("button", { name: "resume" }).click();
-        await eventually("what came meanwhile", async () => (await received(page)) > before + 2);
-        await page.getByLabel("Channel").selectOption("slots");
-        expect(await page.getByLabel("Programs").count()).toBe(0);
-        await page.getByLabel("Commitment").selectOption("processed");
-        await page.getByRole("button", { name: "Start anew" }).click();
-        await page.getByRole("heading", { name: "Live: slots of devnet" }).waitFor();
-        await page.getByRole("cell", { name: "processed" }).first().waitFor();
-        await page.getByLabel("Channel").selectOption("accounts");
-        await page.getByLabel("Accounts").fill("nobody");
-        await page.getByRole("button", { name: "Start anew" }).click();
-        await page.getByRole("heading", { name: "The stream has ended" }).waitFor();
-        await page.getByText(/filters\.accounts\.0: must be an address.*INVALID_INPUT/).waitFor();
-        await page.getByRole("button", { name: "stop" }).click();
-        await page.getByRole("heading", { name: "What happens on the chain?" }).waitFor();
-      },
-      "/live",
-    );
+    await open({ viewport: { width: 1440, height: 900 } }, (page) => walkThroughLive(page, picture), "/live");
   }, 120_000);
 
   test("the first load is under 300 KB", async () => {

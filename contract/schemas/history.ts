@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { limits } from "../limits.ts";
-import { networks } from "../tiers.ts";
 import { instructionRecord, rewardRecord, tokenTransferRecord, transactionErrorRecord } from "./events.ts";
+import { cursor, network, order } from "./list-query.ts";
 import { pageOf } from "./page.ts";
 import { exact, moment } from "./primitives.ts";
 
@@ -34,14 +34,6 @@ const encoding = z.enum(["json", "jsonParsed", "base58", "base64"]).meta({
 const details = z.enum(["full", "signatures"]).default("full").meta({
   description: "`signatures`: of each transaction only its place, outcome and signature",
 });
-const order = z.enum(["desc", "asc"]).default("desc").meta({ description: "`desc` is the newest first" });
-const network = z.enum(networks).optional().meta({ description: "The chain; the header `X-Network` stands over it" });
-const cursor = z
-  .string()
-  .min(1)
-  .max(512)
-  .optional()
-  .meta({ description: "`next_cursor` of the page before, with the same other members" });
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
 
 const typeName = z.string().regex(/^[A-Z_]{1,64}$/, { error: "must be the name of a type, such as SWAP" });

@@ -1,12 +1,11 @@
 import { z } from "zod";
 import { walletPageMax } from "../enhanced.ts";
-import { networks } from "../tiers.ts";
+import { network } from "./list-query.ts";
 import { count } from "./primitives.ts";
 import { walletIdentity } from "./wallet.ts";
 
 /** Wallets as helius-sdk 3.2 asks for them and reads them: amounts are decimal numbers, members have its names. */
 
-const network = z.enum(networks).optional().meta({ description: "The chain; the header `X-Network` stands over it" });
 const flag = (value: boolean) =>
   z
     .enum(["true", "false"])

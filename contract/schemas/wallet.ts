@@ -1,26 +1,18 @@
 import { z } from "zod";
 import { enhancedPageMax, enhancedTypes, walletPageMax } from "../enhanced.ts";
-import { networks } from "../tiers.ts";
 import { enhancedTransaction, envelopeOf } from "./enhanced.ts";
+import { cursor, network, order } from "./list-query.ts";
 import { pageOf } from "./page.ts";
 import { count, exact, moment } from "./primitives.ts";
 
 /** Wallets in the envelope of the enhanced API: balances, transfers, history, and what they did in figures. */
 
-const network = z.enum(networks).optional().meta({ description: "The chain; the header `X-Network` stands over it" });
-const cursor = z
-  .string()
-  .min(1)
-  .max(512)
-  .optional()
-  .meta({ description: "`next_cursor` of the page before, with the same other members" });
 const limitOf = (most: number) =>
   z.coerce.number().int().min(1).max(most).default(Math.min(50, most)).meta({
     description: "The most items to answer with",
   });
 const since = moment.optional().meta({ description: "The first moment, by the time of the block" });
 const until = moment.optional().meta({ description: "The first moment that no longer counts" });
-const order = z.enum(["desc", "asc"]).default("desc").meta({ description: "`desc` is the newest first" });
 
 /** The query of a wallet's figures. */
 export const walletQuery = z.object({ network });

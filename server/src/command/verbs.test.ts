@@ -6,6 +6,7 @@ import { ManualClock, SecretVault, seededRandom } from "@sluice/lib";
 import { createManagement } from "../admin/index.ts";
 import { fact } from "../ledger/testing/ledger-directory.ts";
 import { openState, type State } from "../state/index.ts";
+import { backfillRecord, fillRecord, ingestRecord, reparseRecord } from "./testing/chain-records.ts";
 import { runProgram } from "./testing/run-program.ts";
 
 /** Commands against a server's socket, behind which is its management application over a real state store. */
@@ -177,42 +178,6 @@ beforeAll(async () => {
   resources.defer(() => server.stop(true));
 });
 const skipped: string[] = [];
-const backfillRecord = {
-  ...{ id: "m1", network: "devnet", from: "10", to: "109" },
-  state: "active",
-  ...{ slots: 100, held: 25, slots_per_second: 2.5, eta_seconds: 30, fault: "the block of slot 40 cannot be had" },
-} as const;
-const reparseRecord = {
-  ...{ id: "r1", network: "devnet", from: "10", to: "109", parser_version: 7 },
-  state: "active",
-  ...{
-    slots: 100,
-    done: 40,
-    transactions: "8000",
-    transactions_per_second: 3210.5,
-    eta_seconds: 12,
-    fault: "it is away",
-  },
-} as const;
-const fillRecord = {
-  ...{ id: "f1", network: "devnet", of: { authority: null, creator: null, collection: null }, per_second: 50 },
-  state: "active",
-  ...{ assets: 200, read: 100, fault: "nodes list nothing" },
-} as const;
-const ingestRecord = {
-  network: "devnet",
-  state: "lagging",
-  head: 500,
-  confirmed: 430,
-  finalized: 400,
-  lag_slots: 70,
-  unavailable_slots: 3,
-  fault: "The disk is full.",
-  sources: [
-    { name: "a", kind: "polling", up: true, trusted: true },
-    { name: "b", kind: "polling", up: true, trusted: false },
-  ],
-};
 afterAll(async () => {
   await resources.disposeAsync();
   rmSync(directory, { recursive: true, force: true });
