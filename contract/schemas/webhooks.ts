@@ -166,21 +166,23 @@ export const webhookFilters = z
   })
   .meta({ id: "WebhookFilters", description: "What a webhook is told of its events" });
 
+const maxAttempts = z.int().min(webhookLimits.maxAttempts.least).max(webhookLimits.maxAttempts.most);
+const backoffMultiplier = z
+  .number()
+  .min(webhookLimits.backoffMultiplier.least)
+  .max(webhookLimits.backoffMultiplier.most)
+  .meta({ description: "The first delay is 5 s, each further one so many times the one before, at most 4 h" });
+
 export const webhookRetryPolicy = z
   .strictObject({
-    max_attempts: z
-      .int()
-      .min(webhookLimits.maxAttempts.least)
-      .max(webhookLimits.maxAttempts.most)
-      .default(retryPolicyDefault.max_attempts),
-    backoff_multiplier: z
-      .number()
-      .min(webhookLimits.backoffMultiplier.least)
-      .max(webhookLimits.backoffMultiplier.most)
-      .default(retryPolicyDefault.backoff_multiplier)
-      .meta({ description: "The first delay is 5 s, each further one so many times the one before, at most 4 h" }),
+    max_attempts: maxAttempts.default(retryPolicyDefault.max_attempts),
+    backoff_multiplier: backoffMultiplier.default(retryPolicyDefault.backoff_multiplier),
   })
   .meta({ id: "WebhookRetryPolicy", description: "When deliveries that failed are tried again" });
+
+const retryPolicyUpdate = z
+  .strictObject({ max_attempts: maxAttempts.optional(), backoff_multiplier: backoffMultiplier.optional() })
+  .meta({ id: "WebhookRetryPolicyUpdate", description: "What is absent stays as it is" });
 
 const url = z
   .string()
@@ -219,11 +221,11 @@ export const webhookUpdate = z
     events: events.optional(),
     filters: webhookFilters.optional(),
     description: description.optional(),
-    retry_policy: webhookRetryPolicy.optional(),
+    retry_policy: retryPolicyUpdate.optional(),
     fifo: fifo.optional(),
   })
   .refine((changes) => Object.values(changes).some((value) => value !== undefined), { error: "must change something" })
-  .meta({ id: "WebhookUpdate", description: "Changes of a webhook. `filters` replaces all filters" });
+  .meta({ id: "WebhookUpdate", description: "Changes of a webhook: what is absent stays. `filters` replaces all filters" });
 
 const webhookNotice = z
   .object({

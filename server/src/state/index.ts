@@ -64,10 +64,12 @@ export type {
   QueuePlace,
   TakenWebhookQueue,
   WebhookDeliveryStore,
+  WebhookTold,
 } from "./webhook-delivery-records.ts";
 export { deliveryIdOfHex, shortDetailMax } from "./webhook-delivery-records.ts";
 export {
   type WebhookContent,
+  type WebhookContentChanges,
   type WebhookNotice,
   type WebhookQueueState,
   type WebhookRecord,

@@ -44,6 +44,11 @@ export interface WebhookRecord {
 /** What its owner may set of a webhook. */
 export type WebhookContent = Pick<WebhookRecord, "url" | "events" | "filters" | "description" | "retryPolicy" | "fifo">;
 
+/** What its owner changes: what is absent stays as it is, within the retry policy as well. */
+export type WebhookContentChanges = Partial<Omit<WebhookContent, "retryPolicy">> & {
+  readonly retryPolicy?: Partial<WebhookRetryPolicy>;
+};
+
 /** Something that its owner is told of a webhook. */
 export interface WebhookNotice {
   readonly id: string;
@@ -93,7 +98,7 @@ export interface WebhookStore {
     page: PageRequest & { readonly accountId: string; readonly network?: Network },
   ): Promise<RecordPage<WebhookRecord>>;
   /** Null when there is none. Changes of description alone are no revision. */
-  update(accountId: string, id: string, changes: Partial<WebhookContent>): Promise<WebhookRecord | null>;
+  update(accountId: string, id: string, changes: WebhookContentChanges): Promise<WebhookRecord | null>;
   /** By its owner. `active` takes the reason away and begins a new count of failures. */
   setStatus(accountId: string, id: string, status: "active" | "paused"): Promise<WebhookRecord | null>;
   /**

@@ -1,5 +1,6 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { LeaseRecord } from "./lease-records.ts";
+import type { WebhookTold } from "./webhook-delivery-records.ts";
 
 /** What the scheduler of webhooks writes: deliveries, and how far it has come. All times are Unix milliseconds. */
 
@@ -89,8 +90,11 @@ export interface ShardSchedule {
   join(stage: WebhookStage, webhooks: readonly BehindWebhook[]): Promise<boolean>;
   /** All webhooks of the network that are behind. */
   behind(): Promise<readonly BehindQueue[]>;
-  /** Disables an active webhook that was behind for too long, as a change of its network's webhooks. */
-  disableBehind(webhookId: string): Promise<boolean>;
+  /**
+   * Disables an active webhook that was behind for too long, as a change of its network's webhooks, and tells its
+   * owner; false when it was not active.
+   */
+  disableBehind(told: WebhookTold): Promise<boolean>;
   /** Notes of webhooks that their owners are shown. The same gap is noted once. */
   noteGap(webhookIds: readonly string[], gap: ScheduleGap): Promise<void>;
 }

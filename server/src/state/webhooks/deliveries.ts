@@ -6,7 +6,6 @@ import type { Db, Tx } from "../tables.ts";
 import { checkCount, checkIdentifier, checkText, checkWhole, checkWholeOrNull, isIdentifier } from "../values.ts";
 import {
   type DeliveryOutcome,
-  deliveryIdOfHex,
   type HeldWebhookQueue,
   type KeptFact,
   type QueuedDelivery,
@@ -22,13 +21,11 @@ import type { WebhookDeliveryRow } from "../webhook-tables.ts";
 import { recordWebhookChange } from "./changes.ts";
 import { toDelivery, toListed } from "./delivery-rows.ts";
 import { WebhookFacts } from "./facts.ts";
-import { addWebhookNotice } from "./notices.ts";
 import { Outcomes } from "./outcomes.ts";
+import { newDeliveryId, raiseWaiting, singleRow, tellOwner } from "./told.ts";
 
 const pageMax = 10_000;
 const readMax = 1_000;
-const listenersMax = 100;
-const dataLengthMax = 1024 * 1024;
 const detailLengthMax = 32 * 1024 * 1024;
 const wordsLengthMax = 200;
 
@@ -46,7 +43,7 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
   }
 
   newDeliveryId(): string {
-    return deliveryIdOfHex(Buffer.from(this.#connection.random.bytes(16)).toString("hex"));
+    return newDeliveryId(this.#connection);
   }
 
   async fresh(webhookId: string, limit: number): Promise<readonly QueuedDelivery[]> {
@@ -138,24 +135,13 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
       const set = { status: "disabled", status_reason: checkText("reason", reason, wordsLengthMax), status_at: now };
       await tx.updateTable("webhooks").set(set).where("id", "=", webhookId).execute();
       await recordWebhookChange(tx, oneOf("webhooks.network", row.network, networks), webhookId);
-      await this.#tell(tx, { webhookId, ...told });
+      await tellOwner(tx, this.#connection, { webhookId, ...told });
       return true;
     });
   }
 
   async tell(told: WebhookTold): Promise<void> {
-    await this.#connection.transaction((tx) => this.#tell(tx, told));
-  }
-
-  async #tell(tx: Tx, { webhookId, code, detail, event }: WebhookTold): Promise<void> {
-    await addWebhookNotice(tx, this.#connection, { webhookId, code, detail });
-    for (const id of await listeners(tx, webhookId, event.event)) {
-      await raise(tx, id, 1n);
-      await tx
-        .insertInto("webhook_deliveries")
-        .values(this.#single(id, { ...event, deliveryId: this.newDeliveryId() }))
-        .execute();
-    }
+    await this.#connection.transaction((tx) => tellOwner(tx, this.#connection, told));
   }
 
   async exhausted(webhookId: string): Promise<number> {
@@ -171,37 +157,14 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
   }
 
   async addSingle(webhookId: string, delivery: SingleDelivery): Promise<boolean> {
-    const row = this.#single(webhookId, delivery);
+    const row = singleRow(this.#connection, webhookId, delivery);
     return await this.#connection.transaction(async (tx) => {
       const webhook = await this.#lockWebhook(tx, webhookId);
       if (webhook?.status !== "active") return false;
-      await raise(tx, webhookId, 1n);
+      await raiseWaiting(tx, webhookId, 1n);
       await tx.insertInto("webhook_deliveries").values(row).execute();
       return true;
     });
-  }
-
-  #single(webhookId: string, { deliveryId, eventId, event, data }: SingleDelivery): WebhookDeliveryRow {
-    return {
-      delivery_id: checkIdentifier("deliveryId", deliveryId),
-      webhook_id: webhookId,
-      event_id: checkIdentifier("eventId", eventId),
-      event: checkIdentifier("event", event),
-      // Before everything that is of a block.
-      slot: 0n,
-      blockhash: "",
-      ordinal: 0n,
-      tx_index: null,
-      account: null,
-      status: "pending",
-      attempts: 0n,
-      created_at: BigInt(this.#connection.clock.now()),
-      due_at: 0n,
-      last_attempt_at: null,
-      last_status_code: null,
-      last_error: null,
-      detail: checkText("data", data, dataLengthMax),
-    };
   }
 
   async retry(webhookId: string, deliveryId: string): Promise<QueuedDelivery | null> {
@@ -209,11 +172,11 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
     const due = BigInt(this.#connection.clock.now());
     return await this.#connection.transaction(async (tx) => {
       // The queue first, in the order in which workers lock.
-      await raise(tx, webhookId, 0n);
+      await raiseWaiting(tx, webhookId, 0n);
       const row = await ofQueue(tx, webhookId).where("delivery_id", "=", deliveryId).executeTakeFirst();
       if (row === undefined) return null;
       const set = { status: "pending", due_at: row.due_at === 0n ? 0n : due };
-      if (row.status === "exhausted") await raise(tx, webhookId, 1n);
+      if (row.status === "exhausted") await raiseWaiting(tx, webhookId, 1n);
       await tx.updateTable("webhook_deliveries").set(set).where("delivery_id", "=", deliveryId).execute();
       return toListed({ ...row, ...set });
     });
@@ -248,7 +211,7 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
         .onConflict((conflict) => conflict.column("delivery_id").doNothing())
         .executeTakeFirst();
       if (inserted.numInsertedOrUpdatedRows !== 1n) return false;
-      await raise(tx, webhookId, 1n);
+      await raiseWaiting(tx, webhookId, 1n);
       return true;
     });
   }
@@ -257,7 +220,7 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
     checkCount("limit", limit, pageMax);
     const [from, due] = [checkWhole("since", since), BigInt(this.#connection.clock.now())];
     return await this.#connection.transaction(async (tx) => {
-      await raise(tx, webhookId, 0n);
+      await raiseWaiting(tx, webhookId, 0n);
       const found = tx
         .selectFrom("webhook_deliveries")
         .select("delivery_id")
@@ -272,7 +235,7 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
         .set({ status: "pending", due_at: due })
         .where("delivery_id", "in", found)
         .executeTakeFirst();
-      await raise(tx, webhookId, numUpdatedRows);
+      await raiseWaiting(tx, webhookId, numUpdatedRows);
       return Number(numUpdatedRows);
     });
   }
@@ -326,23 +289,6 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
   }
 }
 
-/** Webhooks of the account that are active and name an event, but for the one that it is about. */
-async function listeners(tx: Tx, webhookId: string, event: string): Promise<readonly string[]> {
-  const account = await tx.selectFrom("webhooks").select("account_id").where("id", "=", webhookId).executeTakeFirst();
-  if (account === undefined) return [];
-  const rows = await tx
-    .selectFrom("webhooks")
-    .select("id")
-    .where("account_id", "=", account.account_id)
-    .where("status", "=", "active")
-    .where("id", "!=", webhookId)
-    .where("events", "like", `%"${event}"%`)
-    .orderBy("id")
-    .limit(listenersMax)
-    .execute();
-  return rows.map(({ id }) => id);
-}
-
 const listedColumns = [
   "delivery_id",
   "webhook_id",
@@ -369,11 +315,3 @@ const ofQueue = (db: Rows, webhookId: string) =>
     .selectFrom("webhook_deliveries")
     .select([...listedColumns, shortDetail.as("detail"), isLong.as("is_long")])
     .where("webhook_id", "=", webhookId);
-
-/** Locks the row of the queue too. */
-const raise = (tx: Tx, webhookId: string, by: bigint) =>
-  tx
-    .updateTable("webhook_queues")
-    .set(({ eb }) => ({ waiting: eb("waiting", "+", by) }))
-    .where("webhook_id", "=", webhookId)
-    .execute();

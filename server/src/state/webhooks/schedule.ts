@@ -8,6 +8,7 @@ import type { LeaseRecord } from "../lease-records.ts";
 import { numberOf, oneOf } from "../rows.ts";
 import type { Tx } from "../tables.ts";
 import { checkIdentifier, checkJson, checkText, isIdentifier } from "../values.ts";
+import type { WebhookTold } from "../webhook-delivery-records.ts";
 import { webhookNoticesMax } from "../webhook-records.ts";
 import {
   type BehindQueue,
@@ -24,8 +25,8 @@ import {
   webhookStages,
 } from "../webhook-schedule-records.ts";
 import { recordWebhookChange } from "./changes.ts";
-import { addWebhookNotice } from "./notices.ts";
 import { deliveryCells, type LockedQueue, ScheduleStatements } from "./schedule-statements.ts";
+import { listenersOf, tellOwner } from "./told.ts";
 
 const cursorLengthMax = 8_192;
 /** Webhooks of one statement about notices. */
@@ -159,7 +160,8 @@ class Shard implements ShardSchedule {
     }));
   }
 
-  async disableBehind(webhookId: string): Promise<boolean> {
+  async disableBehind(told: WebhookTold): Promise<boolean> {
+    const { webhookId } = told;
     if (!isIdentifier(webhookId)) return false;
     const { network } = this.#options;
     const now = BigInt(this.#connection.clock.now());
@@ -172,14 +174,15 @@ class Shard implements ShardSchedule {
         .where("status", "=", "active")
         .executeTakeFirst();
       if (changed.numUpdatedRows === 0n) return false;
+      // The revision before the queues, and these in the order of their webhooks, as whoever writes deliveries locks.
+      await recordWebhookChange(tx, network, webhookId);
+      await this.#lock(tx, [webhookId, ...(await listenersOf(tx, webhookId, told.event.event))]);
       await tx
         .updateTable("webhook_queues")
         .set({ behind_confirmed: null, behind_finalized: null, behind_since: null })
         .where("webhook_id", "=", webhookId)
         .execute();
-      const notice = { webhookId, code: "disabled", detail: { reason: "behind" } };
-      await addWebhookNotice(tx, this.#connection, notice);
-      await recordWebhookChange(tx, network, webhookId);
+      await tellOwner(tx, this.#connection, told);
       return true;
     });
   }

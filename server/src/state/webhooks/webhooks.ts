@@ -7,6 +7,7 @@ import type { Db, Tx } from "../tables.ts";
 import { checkCount, checkIdentifier, checkOneOf, checkText, checkWhole, isIdentifier } from "../values.ts";
 import type {
   WebhookContent,
+  WebhookContentChanges,
   WebhookNotice,
   WebhookQueueState,
   WebhookRecord,
@@ -110,12 +111,11 @@ export class Webhooks implements WebhookStore {
     });
   }
 
-  async update(accountId: string, id: string, changes: Partial<WebhookContent>): Promise<WebhookRecord | null> {
-    const columns = changedColumns(changes);
-    const { description: _, ...matters } = columns;
+  async update(accountId: string, id: string, changes: WebhookContentChanges): Promise<WebhookRecord | null> {
+    const { description: _, ...matters } = changes;
     return await this.#change(accountId, id, {
-      columns: () => ({ ...columns, updated_at: BigInt(this.#connection.clock.now()) }),
-      isRevision: Object.keys(matters).length > 0,
+      columns: (row) => ({ ...changedColumns(changes, row), updated_at: BigInt(this.#connection.clock.now()) }),
+      isRevision: Object.values(matters).some((value) => value !== undefined),
     });
   }
 
@@ -356,7 +356,8 @@ const contentColumns = (content: WebhookContent) => ({
   fifo: content.fifo ? 1n : 0n,
 });
 
-function changedColumns(changes: Partial<WebhookContent>): Partial<WebhookRow> {
+/** @param row - as it is under the lock of the change */
+function changedColumns(changes: WebhookContentChanges, row: WebhookRow): Partial<WebhookRow> {
   const { url, events, filters, description, retryPolicy, fifo } = changes;
   return {
     ...(url === undefined ? {} : { url: checkText("url", url, urlLengthMax) }),
@@ -365,7 +366,9 @@ function changedColumns(changes: Partial<WebhookContent>): Partial<WebhookRow> {
     ...(description === undefined
       ? {}
       : { description: description === "" ? "" : checkText("description", description, descriptionLengthMax) }),
-    ...(retryPolicy === undefined ? {} : { retry_policy: retryPolicyColumn(retryPolicy) }),
+    ...(retryPolicy === undefined
+      ? {}
+      : { retry_policy: retryPolicyColumn({ ...toWebhook(row).retryPolicy, ...retryPolicy }) }),
     ...(fifo === undefined ? {} : { fifo: fifo ? 1n : 0n }),
   };
 }

@@ -1,4 +1,5 @@
 import type { WebhookRecord } from "../../state/index.ts";
+import { disabledNews, toldOf } from "../model/operational-events.ts";
 import type { DeliveryDependencies } from "./interfaces.ts";
 import type { StoreCalls } from "./store-calls.ts";
 
@@ -64,14 +65,13 @@ export class WebhookHealth {
 
   /** `gone` for an answer of 410. */
   disable(reason: "failing" | "gone", at: number): void {
-    const { store, calls, events, disabled } = this.#dependencies;
+    const { store, calls, events, random, disabled } = this.#dependencies;
     disabled();
     const before = this.#work;
     this.#run(async () => {
       await before;
       const of = { webhookId: this.#webhookId, reason, at };
-      const data = { webhook_id: this.#webhookId, reason, disabled_at: new Date(at).toISOString() };
-      const told = { code: "disabled", detail: { reason }, event: this.#event("webhook.disabled", data) };
+      const told = toldOf(disabledNews(this.#webhookId, reason, at), random);
       const isDisabled = await calls.until(
         "disabling",
         () => !this.#isOver,
@@ -84,14 +84,9 @@ export class WebhookHealth {
   #recoverable(deliveries: number, since: number, at: number) {
     const failing_since = new Date(since).toISOString();
     const recovered_at = new Date(at).toISOString();
-    const data = { webhook_id: this.#webhookId, deliveries, failing_since, recovered_at };
-    const told = { code: "recoverable", detail: { deliveries, since } };
-    return { webhookId: this.#webhookId, ...told, event: this.#event("webhook.recoverable", data) };
-  }
-
-  #event(event: string, data: object) {
-    const eventId = Buffer.from(this.#dependencies.random.bytes(32)).toString("hex");
-    return { eventId, event, data: JSON.stringify(data) };
+    const data = { deliveries, failing_since, recovered_at };
+    const news = { webhookId: this.#webhookId, code: "recoverable", detail: { deliveries, since }, data } as const;
+    return toldOf({ ...news, event: "webhook.recoverable" }, this.#dependencies.random);
   }
 
   #run(work: () => Promise<void>): void {

@@ -1,6 +1,7 @@
 import type { Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookFilters } from "@sluice/contract/schemas";
 import type { WebhookNotice, WebhookQueueState, WebhookRecord } from "../../state/index.ts";
 import type { AttemptReport, DeliveryReport } from "../model/delivery-control.ts";
+import type { DisablingReason } from "../model/operational-events.ts";
 
 /** Records as the API shows them. */
 
@@ -47,14 +48,25 @@ export function webhookBody(
   };
 }
 
+const disablingTexts: Readonly<Record<DisablingReason, string>> = {
+  gone: "its receiver answered 410. Resume it when the receiver is back",
+  failing: "no delivery succeeded for 5 days. Resume it when its receiver is well",
+  behind:
+    "its events were not delivered for 7 days, as too many deliveries waited or the account had no credits. Resume it " +
+    "to be told of what happens from then on",
+};
+
 const noticeTexts: Readonly<Record<string, (detail: WebhookNotice["detail"]) => string>> = {
-  disabled: ({ reason }) => `It was disabled: ${String(reason)}. Resume it when its receiver is well.`,
+  disabled: ({ reason }) => `It was disabled: ${disablingText(String(reason))}.`,
   recoverable: ({ deliveries, since }) =>
     `Its receiver answers again. ${String(deliveries)} deliveries since ${String(since)} were given up and can be recovered.`,
   gap: ({ from, to }) =>
     `No source had the blocks of slots ${String(from)} to ${String(to)}: their events were not delivered.`,
   behind: ({ since }) => `Too many deliveries wait; events since ${String(since)} follow as they are delivered.`,
 };
+
+const disablingText = (reason: string): string =>
+  Object.entries(disablingTexts).find(([known]) => known === reason)?.[1] ?? reason;
 
 function noticeBody({ code, at, detail }: WebhookNotice): Webhook["notices"][number] {
   const text = noticeTexts[code];

@@ -19,7 +19,13 @@ import {
 } from "@sluice/contract/webhooks";
 import type { Clock } from "@sluice/lib";
 import type { InputFault } from "../../http/index.ts";
-import type { WebhookContent, WebhookRecord, WebhookStore } from "../../state/index.ts";
+import type {
+  WebhookContent,
+  WebhookContentChanges,
+  WebhookRecord,
+  WebhookRetryPolicy,
+  WebhookStore,
+} from "../../state/index.ts";
 import type { WebhookSecrets } from "../model/webhook-secrets.ts";
 import { filtersOf, webhookBody } from "./bodies.ts";
 import { eventFaults, filterFaults } from "./filter-faults.ts";
@@ -237,11 +243,19 @@ const contentOf = (input: WebhookCreate): WebhookContent => ({
   fifo: input.fifo,
 });
 
-const changesOf = (input: WebhookUpdate): Partial<WebhookContent> => ({
+const policyChangesOf = ({
+  max_attempts: maxAttempts,
+  backoff_multiplier: backoffMultiplier,
+}: NonNullable<WebhookUpdate["retry_policy"]>): Partial<WebhookRetryPolicy> => ({
+  ...(maxAttempts === undefined ? {} : { maxAttempts }),
+  ...(backoffMultiplier === undefined ? {} : { backoffMultiplier }),
+});
+
+const changesOf = (input: WebhookUpdate): WebhookContentChanges => ({
   ...(input.url === undefined ? {} : { url: input.url }),
   ...(input.events === undefined ? {} : { events: input.events }),
   ...(input.filters === undefined ? {} : { filters: filterText(input.filters) }),
   ...(input.description === undefined ? {} : { description: input.description }),
-  ...(input.retry_policy === undefined ? {} : { retryPolicy: retryPolicyOf(input.retry_policy) }),
+  ...(input.retry_policy === undefined ? {} : { retryPolicy: policyChangesOf(input.retry_policy) }),
   ...(input.fifo === undefined ? {} : { fifo: input.fifo }),
 });

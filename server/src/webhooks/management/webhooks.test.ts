@@ -77,6 +77,21 @@ describe("a webhook", () => {
     expect(told).toEqual(["changed", "changed", "changed", "changed", "deleted"]);
   });
 
+  test("keeps of its retry policy what a change leaves out", async () => {
+    const policy = { max_attempts: 5, backoff_multiplier: 4.5 };
+    const { webhook_id: id } = (await create({ retry_policy: policy })).body;
+    const changed = async (retry_policy: object) =>
+      (await ask(`/${id}`, { method: "PATCH", body: { retry_policy } })).body.retry_policy;
+    expect(await changed({ max_attempts: 7 })).toEqual({ ...policy, max_attempts: 7 });
+    expect(await changed({ backoff_multiplier: 1 })).toEqual({ max_attempts: 7, backoff_multiplier: 1 });
+    expect(await changed({})).toEqual({ max_attempts: 7, backoff_multiplier: 1 });
+    expect(said(await ask(`/${id}`, { method: "PATCH", body: { retry_policy: { max_attempts: 21 } } }))).toEqual([
+      400,
+      "INVALID_INPUT",
+      "retry_policy.max_attempts",
+    ]);
+  });
+
   test("is paused and resumed, and resumed when this server has disabled it", async () => {
     const { webhook_id: id } = (await create({})).body;
     expect(await post(`/${id}/pause`)).toMatchObject({ status: 200, body: { status: "paused" } });

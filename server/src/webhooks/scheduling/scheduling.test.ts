@@ -120,16 +120,22 @@ for (const [driver, url] of drivers) {
       });
     });
 
-    test("who are behind for more than seven days are disabled", async () => {
+    test("who are behind for more than seven days are disabled, and those of the account that listen are told", async () => {
       await world.append(blocks(100, 100));
       await world.start();
       const id = await world.create(["block.confirmed"]);
+      const listening = await world.create(["webhook.disabled"]);
       await world.park(id, true);
       await world.append(blocks(101, 101));
       await eventually("it is behind", async () => (await world.state.webhooks.queues([id]))[0]?.behindSince != null);
       clock.advance(webhookLimits.behindMs + 1);
       await eventually("it is disabled", async () => (await world.state.webhooks.read([id]))[0]?.status === "disabled");
       expect((await world.state.webhooks.notices(id)).map(({ code }) => code)).toEqual(["disabled"]);
+      const [told] = await world.state.webhookDeliveries.fresh(listening, 10);
+      expect({ event: told?.event, data: JSON.parse(told?.detail ?? "") }).toEqual({
+        event: "webhook.disabled",
+        data: { webhook_id: id, reason: "behind", disabled_at: new Date(clock.now()).toISOString() },
+      });
     });
 
     test("are told of gaps by a notice, and of what follows", async () => {

@@ -1,5 +1,5 @@
 import type { Network } from "@sluice/contract/tiers";
-import { type Clock, sleep } from "@sluice/lib";
+import { type Clock, type Random, sleep } from "@sluice/lib";
 import type { BlockEvents, BlockReader } from "../../events/index.ts";
 import type { PastBlocks } from "../../history/index.ts";
 import { areLevel, type ChainIdentity, type ChainLog } from "../../log/index.ts";
@@ -27,6 +27,7 @@ export interface ShardParts {
   readonly prices: Pick<EventPrices, "at">;
   readonly listener: RowsListener;
   readonly clock: Clock;
+  readonly random: Random;
   readonly events: SchedulingEvents;
 }
 

@@ -3,6 +3,7 @@ import { BackgroundTask, within } from "@sluice/lib";
 import { areLevel } from "../../log/index.ts";
 import type { BehindWebhook, NewDelivery, WebhookStage } from "../../state/index.ts";
 import type { IndexedWebhook } from "../model/compiled-webhook.ts";
+import { disabledNews, toldOf } from "../model/operational-events.ts";
 import { type ChainEvent, ChainReader } from "./chain-reader.ts";
 import { beginAnew, matchBlocks, noteGaps, type ReadBlocks, type ShardParts } from "./stage-scheduler.ts";
 import type { ScheduledWebhook } from "./webhook-set.ts";
@@ -72,11 +73,12 @@ export class Stragglers implements AsyncDisposable {
 
   /** Who could not be told for too long is told nothing more until its owner resumes it. */
   async #expire(): Promise<void> {
-    const { set, clock, schedule, events, network } = this.#parts;
+    const { set, clock, random, schedule, events, network } = this.#parts;
     const before = clock.now() - webhookLimits.behindMs;
     const late = set.behind(this.#stage).filter(({ behindSince }) => behindSince < before);
     for (const { id } of late) {
-      if (await schedule.disableBehind(id)) events.schedulerDisabled(network, id);
+      const told = toldOf(disabledNews(id, "behind", clock.now()), random);
+      if (await schedule.disableBehind(told)) events.schedulerDisabled(network, id);
     }
     if (late.length > 0) await set.reload();
   }

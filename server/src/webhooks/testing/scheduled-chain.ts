@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SluiceError } from "@sluice/contract/errors";
-import type { ChainEventName } from "@sluice/contract/webhooks";
+import type { WebhookEventName } from "@sluice/contract/webhooks";
 import { type ManualClock, seededRandom, systemRandom } from "@sluice/lib";
 import { eventually, withRealTimers } from "@sluice/lib/testing";
 import { BlockReader } from "../../events/index.ts";
@@ -91,7 +91,7 @@ export class ScheduledChain implements AsyncDisposable {
   }
 
   /** @returns the webhook's id */
-  async create(events: readonly ChainEventName[], filters: Readonly<Record<string, unknown>> = {}): Promise<string> {
+  async create(events: readonly WebhookEventName[], filters: Readonly<Record<string, unknown>> = {}): Promise<string> {
     const id = this.state.webhooks.newId();
     await this.state.webhooks.create(
       {
@@ -207,6 +207,7 @@ export class ScheduledChain implements AsyncDisposable {
         prices: { at: async () => null },
         listener: { committed: ({ deliveries }) => void this.told.push(...deliveries) },
         clock: withRealTimers(this.#options.clock),
+        random: seededRandom(2),
         events,
       },
     );
@@ -253,7 +254,7 @@ export class ScheduledChain implements AsyncDisposable {
         }),
       join: (stage: WebhookStage, webhooks) => write(() => inner.join(stage, webhooks)),
       behind: () => inner.behind(),
-      disableBehind: (id) => write(() => inner.disableBehind(id)),
+      disableBehind: (told) => write(() => inner.disableBehind(told)),
       noteGap: (ids, gap) => write(() => inner.noteGap(ids, gap)),
     };
   }

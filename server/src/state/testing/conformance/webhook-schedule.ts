@@ -22,8 +22,9 @@ const deliveryOf = (webhookId: string, more: Partial<NewDelivery> = {}): NewDeli
 });
 
 export function webhookScheduleConformance({ state, clock, replicas, execute }: ConformanceSubject): void {
-  const create = async (): Promise<string> => {
-    const accountId = (await state().accounts.create({ name: "of schedules" })).id;
+  const newAccount = async (): Promise<string> => (await state().accounts.create({ name: "of schedules" })).id;
+  const create = async (more: { accountId?: string; events?: readonly string[] } = {}): Promise<string> => {
+    const accountId = more.accountId ?? (await newAccount());
     const id = state().webhooks.newId();
     await state().webhooks.create(
       {
@@ -31,7 +32,7 @@ export function webhookScheduleConformance({ state, clock, replicas, execute }: 
         accountId,
         network,
         url: "https://example.com",
-        events: ["transaction.confirmed"],
+        events: more.events ?? ["transaction.confirmed"],
         filters: "{}",
         description: "",
         retryPolicy: { maxAttempts: 1, backoffMultiplier: 1 },
@@ -82,7 +83,7 @@ export function webhookScheduleConformance({ state, clock, replicas, execute }: 
       expect(await cursorAt(schedule, "confirmed")).toBe("c");
       expect(await cursorAt(schedule, "finalized")).toBe("a");
       // Many more than one statement of SQLite takes, for many webhooks.
-      const many = await Promise.all(Array.from({ length: 70 }, create));
+      const many = await Promise.all(Array.from({ length: 70 }, () => create()));
       const rows = many.flatMap((id) => [deliveryOf(id), deliveryOf(id)]);
       expect(await step(schedule, ["c", "d"], rows)).toEqual({ ok: true, behind: [] });
       const queues = await state().webhooks.queues(many);
@@ -176,17 +177,29 @@ export function webhookScheduleConformance({ state, clock, replicas, execute }: 
       expect(await schedule.catchUp(late)).toEqual({ ok: false, code: "REVISION" });
     });
 
-    test("disables what was behind for too long, as a change that its owner is told of", async () => {
-      const id = await create();
+    test("disables what was behind for too long, as a change that its owner and those who listen are told of", async () => {
+      const accountId = await newAccount();
+      const id = await create({ accountId });
+      const listening = await create({ accountId, events: ["webhook.disabled"] });
+      const others = [await create({ accountId }), await create({ events: ["webhook.disabled"] })];
       const schedule = await begin("a");
       await execute(`update webhook_queues set parked_at = 1 where webhook_id = '${id}'`);
       await step(schedule, ["a", "b"], [deliveryOf(id)]);
       const before = await revision();
-      expect(await schedule.disableBehind(id)).toBe(true);
-      expect(await schedule.disableBehind(id)).toBe(false);
+      const event = { eventId: "b".repeat(64), event: "webhook.disabled", data: '{"webhook_id":"w"}' };
+      const told = { webhookId: id, code: "disabled", detail: { reason: "behind" }, event };
+      expect([await schedule.disableBehind(told), await schedule.disableBehind(told)]).toEqual([true, false]);
+      expect(await schedule.disableBehind({ ...told, webhookId: "wh_unknown" })).toBe(false);
       expect(await revision()).toBe(before + 1n);
       expect(await state().webhooks.read([id])).toMatchObject([{ status: "disabled", statusReason: "behind" }]);
-      expect((await state().webhooks.notices(id)).map(({ code }) => code)).toEqual(["disabled"]);
+      expect((await state().webhooks.notices(id)).map(({ code, detail }) => [code, detail])).toEqual([
+        ["disabled", { reason: "behind" }],
+      ]);
+      expect(await waitingOf(listening)).toBe(1);
+      expect(await state().webhookDeliveries.fresh(listening, 10)).toMatchObject([
+        { event: event.event, eventId: event.eventId, detail: event.data },
+      ]);
+      for (const other of [id, ...others]) expect(await waitingOf(other)).toBe(0);
       expect((await schedule.behind()).map(({ webhookId }) => webhookId)).not.toContain(id);
     });
 
