@@ -104,7 +104,8 @@ const recordPaths = (root: string, { route, change }: Makers): ZodOpenApiPathsOb
       summary: "Create a webhook",
       description:
         "The tier Business and those above have webhooks; each event says from which tier it can be had. The network is " +
-        "that of the body, else of X-Network or the query, else the server's default. The secret is shown once.",
+        "that of the body, else of X-Network or the query, else the server's default; one without nodes is refused. The " +
+        "secret is shown once.",
       namesNetwork: true,
       sent: schemas.webhookCreate,
       answer: schemas.webhookCreated,

@@ -1,3 +1,4 @@
+import { networks } from "@sluice/contract/tiers";
 import type { Config } from "../config/index.ts";
 import { type AppMount, createAddressRules } from "../net/index.ts";
 import {
@@ -43,6 +44,8 @@ export function openWebhookManagement(
       secrets: delivery.secrets,
       deleted: () => cleaning.deleted(),
       changed: () => delivery.changed(),
+      // The log of a chain is opened at the start, where nodes of its network are configured.
+      followed: networks.filter((network) => config.upstreams[network].length > 0),
       hasAccountSource: (network) => config.upstreams[network].some(({ yellowstone }) => yellowstone !== undefined),
     },
   );

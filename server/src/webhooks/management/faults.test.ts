@@ -153,6 +153,21 @@ describe("what is wrong with a webhook is told by its path:", () => {
     expect((await create(body)).status).toBe(201);
   });
 
+  test("a network without nodes, of which nothing would ever be told", async () => {
+    caller.followed = ["devnet", "mainnet"];
+    const onTestnet = await create({ network: "testnet", url: "http://example.com" });
+    expect(said(onTestnet)).toEqual([400, "INVALID_INPUT", "network", "url"]);
+    expect(onTestnet.body.errors[0].message).toBe(
+      "this server has no nodes of testnet; it follows devnet, mainnet",
+    );
+    expect(said(await create({}, { "X-Network": "testnet" }))).toEqual([400, "INVALID_INPUT", "network"]);
+    expect((await create({ network: "mainnet" })).status).toBe(201);
+    caller.followed = [];
+    expect((await create({})).body.errors).toEqual([
+      { path: "network", message: "this server has no nodes of devnet" },
+    ]);
+  });
+
   test("a change that does not fit what stays", async () => {
     const { webhook_id: id } = (await create({ filters: { program_id: some } })).body;
     const change = (body: object) => ask(`/${id}`, { method: "PATCH", body });

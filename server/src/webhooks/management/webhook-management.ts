@@ -51,6 +51,8 @@ export interface WebhookManagementDependencies {
   readonly deleted: () => void;
   /** A webhook was created or changed by this process. */
   readonly changed: () => void;
+  /** The networks whose chains this installation follows: elsewhere nothing would ever be told. */
+  readonly followed: readonly Network[];
   /** Whether a source of the network tells of accounts. */
   readonly hasAccountSource: (network: Network) => boolean;
 }
@@ -72,7 +74,7 @@ export class WebhookManagement {
     const { store, secrets } = this.#dependencies;
     requireTier(owner.tier, input.events);
     requireNetwork(owner, network);
-    await this.#requireValid(network, input);
+    await this.#requireValid(network, input, this.#networkFaults(network));
     const id = store.newId();
     const secret = secrets.draw();
     const most = webhooksPerAccount[owner.tier];
@@ -177,10 +179,22 @@ export class WebhookManagement {
     return record;
   }
 
-  async #requireValid(network: Network, { url, events, filters }: Content): Promise<void> {
+  #networkFaults(network: Network): InputFault[] {
+    const { followed } = this.#dependencies;
+    if (followed.includes(network)) return [];
+    const others = followed.length === 0 ? "" : `; it follows ${followed.join(", ")}`;
+    return [{ path: "network", message: `this server has no nodes of ${network}${others}` }];
+  }
+
+  async #requireValid(
+    network: Network,
+    { url, events, filters }: Content,
+    more: readonly InputFault[] = [],
+  ): Promise<void> {
     const wrongUrl = targetFault(url, this.#options.target);
     const rules = { hasAccountSource: this.#dependencies.hasAccountSource(network) };
     const faults = [
+      ...more,
       ...(wrongUrl === null ? [] : [{ path: "url", message: wrongUrl }]),
       ...eventFaults(events),
       ...(await filterFaults(events, filters, rules)),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Network, Permission, PlatformTier } from "@sluice/contract/tiers";
+import { type Network, networks, type Permission, type PlatformTier } from "@sluice/contract/tiers";
 import { ManualClock, SecretVault, seededRandom, systemClock } from "@sluice/lib";
 import { addressOfBytes } from "@sluice/wire/identifiers";
 import { accessOfTests, grantOfTests } from "../../../access/testing/grants.ts";
@@ -50,6 +50,7 @@ export function managementStand() {
     networks: null as readonly Network[] | null,
     isLimited: false,
     hasAccountSource: false,
+    followed: networks as readonly Network[],
   };
   let state: State;
   let directory = "";
@@ -76,7 +77,7 @@ export function managementStand() {
       permissions: ["read", "webhooks:write"],
       networks: null,
     });
-    Object.assign(caller, { isLimited: false, hasAccountSource: false });
+    Object.assign(caller, { isLimited: false, hasAccountSource: false, followed: networks });
     for (const list of [facts, refused, told]) list.length = 0;
     const access = accessOfTests({
       keys: {
@@ -107,6 +108,9 @@ export function managementStand() {
           deleted: () => told.push("deleted"),
           changed: () => told.push("changed"),
           hasAccountSource: () => caller.hasAccountSource,
+          get followed() {
+            return caller.followed;
+          },
         },
       ),
       deliveries: null,
