@@ -225,7 +225,10 @@ export const webhookUpdate = z
     fifo: fifo.optional(),
   })
   .refine((changes) => Object.values(changes).some((value) => value !== undefined), { error: "must change something" })
-  .meta({ id: "WebhookUpdate", description: "Changes of a webhook: what is absent stays. `filters` replaces all filters" });
+  .meta({
+    id: "WebhookUpdate",
+    description: "Changes of a webhook: what is absent stays. `filters` replaces all filters",
+  });
 
 const webhookNotice = z
   .object({

@@ -3,6 +3,7 @@
  * store; feeds values whose parts are views of those bytes, or the first rule that the bytes break. Proved against
  * @solana/kit.
  */
+export { durableNonceIndex } from "./durable-nonce.ts";
 export {
   type ConfigParts,
   encodeMessage,

@@ -19,6 +19,8 @@ export interface QueuedDelivery {
   readonly ordinal: number;
   readonly txIndex: number | null;
   readonly account: string | null;
+  /** As of `NewDelivery`. */
+  readonly undecided: string | null;
   readonly attempts: number;
   readonly createdAt: number;
   /** 0 before the first attempt, the time of the next one after it, null when it is exhausted. */
@@ -98,7 +100,7 @@ export interface SingleDelivery {
 /** A delivery that has ended, as it was made. */
 export type RevivedDelivery = Omit<
   QueuedDelivery,
-  "dueAt" | "lastAttemptAt" | "lastStatusCode" | "lastError" | "hasLongDetail"
+  "undecided" | "dueAt" | "lastAttemptAt" | "lastStatusCode" | "lastError" | "hasLongDetail"
 >;
 
 /** Where a delivery stands among those that wait. */

@@ -131,3 +131,8 @@ export const webhookFactsSteps: readonly MigrationStep[] = [
   },
   { index: "webhook_facts_by_worker", on: "webhook_facts", columns: ["worker", "id"] },
 ];
+
+/** What of a webhook's filters a delivery is still to meet, as they were when it was made. */
+export const undecidedSteps: readonly MigrationStep[] = [
+  { addColumn: "undecided", to: "webhook_deliveries", column: { type: "text", nullable: true } },
+];

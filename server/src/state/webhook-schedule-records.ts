@@ -23,6 +23,11 @@ export interface NewDelivery {
   readonly txIndex: number | null;
   /** For events of an account. */
   readonly account: string | null;
+  /**
+   * JSON text of those filters of the webhook, as they were, that the block does not decide: they are asked before the
+   * first attempt. Null where all are decided.
+   */
+  readonly undecided: string | null;
 }
 
 /** Where the scheduler of a shard is at one stage. */

@@ -96,6 +96,8 @@ export interface WebhookDeliveryRow {
   last_error: string | null;
   /** What cannot be made again from the chain: data of an account that was read; the whole data of a test. */
   detail: string | null;
+  /** JSON text of the filters that the block did not decide; null where it decided all. */
+  undecided: string | null;
 }
 
 /** Facts of attempts that were committed together, until the ledger has them. */

@@ -1,6 +1,5 @@
 import type { Address, Slot } from "@sluice/wire/identifiers";
-import { programs } from "@sluice/wire/programs";
-import { parseTransaction } from "@sluice/wire/transaction";
+import { durableNonceIndex, parseTransaction } from "@sluice/wire/transaction";
 import type { BundlePool, BundleRecord } from "../model/bundle.ts";
 import type { EngineChain } from "../model/chain-port.ts";
 import { readNonces } from "./node-answers.ts";
@@ -10,8 +9,6 @@ const everySlots = 8n;
 /** As many as a node answers for in one call, and calls of one look. */
 const accountsPerCall = 100;
 const callsMax = 10;
-
-const advanceNonce = 4;
 
 /** By which slot a nonce is another one. */
 export interface SpentNonce {
@@ -108,14 +105,8 @@ function carriedBy({ transactions }: BundleRecord): readonly CarriedNonce[] {
     const parsed = parseTransaction(bytes);
     if (!parsed.ok) return [];
     const { message } = parsed.transaction;
-    const first = message.instructions[0];
-    const index = first?.accountIndexes[0];
-    if (first === undefined || index === undefined || index >= message.staticKeyCount || first.data.length < 4)
-      return [];
-    const isAdvance =
-      message.address(first.programIndex) === programs.system &&
-      new DataView(first.data.buffer, first.data.byteOffset).getUint32(0, true) === advanceNonce;
-    if (!isAdvance) return [];
+    const index = durableNonceIndex(message);
+    if (index === null) return [];
     return { account: message.address(index), nonce: message.blockhash, wasSeen: false };
   });
 }

@@ -147,6 +147,7 @@ function rowsOf(
       last_status_code: null,
       last_error: null,
       detail: detail ?? null,
+      undecided: null,
     };
   });
 }

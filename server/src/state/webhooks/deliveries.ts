@@ -202,6 +202,7 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
       last_status_code: null,
       last_error: null,
       detail: delivery.detail,
+      undecided: null,
     };
     return await this.#connection.transaction(async (tx) => {
       if ((await this.#lockWebhook(tx, webhookId)) === undefined) return false;
@@ -306,6 +307,7 @@ const listedColumns = [
   "last_attempt_at",
   "last_status_code",
   "last_error",
+  "undecided",
 ] as const;
 const shortDetail = sql<string | null>`case when length(detail) <= ${sql.lit(shortDetailMax)} then detail end`;
 const isLong = sql<bigint>`cast(case when length(detail) > ${sql.lit(shortDetailMax)} then 1 else 0 end as bigint)`;

@@ -18,6 +18,7 @@ export const toDelivery = (row: WebhookDeliveryRow): QueuedDelivery => ({
   ordinal: numberOf(row.ordinal),
   txIndex: numberOrNull(row.tx_index),
   account: row.account,
+  undecided: row.undecided,
   attempts: numberOf(row.attempts),
   createdAt: numberOf(row.created_at),
   dueAt: numberOrNull(row.due_at),

@@ -20,6 +20,7 @@ export const deliveryCells = (delivery: NewDelivery, at: bigint): readonly Cell[
   delivery.txIndex === null ? null : BigInt(delivery.txIndex),
   delivery.account,
   at,
+  delivery.undecided,
 ];
 
 const columnOf = { confirmed: "behind_confirmed", finalized: "behind_finalized" } as const;
@@ -50,10 +51,10 @@ export class ScheduleStatements {
     });
     this.insert = new RowStatement(
       driver,
-      ["text", "text", "text", "text", "bigint", "text", "bigint", "bigint", "text", "bigint"],
+      ["text", "text", "text", "text", "bigint", "text", "bigint", "bigint", "text", "bigint", "text"],
       (rows) => `insert into webhook_deliveries (delivery_id, webhook_id, event_id, event, slot, blockhash, ordinal,
-          tx_index, account, created_at, status, attempts, due_at)
-        select column1, column2, column3, column4, column5, column6, column7, column8, column9, column10,
+          tx_index, account, created_at, undecided, status, attempts, due_at)
+        select column1, column2, column3, column4, column5, column6, column7, column8, column9, column10, column11,
           'pending', 0, 0 from (${rows}) as v where true on conflict do nothing`,
     );
     this.addQueues = new RowStatement(

@@ -68,6 +68,7 @@ export function singleRow(
     last_status_code: null,
     last_error: null,
     detail: checkText("data", data, dataLengthMax),
+    undecided: null,
   };
 }
 

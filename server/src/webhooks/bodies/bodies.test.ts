@@ -339,14 +339,35 @@ describe("the data of an account", () => {
     }
   });
 
-  test("of a program other than the one that was asked for are no event", async () => {
+  test("of a program other than the one that was asked for are no event, whatever is asked for by now", async () => {
     const { held, nodes, bodies } = stand();
     held.log = written;
     nodes.held.set(key(2), "AAAA");
-    const of = (owner: string) => switchesOf(JSON.stringify({ ...filters, owner, include_data: false }));
-    expect(await bodies.data(sent(gained), of(key(31)))).toEqual({ ok: false, code: "NO_EVENT" });
-    const made = await bodies.data(sent(gained), of(key(30)));
+    const of = (owner: string, now = owner) => {
+      const asked = toldOf(written, { ...filters, owner }).find(({ account }) => account === key(2));
+      if (asked === undefined) throw new Error("nothing was told");
+      const present = switchesOf(JSON.stringify({ ...filters, owner: now, include_data: false }));
+      return bodies.data(sent(asked), present);
+    };
+    expect(await of(key(31))).toEqual({ ok: false, code: "NO_EVENT" });
+    expect(await of(key(31), key(30))).toEqual({ ok: false, code: "NO_EVENT" });
+    const made = await of(key(30));
     expect(made.ok && JSON.parse(made.data)).toMatchObject({ owner: key(30), data: null });
+    expect(await of(key(30), key(31))).toEqual(made);
+    // Nobody is asked where nothing was left to decide.
+    const narrowed = switchesOf(JSON.stringify({ ...filters, owner: key(31), include_data: false }));
+    expect(await bodies.data(sent(gained), narrowed)).toMatchObject({ ok: true });
+    const away = stand();
+    away.held.log = written;
+    away.nodes.isAway = true;
+    const asked = toldOf(written, { ...filters, owner: key(30) }).find(({ account }) => account === key(2));
+    if (asked === undefined) throw new Error("nothing was told");
+    expect(await advanceUntil(away.clock, away.bodies.data(sent(asked), switches), 100)).toEqual({
+      ok: false,
+      code: "AWAY",
+    });
+    away.nodes.isAway = false;
+    expect(await away.bodies.data(sent(asked), switches)).toMatchObject({ ok: true });
   });
 
   test("are asked for anew by who comes later, where no node told them in time", async () => {

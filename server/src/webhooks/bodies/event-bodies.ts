@@ -4,13 +4,14 @@ import { type JsonValue, parseJsonExact, stringifyJsonExact } from "@sluice/wire
 import type { ReadAccountState, TransactionEvent } from "../../events/index.ts";
 import { type BalanceUpdate, type BlockEvents, closureText, creationText, updateText } from "../../events/index.ts";
 import type { NewDelivery } from "../../state/index.ts";
-import type { BodySwitches } from "../model/compiled-webhook.ts";
+import { type BodySwitches, openFiltersOf } from "../model/compiled-webhook.ts";
 import type { AccountStates } from "./account-states.ts";
 import { BlockAwayError, type EventBlocks } from "./event-blocks.ts";
 import type { EventTrades } from "./event-trades.ts";
 
 /** Where an event is on the chain, and what was kept of it with its delivery. */
-export interface DeliveredEvent extends Pick<NewDelivery, "event" | "slot" | "blockhash" | "txIndex" | "account"> {
+export interface DeliveredEvent
+  extends Pick<NewDelivery, "event" | "slot" | "blockhash" | "txIndex" | "account" | "undecided"> {
   readonly network: Network;
   /** Those that were made of it before. */
   readonly attempts: number;
@@ -108,14 +109,14 @@ export class EventBodies {
     }
   }
 
-  /** What a webhook asks of trades beyond the block is decided once, before the first attempt. */
+  /** What was asked of trades beyond the block is decided once, before the first attempt. */
   async #settled(
     { block }: BlockEvents,
     of: { readonly transaction: TransactionEvent; readonly delivered: DeliveredEvent; readonly switches: BodySwitches },
   ): Promise<Text | "no event" | "away"> {
     const { transaction, switches } = of;
-    const { network, attempts } = of.delivered;
-    const { trades: conditions } = switches;
+    const { network, attempts, undecided } = of.delivered;
+    const { trades: conditions } = openFiltersOf(undecided);
     if (conditions !== null && attempts === 0) {
       const verdict = await this.#dependencies.trades.decide(transaction, { network, block, conditions });
       if (verdict !== true) return verdict === false ? "no event" : "away";
@@ -126,20 +127,23 @@ export class EventBodies {
   async #updated(
     events: BlockEvents,
     { delivered, switches }: { readonly delivered: DeliveredEvent; readonly switches: BodySwitches },
-  ): Promise<Text | "no event" | null> {
-    const { network, slot, account, detail } = delivered;
+  ): Promise<Text | "no event" | "away" | null> {
+    const { network, slot, account, detail, undecided } = delivered;
     if (account === null) return null;
     const balance = this.#updatesOf(events).get(account);
     const update = balance ?? unmoved(events, account);
     if (update === null) return null;
     if (detail !== null) return { data: updateText(slot, update, stateOf(detail)), detail };
     const question = { network, account, slot, encoding: switches.encoding };
-    const isOwnerAsked = switches.owner !== null && update.owner === null;
-    if (balance !== undefined && !switches.data && !isOwnerAsked) return said(updateText(slot, update));
+    const { owner: asked } = openFiltersOf(undecided);
+    if (balance !== undefined && !switches.data && asked === null) return said(updateText(slot, update));
     if (balance === undefined && !(await this.#dependencies.states.changed(question))) return "no event";
     const state = await this.#dependencies.states.read(question);
-    const owner = update.owner ?? state?.owner ?? null;
-    if (switches.owner !== null && owner !== null && owner !== switches.owner) return "no event";
+    if (asked !== null) {
+      if (state === null) return "away";
+      // Of an account that is gone by now nobody can say whose it was.
+      if (state.owner !== null && state.owner !== asked) return "no event";
+    }
     if (!switches.data && state !== null) return keptText(slot, update, { ...state, data: "null" });
     return keptText(slot, update, state);
   }

@@ -208,6 +208,7 @@ describe("the rows of a queue", () => {
     ordinal: 0,
     txIndex: null,
     account: null,
+    undecided: null,
     attempts: 0,
     createdAt: 0,
     dueAt: 0,

@@ -157,9 +157,7 @@ describe("what is wrong with a webhook is told by its path:", () => {
     caller.followed = ["devnet", "mainnet"];
     const onTestnet = await create({ network: "testnet", url: "http://example.com" });
     expect(said(onTestnet)).toEqual([400, "INVALID_INPUT", "network", "url"]);
-    expect(onTestnet.body.errors[0].message).toBe(
-      "this server has no nodes of testnet; it follows devnet, mainnet",
-    );
+    expect(onTestnet.body.errors[0].message).toBe("this server has no nodes of testnet; it follows devnet, mainnet");
     expect(said(await create({}, { "X-Network": "testnet" }))).toEqual([400, "INVALID_INPUT", "network"]);
     expect((await create({ network: "mainnet" })).status).toBe(201);
     caller.followed = [];

@@ -2,7 +2,7 @@ import { type WebhookFilters, webhookFilters } from "@sluice/contract/schemas";
 import { type AccountDataEncoding, type ChainEventName, chainEventNames } from "@sluice/contract/webhooks";
 import type { TransactionFilter } from "../../events/index.ts";
 import type { WebhookRecord, WebhookStage } from "../../state/index.ts";
-import { asksForMore, type TradeConditions, tradeConditionsOf } from "./trade-conditions.ts";
+import { type TradeConditions, tradeConditionsOf } from "./trade-conditions.ts";
 import { tradePrograms } from "./trade-programs.ts";
 
 /** Tokens that moved, at least one of which has all that is there. Ends are owners or accounts. */
@@ -29,6 +29,8 @@ export interface TransactionInterest {
   readonly tokens: TokenCondition | null;
   /** Of the events of `settled`: trades of NFTs and of tokens. */
   readonly trades: TradeConditions | null;
+  /** The same as `OpenFilters` hold it, for a trade that the block does not decide. */
+  readonly openTrades: string;
   /** Of transaction.failed. */
   readonly errorTypes: ReadonlySet<string> | null;
 }
@@ -40,6 +42,8 @@ export interface UpdateInterest {
   readonly owner: string | null;
   /** Lamports. */
   readonly least: bigint;
+  /** The same as `OpenFilters` hold it, for an account whose owner the block does not tell; null without one. */
+  readonly openOwner: string | null;
   /** Whether an account counts whose data alone may have changed. */
   readonly dataAlone: boolean;
   /** In which its data are told. */
@@ -84,9 +88,16 @@ export interface BodySwitches {
   readonly signatures: boolean;
   readonly data: boolean;
   readonly encoding: AccountDataEncoding;
-  /** The owner that an account has to have, where the block does not tell it. */
+}
+
+/**
+ * What a delivery's webhook asked for when the delivery was made and the block does not decide: it is asked before the
+ * first attempt, whatever the filters of the webhook are by then.
+ */
+export interface OpenFilters {
+  /** The owner that the account has to have. */
   readonly owner: string | null;
-  /** Trades that a transaction has to have made, where the block does not tell it; null where it does. */
+  /** Trades that the transaction has to have made. */
   readonly trades: TradeConditions | null;
 }
 
@@ -118,7 +129,6 @@ export function compileWebhook({ id, events, filters: text, createdAt, statusAt 
 /** @throws {TypeError} as `compileWebhook` */
 export function switchesOf(filters: string): BodySwitches {
   const read = filtersOf(filters);
-  const trades = tradeConditionsOf(read);
   return {
     logs: read.include_logs ?? true,
     tokenTransfers: read.include_token_transfers ?? true,
@@ -126,9 +136,16 @@ export function switchesOf(filters: string): BodySwitches {
     signatures: read.include_transactions ?? false,
     data: read.include_data ?? true,
     encoding: read.data_encoding ?? "base64",
-    owner: read.owner ?? null,
-    trades: trades !== null && asksForMore(trades) ? trades : null,
   };
+}
+
+const nothingOpen: OpenFilters = { owner: null, trades: null };
+
+/** @param text - `undecided` of a delivery @throws {TypeError} as `compileWebhook` */
+export function openFiltersOf(text: string | null): OpenFilters {
+  if (text === null) return nothingOpen;
+  const read = filtersOf(text);
+  return { owner: read.owner ?? null, trades: tradeConditionsOf(read) };
 }
 
 function filtersOf(text: string): WebhookFilters {
@@ -170,6 +187,7 @@ function transactionInterest(events: readonly string[], filters: WebhookFilters)
     lamports: lamportsOf(filters),
     tokens: tokensOf(filters),
     trades,
+    openTrades: JSON.stringify({ nft: filters.nft, defi: filters.defi }),
     errorTypes: filters.error_types === undefined ? null : new Set(filters.error_types),
   };
 }
@@ -188,7 +206,9 @@ function tokensOf({ token_transfers: asked }: WebhookFilters): TokenCondition | 
 function updateInterest(filters: WebhookFilters): UpdateInterest {
   const { accounts = [], owner = null, min_balance_change, data_encoding: encoding = "base64" } = filters;
   const least = BigInt(min_balance_change ?? 0);
-  return { accounts, owner, least, dataAlone: accounts.length > 0 && least === 0n, encoding };
+  const openOwner = owner === null ? null : JSON.stringify({ owner });
+  const dataAlone = least === 0n && (accounts.length > 0 || owner !== null);
+  return { accounts, owner, openOwner, least, dataAlone, encoding };
 }
 
 function blockInterest(events: readonly string[], filters: WebhookFilters): BlockInterest | null {

@@ -18,6 +18,9 @@ interface Happened {
   readonly ordinal: number;
 }
 
+/** Where in its block an event happened, and what of the webhook's filters the block does not decide. */
+type Told = Partial<Pick<NewDelivery, "txIndex" | "account" | "undecided">>;
+
 /** What a block says to webhooks, gathered in the order of the chain: its events, and a delivery for each webhook. */
 export class MatchedBlock {
   readonly deliveries: NewDelivery[] = [];
@@ -41,7 +44,7 @@ export class MatchedBlock {
   tell(
     webhook: IndexedWebhook,
     event: ChainEventName,
-    { txIndex = null, account = null }: { readonly txIndex?: number | null; readonly account?: string | null },
+    { txIndex = null, account = null, undecided = null }: Told,
   ): void {
     if (!this.#options.takes(webhook)) return;
     const { slot, blockhash } = this.#block;
@@ -56,6 +59,7 @@ export class MatchedBlock {
       ordinal,
       txIndex,
       account,
+      undecided,
     });
   }
 

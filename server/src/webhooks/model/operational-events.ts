@@ -19,7 +19,12 @@ export interface OwnerNews {
 /** The news as the store writes them, as an event of its own. */
 export function toldOf({ webhookId, code, detail, event, data }: OwnerNews, random: Random): WebhookTold {
   const eventId = Buffer.from(random.bytes(32)).toString("hex");
-  return { webhookId, code, detail, event: { eventId, event, data: JSON.stringify({ webhook_id: webhookId, ...data }) } };
+  return {
+    webhookId,
+    code,
+    detail,
+    event: { eventId, event, data: JSON.stringify({ webhook_id: webhookId, ...data }) },
+  };
 }
 
 /** That a webhook was disabled. `at` is Unix milliseconds. */

@@ -72,10 +72,6 @@ function defiConditionOf({
   return { protocols: lowerCase(protocols), kinds: new Set(kinds), leastUsd: least };
 }
 
-/** Whether what is at hand of a block may not decide them. */
-export const asksForMore = ({ nft, defi }: TradeConditions): boolean =>
-  (nft !== null && nft.collection !== null) || (defi !== null && defi.leastUsd !== null);
-
 /** The NFTs whose collection a condition asks for. */
 export function askedMints({ nft }: TradeConditions, parsed: ParsedTransaction): readonly string[] {
   if (nft === null || nft.collection === null || !nft.types.has(parsed.type)) return [];

@@ -96,6 +96,19 @@ describe("webhooks that ask for trades are told", () => {
     if (real.length > 0) expect([...found].toSorted()).toEqual(["defi", "nft", "program_id"]);
   });
 
+  test("with what is left to decide where prices cannot be read, and with nothing where they decide", () => {
+    const filters = webhookFilters.parse({ defi: { event_types: ["swap"], min_usd_value: 0 } });
+    const index = new WebhookIndex(seededRandom(1));
+    index.add(compiled("wh", { events: ["transaction.confirmed"], filters }));
+    const block = blockOf(seededRandom(1));
+    const at = { stage: "confirmed", genesisHash: key(77), tells: () => true } as const;
+    const leftBy = (prices: TokenPrices | null) =>
+      new Set(index.match(block, { ...at, prices }).map(({ undecided }) => undecided));
+    if (real.length === 0) return;
+    expect([...leftBy(tokenPrices())]).toEqual([null]);
+    expect([...leftBy(null)]).toEqual([JSON.stringify({ defi: filters.defi })]);
+  });
+
   test("nothing that failed, though the type of what failed is that of the trade", () => {
     const failed = new BlockReader().events({
       ...drawBlock(seededRandom(1), 9n, 0),

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { webhookFilters } from "@sluice/contract/schemas";
 import { chainEventNames } from "@sluice/contract/webhooks";
+import type { ConfirmedTransaction, TransactionMeta } from "@sluice/encode";
 import { type Random, seededRandom } from "@sluice/lib";
 import { programs } from "@sluice/wire/programs";
-import { built, key } from "../../../../parser/testing/built.ts";
+import { built, key, tokens as tokenBalance } from "../../../../parser/testing/built.ts";
 import { BlockReader } from "../../events/index.ts";
 import type { NewDelivery, WebhookStage } from "../../state/index.ts";
 import { chance, drawBlock, drawnAccounts, drawnMints, drawnPrograms, oneOf } from "../testing/drawn-blocks.ts";
@@ -45,7 +46,7 @@ function drawWebhook(random: Random): AskedWebhook {
     ),
     error_types: maybe(0.3, () => some(random, ["AccountInUse", "InstructionError"])),
     accounts: maybe(0.5, () => some(random, drawnAccounts)),
-    owner: maybe(0.3, () => programs.system),
+    owner: maybe(0.3, () => oneOf(random, drawnPrograms)),
     min_balance_change: maybe(0.3, () => oneOf(random, [0, 1_000, 5_001])),
     creator: maybe(0.3, account),
     min_balance: maybe(0.3, () => 2_000),
@@ -149,6 +150,66 @@ describe("webhooks are told of a block", () => {
     const block = new BlockReader().events({ ...drawn, transactions: [moves(0n), moves(7n)] });
     const told = index.match(block, { stage: "confirmed", genesisHash, tells: () => true, prices: null });
     expect(told.map(shown)).toEqual([`account.updated ${key(2)}`, `account.updated ${key(3)}`]);
+  });
+});
+
+describe("of accounts whose data alone may have changed a webhook is told", () => {
+  const told = (filters: object, transactions: readonly ConfirmedTransaction[]) => {
+    const random = seededRandom(7);
+    const index = new WebhookIndex(random);
+    index.add(compiled("watcher", { events: ["account.updated"], filters: webhookFilters.parse(filters) }));
+    const block = new BlockReader().events({ ...drawBlock(random, 9n, 0), transactions });
+    return index.match(block, { stage: "confirmed", genesisHash, tells: () => true, prices: null });
+  };
+  const [payer, nonce, other, owner] = [key(1), key(2), key(3), key(101)];
+  /** Key 2 is the account of its nonce where it is durable, and key 3 is handed to another program. */
+  const durable = (error: TransactionMeta["error"], first = [4, 0, 0, 0]) =>
+    built({
+      keys: [payer, nonce, other, programs.system, owner],
+      calls: [
+        { program: 3, accounts: [1, 0], data: first },
+        { program: 4, accounts: [2], data: [7] },
+      ],
+      meta: { error, preBalances: [9_000n, 1n, 5n, 1n, 1n], postBalances: [4_000n, 1n, 5n, 1n, 1n] },
+    });
+  const failure = { InstructionError: [1, "Custom"] } as const;
+
+  test("the account of a durable nonce, which advances though its transaction fails, and who paid the fee", () => {
+    const watched = { accounts: [payer, nonce, other] };
+    const accounts = (error: TransactionMeta["error"], first?: number[]) =>
+      told(watched, [durable(error, first)]).map(({ account }) => account);
+    expect(accounts(null)).toEqual([payer, nonce, other]);
+    expect(accounts(failure)).toEqual([payer, nonce]);
+    expect(accounts(failure, [2, 0, 0, 0])).toEqual([payer]);
+    expect(accounts(failure, [4, 0, 0])).toEqual([payer]);
+    expect(told({ owner: programs.system }, [durable(failure)]).map(({ account }) => account)).toEqual([payer, nonce]);
+  });
+
+  test("those that calls of their program may have written, to be decided where the block does not tell the owner", () => {
+    const deliveries = told({ owner }, [durable(null), durable(null)]);
+    expect(deliveries.map(({ account, undecided }) => [account, undecided])).toEqual([
+      [other, JSON.stringify({ owner })],
+    ]);
+    expect(told({ owner }, [durable(failure)])).toEqual([]);
+    expect(told({ owner, min_balance_change: 1 }, [durable(null)])).toEqual([]);
+    const tokens = { preTokenBalances: [], postTokenBalances: [tokenBalance(2, 1n, { programId: owner })] };
+    const known = durable(null);
+    const stated = { ...known, meta: known.meta === null ? null : { ...known.meta, ...tokens } };
+    expect(told({ owner }, [stated]).map(({ account, undecided }) => [account, undecided])).toEqual([[other, null]]);
+    expect(told({ owner: key(102) }, [stated])).toEqual([]);
+  });
+
+  test("those whose balance a call of their program changed, where the block does not tell their owner", () => {
+    const moved = built({
+      keys: [payer, other, owner],
+      calls: [{ program: 2, accounts: [1], data: [7] }],
+      meta: { preBalances: [9_000n, 5n, 1n], postBalances: [3_000n, 1_005n, 1n] },
+    });
+    const undecided = JSON.stringify({ owner });
+    expect(told({ owner }, [moved])).toMatchObject([{ account: other, undecided }]);
+    expect(told({ owner, min_balance_change: 1_001 }, [moved])).toEqual([]);
+    expect(told({ owner, accounts: [other] }, [moved])).toMatchObject([{ account: other, undecided }]);
+    expect(told({ owner: programs.system, accounts: [payer] }, [moved])).toMatchObject([{ undecided: null }]);
   });
 });
 

@@ -1,6 +1,11 @@
-import { writableKeys } from "@sluice/encode";
 import type { Random } from "@sluice/lib";
-import { AccountMatcher, type BlockEvents, type TransactionEvent, TransactionMatcher } from "../../events/index.ts";
+import {
+  AccountMatcher,
+  type BalanceUpdate,
+  type BlockEvents,
+  type TransactionEvent,
+  TransactionMatcher,
+} from "../../events/index.ts";
 import type { NewDelivery, WebhookStage } from "../../state/index.ts";
 import type {
   BlockInterest,
@@ -13,7 +18,9 @@ import type {
 } from "./compiled-webhook.ts";
 import { MatchedBlock } from "./matched-block.ts";
 import type { TokenPrices } from "./token-prices.ts";
+import type { TradeVerdict } from "./trade-conditions.ts";
 import { TransactionTraits } from "./transaction-traits.ts";
+import { writtenBy, writtenKeys } from "./written-accounts.ts";
 
 interface Interested<Interest> {
   readonly webhook: IndexedWebhook;
@@ -23,6 +30,8 @@ interface Interested<Interest> {
 type Transactions = Omit<TransactionInterest, "filter">;
 /** Lists of accounts are in the index alone. */
 type Updates = Omit<UpdateInterest, "accounts">;
+/** Of all accounts of a program. */
+type Owned = Updates & { readonly owner: string };
 
 export interface MatchOptions {
   readonly stage: WebhookStage;
@@ -46,6 +55,8 @@ export class WebhookIndex {
   /** Transactions that may change the data of an account that is watched for it. */
   readonly #writes: TransactionMatcher<Interested<Updates>>;
   readonly #written: AccountMatcher<Interested<Updates>>;
+  /** Transactions that call a program all of whose accounts are asked for: it alone writes the data of its accounts. */
+  readonly #calls: TransactionMatcher<Interested<Owned>>;
   readonly #updates: AccountMatcher<Interested<Updates>>;
   readonly #creations: AccountMatcher<Interested<CreationInterest>>;
   readonly #closures: AccountMatcher<Interested<ClosureInterest>>;
@@ -57,6 +68,7 @@ export class WebhookIndex {
     this.#transactions = new TransactionMatcher(random);
     this.#writes = new TransactionMatcher(random);
     this.#written = new AccountMatcher(random);
+    this.#calls = new TransactionMatcher(random);
     this.#updates = new AccountMatcher(random);
     this.#creations = new AccountMatcher(random);
     this.#closures = new AccountMatcher(random);
@@ -144,11 +156,15 @@ export class WebhookIndex {
 
   *#watch(webhook: IndexedWebhook, { accounts, ...interest }: UpdateInterest): Generator<Disposable> {
     const entry = { webhook, interest };
+    const { owner } = interest;
     // Of named accounts the owner is asked when it is known, which it may not be of the block.
-    yield this.#updates.add(accounts.length > 0 ? { accounts } : ownedBy(interest.owner), entry);
-    if (!interest.dataAlone) return;
-    yield this.#writes.add({ accountInclude: accounts }, entry);
-    yield this.#written.add({ accounts }, entry);
+    yield this.#updates.add(accounts.length > 0 ? { accounts } : ownedBy(owner), entry);
+    if (accounts.length === 0) {
+      if (owner !== null) yield this.#calls.add({ programs: [owner] }, { webhook, interest: { ...interest, owner } });
+    } else if (interest.dataAlone) {
+      yield this.#writes.add({ accountInclude: accounts }, entry);
+      yield this.#written.add({ accounts }, entry);
+    }
   }
 
   #asksAboutFinal(): boolean {
@@ -170,7 +186,10 @@ export class WebhookIndex {
     for (const group of groups) {
       for (const { webhook, interest } of group.members()) {
         const settled = interest.settled[matched.stage];
-        if (settled !== null && isSettled(interest, traits)) matched.tell(webhook, settled, at);
+        const verdict = settled === null ? false : settledVerdict(interest, traits);
+        if (settled !== null && verdict !== false) {
+          matched.tell(webhook, settled, { ...at, undecided: verdict === null ? interest.openTrades : null });
+        }
         if (interest.failedAt === matched.stage && hasFailed(interest, traits)) {
           matched.tell(webhook, "transaction.failed", at);
         }
@@ -197,40 +216,72 @@ export class WebhookIndex {
     }
   }
 
-  /** Net changes of balances, then accounts whose data alone may have changed. */
+  /** Net changes of balances, then accounts whose data alone may have changed, or whose owner the block does not tell. */
   #matchUpdates(block: BlockEvents, matched: MatchedBlock): void {
-    const changed = new Set<string>();
-    for (const { account, before, after, owner } of block.accounts.updates) {
-      changed.add(account);
-      const delta = after > before ? after - before : before - after;
+    const changed = new Map<string, BalanceUpdate>();
+    for (const update of block.accounts.updates) {
+      const { account, owner } = update;
+      changed.set(account, update);
       for (const group of this.#updates.match(account, owner)) {
         for (const { webhook, interest } of group.members()) {
-          if (delta < interest.least || !mayOwn(interest.owner, owner)) continue;
-          matched.tell(webhook, "account.updated", { account });
+          if (deltaOf(update) < interest.least || !mayOwn(interest.owner, owner)) continue;
+          matched.tell(webhook, "account.updated", { account, undecided: owner === null ? interest.openOwner : null });
         }
       }
     }
-    if (this.#writes.groups === 0) return;
-    for (const transaction of block.transactions) this.#matchWrites(transaction, { changed, matched });
+    const told = new Set<string>();
+    for (const transaction of block.transactions) {
+      if (this.#writes.groups > 0) this.#matchWrites(transaction, { changed, told, matched });
+      if (this.#calls.groups > 0) this.#matchCalls(transaction, { changed, told, matched });
+    }
   }
 
-  #matchWrites(
-    { facts, view }: TransactionEvent,
-    { changed, matched }: { readonly changed: Set<string>; readonly matched: MatchedBlock },
-  ): void {
-    // What a transaction wrote that failed is undone.
-    if (view.failed || this.#writes.match(facts).length === 0) return;
-    const { keys, message } = view;
-    for (const [index, isWritable] of writableKeys(message, keys).entries()) {
-      const account = keys[index];
-      if (!isWritable || account === undefined || changed.has(account)) continue;
-      changed.add(account);
+  #matchWrites({ facts, view }: TransactionEvent, { changed, told, matched }: Updating): void {
+    if (this.#writes.match(facts).length === 0) return;
+    for (const key of writtenKeys(view)) {
+      const account = view.keys[key];
+      if (account === undefined || changed.has(account) || told.has(account)) continue;
+      told.add(account);
       for (const group of this.#written.match(account, null)) {
-        for (const { webhook } of group.members()) matched.tell(webhook, "account.updated", { account });
+        for (const { webhook, interest } of group.members()) {
+          matched.tell(webhook, "account.updated", { account, undecided: interest.openOwner });
+        }
+      }
+    }
+  }
+
+  #matchCalls({ facts, view }: TransactionEvent, { changed, told, matched }: Updating): void {
+    for (const group of this.#calls.match(facts)) {
+      const members = [...group.members()];
+      const program = members[0]?.interest.owner;
+      if (program === undefined) continue;
+      for (const { account, owner } of writtenBy(program, view)) {
+        const update = changed.get(account);
+        const known = update === undefined ? owner : update.owner;
+        // Changes of balances of what the block tells to be the program's are told by now.
+        const isOver = known !== null && (known !== program || update !== undefined);
+        const place = `${program} ${account}`;
+        if (isOver || told.has(place)) continue;
+        told.add(place);
+        for (const { webhook, interest } of members) {
+          if (update === undefined ? !interest.dataAlone : deltaOf(update) < interest.least) continue;
+          matched.tell(webhook, "account.updated", { account, undecided: known === null ? interest.openOwner : null });
+        }
       }
     }
   }
 }
+
+/** What is known of the block's accounts while its transactions are looked at. */
+interface Updating {
+  /** Accounts whose balance the block changed. */
+  readonly changed: ReadonlyMap<string, BalanceUpdate>;
+  /** Those of the others that were looked at, by account, or by program and account. */
+  readonly told: Set<string>;
+  readonly matched: MatchedBlock;
+}
+
+const deltaOf = ({ before, after }: BalanceUpdate): bigint => (after > before ? after - before : before - after);
 
 const ownedBy = (owner: string | null): { readonly owners: readonly string[] } => ({
   owners: owner === null ? [] : [owner],
@@ -240,7 +291,8 @@ const ownedBy = (owner: string | null): { readonly owners: readonly string[] } =
 const mayOwn = (asked: string | null, owner: string | null): boolean =>
   asked === null || owner === null || asked === owner;
 
-function isSettled({ success, lamports, tokens, trades }: Transactions, traits: TransactionTraits): boolean {
+/** Null where it takes more than the block to say what the transaction made. */
+function settledVerdict({ success, lamports, tokens, trades }: Transactions, traits: TransactionTraits): TradeVerdict {
   if (success !== null && success === traits.failed) return false;
   if (lamports !== null) {
     const { largestMovement } = traits;
@@ -249,7 +301,7 @@ function isSettled({ success, lamports, tokens, trades }: Transactions, traits: 
   }
   if (tokens !== null && !traits.movesTokens(tokens)) return false;
   // What a transaction was is asked last, as it costs most.
-  return trades === null || traits.makesTrades(trades) !== false;
+  return trades === null || traits.makesTrades(trades);
 }
 
 function hasFailed({ errorTypes }: Transactions, traits: TransactionTraits): boolean {

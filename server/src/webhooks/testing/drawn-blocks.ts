@@ -27,12 +27,31 @@ function drawVote(random: Random): ConfirmedTransaction {
   });
 }
 
+/** A transaction with a durable nonce, which moves nothing and may fail. */
+function drawDurable(random: Random): ConfirmedTransaction {
+  const [payer = "", nonce = "", written = ""] = distinct(random, 3);
+  const program = oneOf(random, drawnPrograms.slice(1));
+  return built({
+    keys: [payer, nonce, written, programs.system, program],
+    calls: [
+      { program: 3, accounts: [1, 0], data: [4, 0, 0, 0] },
+      { program: 4, accounts: [2, 0], data: [1] },
+    ],
+    meta: {
+      error: chance(random, 0.5) ? { InstructionError: [1, "Custom"] } : null,
+      preBalances: [100_000n, 50n, 70n, 1n, 1n],
+      postBalances: [95_000n, 50n, 70n, 1n, 1n],
+    },
+  });
+}
+
 /**
  * A transfer of lamports between two of some accounts, sometimes with tokens; it may fail, create or close an account,
  * or leave all balances but the payer's as they were.
  */
 export function drawTransaction(random: Random): ConfirmedTransaction {
   if (chance(random, 0.15)) return drawVote(random);
+  if (chance(random, 0.1)) return drawDurable(random);
   const accounts = distinct(random, 2 + below(random, 3));
   const program = oneOf(random, drawnPrograms);
   const failed = chance(random, 0.25);

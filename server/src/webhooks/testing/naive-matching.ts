@@ -1,6 +1,7 @@
 import type { WebhookFilters } from "@sluice/contract/schemas";
 import { type ConfirmedTransaction, isVote, writableKeys } from "@sluice/encode";
-import { type Leg, type ParsedTransaction, parseTransaction, TransactionView } from "@sluice/parser";
+import { AccountStates, type Leg, type ParsedTransaction, parseTransaction, TransactionView } from "@sluice/parser";
+import { programs } from "@sluice/wire/programs";
 import type { BlockEvents, TransactionEvent } from "../../events/index.ts";
 import type { WebhookStage } from "../../state/index.ts";
 
@@ -134,6 +135,47 @@ function isToldFailed(transaction: TransactionEvent, filters: WebhookFilters): b
   return filters.error_types?.includes(type) ?? true;
 }
 
+const advancesNonce = ({ message }: TransactionView, account: string): boolean => {
+  const [first] = message.instructions;
+  if (first === undefined || message.address(first.programIndex) !== programs.system) return false;
+  return (
+    [...first.data.subarray(0, 4)].join() === "4,0,0,0" && message.address(first.accountIndexes[0] ?? 0) === account
+  );
+};
+
+/** Whether the data of an account may be other ones after a transaction. */
+function isWrittenBy(view: TransactionView, account: string): boolean {
+  const at = view.keys.indexOf(account);
+  if (at < 0 || writableKeys(view.message, view.keys)[at] !== true) return false;
+  return !view.failed || advancesNonce(view, account);
+}
+
+/** Of accounts that calls of their program may have written; what the balances tell of its accounts is not among them. */
+function toldOfOwner(
+  { owner, least }: { readonly owner: string; readonly least: bigint },
+  block: BlockEvents,
+): string[] {
+  const told = new Set<string>();
+  for (const { view } of block.transactions) {
+    for (const [at, account] of view.keys.entries()) {
+      const isHanded = view.calls.some(
+        (call) => call.programId === owner && [...Array.from(call.accounts)].includes(at),
+      );
+      const isThere = view.meta?.preBalances[at] !== 0n || view.meta.postBalances[at] !== 0n;
+      if (!isHanded || !isThere || !isWrittenBy(view, account)) continue;
+      const update = block.accounts.updates.find((each) => each.account === account);
+      const stated = new AccountStates(view).of(at).owner;
+      if (update === undefined) {
+        if (least === 0n && (stated === null || stated === owner)) told.add(account);
+        continue;
+      }
+      const delta = update.after > update.before ? update.after - update.before : update.before - update.after;
+      if (update.owner === null && delta >= least) told.add(account);
+    }
+  }
+  return [...told].map((account) => `account.updated ${account}`);
+}
+
 function toldOfAccounts({ events, filters }: AskedWebhook, block: BlockEvents): string[] {
   const told: string[] = [];
   const { updates, creations, closures } = block.accounts;
@@ -147,13 +189,11 @@ function toldOfAccounts({ events, filters }: AskedWebhook, block: BlockEvents): 
       if (isNamedOne && isOwned && delta >= least) told.push(`account.updated ${account}`);
     }
     for (const account of accounts ?? []) {
-      const isWritten = block.transactions.some(({ view }) => {
-        const at = view.keys.indexOf(account);
-        return !view.failed && at >= 0 && writableKeys(view.message, view.keys)[at] === true;
-      });
+      const isWritten = block.transactions.some(({ view }) => isWrittenBy(view, account));
       const isUnmoved = updates.every((update) => update.account !== account);
       if (least === 0n && isWritten && isUnmoved) told.push(`account.updated ${account}`);
     }
+    if (accounts === undefined && asked !== undefined) told.push(...toldOfOwner({ owner: asked, least }, block));
   }
   for (const { account, index, owner, creator, lamports } of events.includes("account.created") ? creations : []) {
     const isMeant =

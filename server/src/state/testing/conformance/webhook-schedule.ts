@@ -18,6 +18,7 @@ const deliveryOf = (webhookId: string, more: Partial<NewDelivery> = {}): NewDeli
   ordinal: 1,
   txIndex: 7,
   account: null,
+  undecided: null,
   ...more,
 });
 
@@ -74,18 +75,24 @@ export function webhookScheduleConformance({ state, clock, replicas, execute }: 
     test("writes deliveries, the count of what waits and the cursor together, each delivery once", async () => {
       const [one, two] = [await create(), await create()];
       const schedule = await begin("a");
-      const first = deliveryOf(one, { account: "account", txIndex: null, event: "account.updated" });
+      const asked = '{"owner":"program"}';
+      const first = deliveryOf(one, { account: "account", txIndex: null, event: "account.updated", undecided: asked });
       const deliveries = [first, deliveryOf(two), deliveryOf(one)];
       expect(await step(schedule, ["a", "b"], deliveries)).toEqual({ ok: true, behind: [] });
       expect([await waitingOf(one), await waitingOf(two)]).toEqual([2, 1]);
+      const rows = await state().webhookDeliveries.fresh(one, 10);
+      expect(rows.map(({ account, undecided }) => [account, undecided]).toSorted()).toEqual([
+        [null, null],
+        ["account", asked],
+      ]);
       expect(await step(schedule, ["b", "c"], [first, deliveryOf(one)])).toEqual({ ok: true, behind: [] });
       expect([await waitingOf(one), await waitingOf(two)]).toEqual([3, 1]);
       expect(await cursorAt(schedule, "confirmed")).toBe("c");
       expect(await cursorAt(schedule, "finalized")).toBe("a");
       // Many more than one statement of SQLite takes, for many webhooks.
       const many = await Promise.all(Array.from({ length: 70 }, () => create()));
-      const rows = many.flatMap((id) => [deliveryOf(id), deliveryOf(id)]);
-      expect(await step(schedule, ["c", "d"], rows)).toEqual({ ok: true, behind: [] });
+      const made = many.flatMap((id) => [deliveryOf(id), deliveryOf(id)]);
+      expect(await step(schedule, ["c", "d"], made)).toEqual({ ok: true, behind: [] });
       const queues = await state().webhooks.queues(many);
       expect(queues.map(({ waiting }) => waiting)).toEqual(many.map(() => 2));
     });

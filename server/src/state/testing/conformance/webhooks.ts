@@ -74,7 +74,9 @@ export function webhookConformance({ state, clock, replicas, execute }: Conforma
         maxAttempts: 4,
         backoffMultiplier: 1,
       });
-      expect((await webhooks.update(one, made.id, { retryPolicy: { maxAttempts: 1 } }))?.retryPolicy.maxAttempts).toBe(1);
+      expect((await webhooks.update(one, made.id, { retryPolicy: { maxAttempts: 1 } }))?.retryPolicy.maxAttempts).toBe(
+        1,
+      );
       expect(await webhooks.read([made.id, "wh_unknown"])).toEqual(changed === null ? [] : [changed]);
       expect(await webhooks.delete(one, made.id)).toBe(true);
       expect(await webhooks.get(one, made.id)).toBeNull();
