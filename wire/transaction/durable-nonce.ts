@@ -9,8 +9,8 @@ const advanceNonceTag = 4;
  * do; null where it does not. The runtime advances that nonce whether the transaction succeeds or fails. What a message
  * says alone does not tell a nonce from a blockhash that is still young: then nothing is advanced by a failure.
  *
- * Source: solana-svm-transaction, `get_durable_nonce`: the first instruction is the System program's AdvanceNonceAccount,
- * and its first account is a static key that the message may write.
+ * Source: solana-svm-transaction, `get_durable_nonce`: the first instruction is the System program's
+ * AdvanceNonceAccount, and its first account is a static key that the message may write.
  */
 export function durableNonceIndex(message: Message): number | null {
   const first = message.instructions[0];

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { webhookFilters } from "@sluice/contract/schemas";
 import { chainEventNames } from "@sluice/contract/webhooks";
 import type { ConfirmedTransaction, TransactionMeta } from "@sluice/encode";
@@ -12,6 +12,9 @@ import { type AskedWebhook, naivelyTold } from "../testing/naive-matching.ts";
 import { compileWebhook } from "./compiled-webhook.ts";
 import { deliveryIdOf, eventIdOf } from "./event-ids.ts";
 import { WebhookIndex } from "./webhook-index.ts";
+
+// Thousands of matchings take some seconds on a busy machine.
+setDefaultTimeout(60_000);
 
 const genesisHash = key(77);
 const compiled = (id: string, { events, filters }: AskedWebhook, sinceMs = 0) =>

@@ -216,7 +216,7 @@ export class WebhookIndex {
     }
   }
 
-  /** Net changes of balances, then accounts whose data alone may have changed, or whose owner the block does not tell. */
+  /** Net changes of balances, then accounts whose data may have changed or whose owner the block does not tell. */
   #matchUpdates(block: BlockEvents, matched: MatchedBlock): void {
     const changed = new Map<string, BalanceUpdate>();
     for (const update of block.accounts.updates) {

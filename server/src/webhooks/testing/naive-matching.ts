@@ -150,7 +150,7 @@ function isWrittenBy(view: TransactionView, account: string): boolean {
   return !view.failed || advancesNonce(view, account);
 }
 
-/** Of accounts that calls of their program may have written; what the balances tell of its accounts is not among them. */
+/** Of accounts that calls of their program may have written, without what the balances tell. */
 function toldOfOwner(
   { owner, least }: { readonly owner: string; readonly least: bigint },
   block: BlockEvents,
