@@ -13,7 +13,7 @@ import { openAssetIndex } from "./compose/assets.ts";
 import { backupJob } from "./compose/backup.ts";
 import { requireSameChains } from "./compose/chains.ts";
 import { type Console, openConsole } from "./compose/console.ts";
-import { type Dependencies, newProcessId, version } from "./compose/dependencies.ts";
+import { type Dependencies, newProcessId } from "./compose/dependencies.ts";
 import {
   addressesOf,
   consoleUrl,
@@ -42,13 +42,20 @@ import { requireReadableSecrets, vaultOf } from "./compose/secrets.ts";
 import { runSteps, stepsOf } from "./compose/steps.ts";
 import { watchStoreFigures } from "./compose/store-figures.ts";
 import { StoreWatch } from "./compose/store-watch.ts";
-import { managementSocketPath, openStores, type Stores } from "./compose/stores.ts";
+import { openStores, type Stores } from "./compose/stores.ts";
 import { openFlows } from "./compose/streams.ts";
 import { Certificates, type OpenPort, trustedHeadersOf } from "./compose/tls.ts";
 import { type DeliveryParts, openWebhookDelivery } from "./compose/webhook-delivery.ts";
 import { openWebhookManagement, type WebhookParts } from "./compose/webhooks.ts";
 import { openYellowstone } from "./compose/yellowstone.ts";
-import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
+import {
+  type Config,
+  type ConfigOutcome,
+  createReload,
+  managementSocketPath,
+  type Reload,
+  version,
+} from "./config/index.ts";
 import type { EngineService } from "./engine/index.ts";
 import type { AssetFills } from "./enhanced/index.ts";
 import { historyMethods } from "./history/index.ts";
@@ -74,7 +81,6 @@ import { webhookRoutes } from "./webhooks/index.ts";
 import type { Seat } from "./workers/index.ts";
 
 export { restoreInto } from "./compose/backup.ts";
-export { version } from "./compose/dependencies.ts";
 export { type Endpoint, endpointsOf, engineUrl, openedRoles } from "./compose/endpoints.ts";
 export { composeManagement } from "./compose/management.ts";
 export { tickLogDirectory } from "./compose/oracle.ts";
@@ -82,7 +88,7 @@ export { composeResolver } from "./compose/resolver.ts";
 export { configOfWorker } from "./compose/seats.ts";
 export { secretFault } from "./compose/secrets.ts";
 export { StartRefusedError } from "./compose/start-refused.ts";
-export { managementSocketPath, stateOptions, storeParts } from "./compose/stores.ts";
+export { stateOptions, storeParts } from "./compose/stores.ts";
 export { composeWorkers } from "./compose/workers.ts";
 
 /** A running server. Disposal drains the endpoints, ends the child processes and closes the stores. */

@@ -3,10 +3,9 @@ import { resolve } from "node:path";
 import { sleep, systemClock } from "@sluice/lib";
 import type { Command } from "commander";
 import type { BackupProgress } from "../backup/index.ts";
-import { managementSocketPath, restoreInto } from "../compose.ts";
+import { managementSocketPath } from "../config/index.ts";
 import type { CommandContext } from "./context.ts";
 import { openManagement, serverIsAt } from "./management-client.ts";
-import { explainStartFault } from "./start-fault.ts";
 import { CommandFailure } from "./terminal.ts";
 
 const pollMs = 200;
@@ -52,6 +51,10 @@ export function addBackupCommands(program: Command, context: CommandContext): vo
       const passphrase = readPassphrase(options.passphraseFile);
       const keyOut = options.keyOut === undefined ? null : resolve(options.keyOut);
       const wish = { from: resolve(directory), replace: options.replace === true, passphrase, keyOut };
+      const [{ restoreInto }, { explainStartFault }] = await Promise.all([
+        import("../compose.ts"),
+        import("./start-fault.ts"),
+      ]);
       const result = await restoreInto(config, wish).catch(explainStartFault);
       context.print(options, result, () =>
         [

@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { buildProgram } from "./program.ts";
+import { buildProgram, workerCommand } from "./program.ts";
 import { runProgram } from "./testing/run-program.ts";
-import { workerCommand } from "./worker.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "sluice-completion-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

@@ -1,15 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { systemClock, systemRandom } from "@sluice/lib";
-import {
-  compose,
-  engineUrl,
-  managementSocketPath,
-  type Sluice,
-  stateOptions,
-  storeParts,
-  version,
-} from "../compose.ts";
-import type { Config, ConfigOutcome } from "../config/index.ts";
+import { compose, engineUrl, type Sluice, stateOptions, storeParts } from "../compose.ts";
+import { type Config, type ConfigOutcome, managementSocketPath, version } from "../config/index.ts";
 import { createLog } from "../observe/index.ts";
 import { requireUnusedState } from "../state/index.ts";
 import { renderBanner } from "./banner.ts";
@@ -28,12 +20,23 @@ interface DevOptions extends DevChainGenesis {
   readonly traffic?: string;
 }
 
-/** Runs the server with its own chain until SIGINT or SIGTERM: what `npm start` does. */
-export async function runDev(
+interface DevDependencies {
+  readonly terminal: Terminal;
+  readonly readConfig: () => ConfigOutcome;
+}
+
+/**
+ * Runs the server with its own chain until SIGINT or SIGTERM: what `npm start` does.
+ * @throws {CommandFailure} when it does not start for a reason that an operator can correct
+ */
+export async function runDev(config: Config, options: DevOptions, dependencies: DevDependencies): Promise<void> {
+  await startAndServe(config, options, dependencies).catch(explainStartFault);
+}
+
+async function startAndServe(
   config: Config,
   options: DevOptions,
-  terminal: Terminal,
-  readConfig: () => ConfigOutcome,
+  { terminal, readConfig }: DevDependencies,
 ): Promise<void> {
   const startedAt = systemClock.monotonic();
   const stop = untilSignal(systemClock);
@@ -66,7 +69,7 @@ export async function runDev(
     const outcome = readConfig();
     return outcome.ok ? { ok: true, config: withChildren(outcome.config) } : outcome;
   };
-  const sluice = resources.use(await compose(effective, { log, readConfig: reread }).catch(explainStartFault));
+  const sluice = resources.use(await compose(effective, { log, readConfig: reread }));
   const { keys, consoleAccountId } = await ensureDevAccounts(known, {
     ...dependencies,
     state: sluice.state,

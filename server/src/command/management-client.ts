@@ -1,9 +1,5 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
-import { composeManagement, managementSocketPath } from "../compose.ts";
-import type { Config } from "../config/index.ts";
-import { StateError } from "../state/index.ts";
-import { explainStartFault, isStoreAbsent } from "./start-fault.ts";
+import { type Config, managementSocketPath } from "../config/index.ts";
 import { CommandFailure } from "./terminal.ts";
 
 export type ManagementMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -39,22 +35,11 @@ export async function openManagement(config: Config, options: ManagementOptions 
       async () => {},
     );
   }
-  const management = await composeManagement(config, { migrates }).catch((error: unknown) => {
-    if (isStoreAbsent(error)) throw new CommandFailure(nothingAt(config, error));
-    explainStartFault(error);
-  });
+  const { openOwnStores } = await import("./own-stores.ts");
+  const management = await openOwnStores(config, { migrates });
   return client(
     async (path, init) => await management.fetch(new Request(`http://sluice${path}`, init)),
     async () => await management[Symbol.asyncDispose](),
-  );
-}
-
-function nothingAt({ stores }: Config, error: unknown): string {
-  const ofDatabase = stores.databaseUrl !== null && error instanceof StateError;
-  const store = ofDatabase ? "no store in the database of DATABASE_URL" : "no store";
-  return (
-    `no server and ${store} at ${resolve(stores.directory)}; ` +
-    "start it (npx sluice serve, npm start), or pass --data-dir or --config"
   );
 }
 

@@ -1,14 +1,6 @@
 import type { Command } from "commander";
-import { tickLogDirectory } from "../compose.ts";
-import { oracleReplayOptions, type ReplayReport, replayLog, serialiseRound, tickLogFiles } from "../oracle/index.ts";
 import type { CommandContext } from "./context.ts";
-import { CommandFailure } from "./terminal.ts";
-
-interface ReplayOptions extends Readonly<Record<string, unknown>> {
-  readonly print?: boolean;
-  readonly symbol?: string;
-  readonly log?: string;
-}
+import type { TickReplayOptions } from "./oracle-replay.ts";
 
 /** Computes prices again from the tick log. It reads only files, so it runs beside a server or without one. */
 export function addOracleCommands(program: Command, context: CommandContext): void {
@@ -18,37 +10,8 @@ export function addOracleCommands(program: Command, context: CommandContext): vo
     .option("--log <directory>", "the log, in place of the one in the data directory")
     .option("--print", "print each round as a line of JSON")
     .option("--symbol <symbol>", "print this symbol's rounds alone")
-    .action((options: ReplayOptions) => {
-      const files = filesOf(options.log ?? tickLogDirectory(context.config(options)));
-      const symbol = options.symbol === undefined ? undefined : readSymbol(options.symbol);
-      const print = options.print === true || symbol !== undefined;
-      const report = replayLog(files, oracleReplayOptions, (round) => {
-        if (print && (symbol === undefined || round.symbol === symbol)) context.terminal.out(serialiseRound(round));
-      });
-      if (print) context.terminal.error(summary(report));
-      else context.print(options, report, () => summary(report));
-      if (report.differing > 0) throw new CommandFailure("the replay differs from the rounds of the server");
+    .action(async (options: TickReplayOptions) => {
+      const { replay } = await import("./oracle-replay.ts");
+      replay(context, options);
     });
-}
-
-function readSymbol(text: string): string {
-  const symbol = text.toUpperCase();
-  if (oracleReplayOptions.symbols.includes(symbol)) return symbol;
-  throw new CommandFailure(`--symbol expects one of ${oracleReplayOptions.symbols.join(", ")}`);
-}
-
-function filesOf(directory: string): string[] {
-  try {
-    const files = tickLogFiles(directory);
-    if (files.length > 0) return files;
-  } catch {
-    // Reported below in the same words: there is nothing to replay.
-  }
-  throw new CommandFailure(`there is no tick log in ${directory}`);
-}
-
-function summary({ inputs, rounds, proved, differing, unprovable, damaged }: ReplayReport): string {
-  const missing = unprovable === 0 ? "" : `, ${unprovable} before which something is missing`;
-  const torn = damaged === 0 ? "" : `, ${damaged} damaged`;
-  return `${inputs} inputs, ${rounds} rounds; digests: ${proved} the same, ${differing} not${missing}${torn}`;
 }

@@ -1,7 +1,6 @@
 import type { ReloadOutcome } from "@sluice/contract/schemas";
 import { Command, Option } from "commander";
-import { endpointsOf, openedRoles, version } from "../compose.ts";
-import { describeConfig, findHostFaults, formatFaults } from "../config/index.ts";
+import { describeConfig, findHostFaults, formatFaults, version } from "../config/index.ts";
 import { addAccountCommands } from "./accounts.ts";
 import { addAssetCommands } from "./assets.ts";
 import { addBackfillCommands } from "./backfill.ts";
@@ -10,7 +9,6 @@ import { addChainCommands } from "./chain.ts";
 import { addCompletionCommand } from "./completion.ts";
 import { CommandContext, type Environment, flagsOf } from "./context.ts";
 import { addCreditCommands } from "./credits.ts";
-import { runDev, withPlannedChain } from "./dev.ts";
 import { addEngineCommands } from "./engine.ts";
 import { addIngestCommands } from "./ingest.ts";
 import { addKeyCommands } from "./keys.ts";
@@ -23,14 +21,14 @@ import { addReportCommands } from "./reports.ts";
 import { addRequestCommands } from "./requests.ts";
 import { addSearcherCommands } from "./searchers.ts";
 import { addSecretCommands, masterKeyFault } from "./secrets.ts";
-import { runServe } from "./serve.ts";
-import { explainStartFault } from "./start-fault.ts";
 import { CommandFailure, type Terminal } from "./terminal.ts";
 import { addUpstreamCommands } from "./upstreams.ts";
-import { runParent, runWorker, workerCommand } from "./worker.ts";
 import { addWorkerCommands } from "./workers.ts";
 
-/** All commands of `sluice`. `dev` and `serve` resolve when their server has ended. */
+/**
+ * All commands of `sluice`. `dev` and `serve` resolve when their server has ended. What a server consists of is loaded
+ * by the commands that run one or open its stores: loading it takes eight times as long as all else of a command.
+ */
 export function buildProgram(terminal: Terminal, environment: Environment = {}): Command {
   const context = new CommandContext(terminal, environment);
   const program = new Command("sluice")
@@ -75,6 +73,9 @@ export function buildProgram(terminal: Terminal, environment: Environment = {}):
   return program;
 }
 
+/** The command, hidden from people, by which a parent starts a worker. */
+export const workerCommand = "worker";
+
 /** A flag that may occur more than once. */
 function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
@@ -96,18 +97,24 @@ function addServerCommands(program: Command, context: CommandContext): void {
     .option("--account <address=file.json>", "an account to begin with, as `solana account` writes it", collect)
     .option("--account-dir <directory>", "a directory of such files; may be repeated", collect)
     .action(async (options) => {
-      const read = () => context.readConfig(options);
-      await runDev(await context.serverConfig(options, "dev"), options, context.terminal, read).catch(
-        explainStartFault,
-      );
+      const config = await context.serverConfig(options, "dev");
+      const { runDev } = await import("./dev.ts");
+      await runDev(config, options, { terminal: context.terminal, readConfig: () => context.readConfig(options) });
     });
   withServeFlags(context.command(program, "serve", "run the server in production")).action(async (options) => {
     const config = await context.serverConfig(options, "serve");
     const readConfig = () => context.readConfig(options, "serve");
-    if (config.workers === 1) await runServe(config, context.terminal, readConfig);
-    else await runParent(config, { flags: flagsOf(options), terminal: context.terminal, readConfig });
+    if (config.workers === 1) {
+      const { runServe } = await import("./serve.ts");
+      await runServe(config, context.terminal, readConfig);
+    } else {
+      const { runParent } = await import("./worker.ts");
+      const { terminal } = context;
+      await runParent(config, { workerCommand, flags: flagsOf(options), terminal, readConfig });
+    }
   });
   withServeFlags(context.command(program, workerCommand, "", { hidden: true })).action(async (options) => {
+    const { runWorker } = await import("./worker.ts");
     await runWorker(context.config(options, "serve"), () => context.readConfig(options, "serve"));
   });
   context
@@ -120,9 +127,9 @@ function addServerCommands(program: Command, context: CommandContext): void {
     .option("--log-level <level>", "debug, info, warn, error, silent")
     .action(async (options) => {
       const alone = { ...options, roles: "resolver" };
-      await runServe(await context.serverConfig(alone, "serve"), context.terminal, () =>
-        context.readConfig(alone, "serve"),
-      );
+      const config = await context.serverConfig(alone, "serve");
+      const { runServe } = await import("./serve.ts");
+      await runServe(config, context.terminal, () => context.readConfig(alone, "serve"));
     });
 }
 
@@ -170,7 +177,8 @@ function addConfigCommand(program: Command, context: CommandContext): void {
       if (hostFaults.length > 0) throw new CommandFailure(`for 'sluice ${mode}': ${formatFaults(hostFaults)}`);
       const fault = await masterKeyFault(outcome.config, () => context.manage(options, { path: "/secrets" }));
       if (fault !== null) throw new CommandFailure(`for 'sluice ${mode}': MASTER_KEY: ${fault}`);
-      const run = mode === "dev" ? withPlannedChain(outcome.config) : outcome.config;
+      const { endpointsOf, openedRoles } = await import("../compose.ts");
+      const run = mode === "dev" ? (await import("./dev.ts")).withPlannedChain(outcome.config) : outcome.config;
       const opened = { endpoints: endpointsOf(run), roles: openedRoles(run) };
       context.print(options, outcome.config.settings, () => describeConfig(run, opened).trimEnd());
     });

@@ -1,7 +1,7 @@
 import type { AuditEntry, Page, ServerStatus, UsageReport } from "@sluice/contract/schemas";
 import { networks } from "@sluice/contract/tiers";
 import type { Command } from "commander";
-import { managementSocketPath } from "../compose.ts";
+import { managementSocketPath } from "../config/index.ts";
 import { day, oneOf } from "./arguments.ts";
 import type { CommandContext } from "./context.ts";
 import { serverIsAt } from "./management-client.ts";

@@ -1,8 +1,7 @@
 import { masterKeyId } from "@sluice/lib";
 import type { Command } from "commander";
 import type { RotationOutcome, SecretSurvey } from "../admin/index.ts";
-import { managementSocketPath, secretFault } from "../compose.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, managementSocketPath } from "../config/index.ts";
 import type { CommandContext } from "./context.ts";
 import { serverIsAt } from "./management-client.ts";
 import { CommandFailure, table } from "./terminal.ts";
@@ -46,7 +45,10 @@ export function addSecretCommands(program: Command, context: CommandContext): vo
  * there is one, since it holds the stores, and of the stores themselves otherwise.
  */
 export async function masterKeyFault(config: Config, ask: () => Promise<unknown>): Promise<string | null> {
-  if (!(await serverIsAt(managementSocketPath(config)))) return await secretFault(config);
+  if (!(await serverIsAt(managementSocketPath(config)))) {
+    const { secretFault } = await import("../compose.ts");
+    return await secretFault(config);
+  }
   const { groups } = (await ask()) as SecretSurvey;
   const own = [...(config.masterKey === null ? [] : [config.masterKey]), ...config.masterKeysPrevious].map(masterKeyId);
   const lost = groups.filter(({ key_id: id }) => id !== "plain" && id !== "unnamed" && !own.includes(id));

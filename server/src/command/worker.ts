@@ -7,14 +7,16 @@ import { explainStartFault } from "./start-fault.ts";
 import { CommandFailure, type Terminal } from "./terminal.ts";
 import { onHangUp, untilSignal, untilSignals } from "./until-signal.ts";
 
-/** The command, hidden from people, by which a parent starts a worker. */
-export const workerCommand = "worker";
-
-/** Runs the parent of a host's workers until SIGTERM or SIGINT; SIGHUP restarts them one at a time. */
+/**
+ * Runs the parent of a host's workers until SIGTERM or SIGINT; SIGHUP restarts them one at a time.
+ *
+ * @param options.workerCommand - the command of `sluice` that runs a worker
+ */
 export async function runParent(
   config: Config,
-  { flags, terminal, readConfig }: { flags: FlagValues; terminal: Terminal; readConfig: () => ConfigOutcome },
+  options: { workerCommand: string; flags: FlagValues; terminal: Terminal; readConfig: () => ConfigOutcome },
 ): Promise<void> {
+  const { workerCommand, flags, terminal, readConfig } = options;
   const stop = untilSignal(systemClock);
   const args = Object.entries(flags).flatMap(([name, value]) => [`--${kebab(name)}`, String(value)]);
   const command = [process.execPath, ...process.execArgv, Bun.main, workerCommand, ...args];

@@ -1,7 +1,7 @@
 import type { WorkersReport } from "@sluice/contract/schemas";
 import { sleep, systemClock } from "@sluice/lib";
 import type { Command } from "commander";
-import { managementSocketPath } from "../compose.ts";
+import { managementSocketPath } from "../config/index.ts";
 import type { CommandContext } from "./context.ts";
 import { serverIsAt } from "./management-client.ts";
 import { CommandFailure, table } from "./terminal.ts";

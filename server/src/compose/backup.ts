@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { systemClock, systemRandom } from "@sluice/lib";
 import { type BackupJob, createBackupJob, type RestoreResult, restoreBackup } from "../backup/index.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, version } from "../config/index.ts";
 import { createLog } from "../observe/index.ts";
 import { openState, StateError } from "../state/index.ts";
-import { type Dependencies, version } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { type Stores, stateOptions } from "./stores.ts";
 
 const masterKeysOf = ({ masterKey, masterKeysPrevious }: Config): readonly string[] =>

@@ -15,7 +15,7 @@ import {
   createConsole,
   pagePaths,
 } from "../admin/index.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, version } from "../config/index.ts";
 import type { Engine, EngineService } from "../engine/index.ts";
 import { problemResponse } from "../http/index.ts";
 import type { Names } from "../names/index.ts";
@@ -24,7 +24,7 @@ import type { Oracle } from "../oracle/index.ts";
 import type { StreamMount } from "../streams/index.ts";
 import type { Seat } from "../workers/index.ts";
 import type { AnalyticsParts } from "./analytics.ts";
-import { type Dependencies, version } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { describedServers, endpointsOf, engineRestUrl, oracleUrl } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
 import type { OpenedPool } from "./pool.ts";

@@ -1,9 +1,6 @@
 import type { Clock, Random } from "@sluice/lib";
-import manifest from "../../../package.json" with { type: "json" };
 import type { Metrics, RootLog, ServerEvents } from "../observe/index.ts";
 import type { Certificates, TrustedHeaders } from "./tls.ts";
-
-export const version: string = manifest.version;
 
 const processIdBytes = 12;
 

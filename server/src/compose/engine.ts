@@ -1,5 +1,5 @@
 import { ApiDocs } from "../admin/index.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, version } from "../config/index.ts";
 import { createEngineEvents, type EngineService, openEngineService, upstreamChain } from "../engine/index.ts";
 import type { ProbeSource } from "../http/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
@@ -14,7 +14,7 @@ import {
   frontHost,
   GrpcServer,
 } from "../net/index.ts";
-import { type Dependencies, version } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { describedServers, drainMsOf, engineUrl, gatewayPlace, opensEngine } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
 import { openBlockFlow } from "./ingest.ts";

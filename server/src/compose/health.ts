@@ -1,7 +1,7 @@
 import type { HealthRecord, IngestRecord, ReadyRecord, ServerStatus } from "@sluice/contract/schemas";
 import { type Network, networks } from "@sluice/contract/tiers";
 import { type Clock, sleep, type Timer } from "@sluice/lib";
-import { type Config, type Role, roles } from "../config/index.ts";
+import { type Config, type Role, roles, version } from "../config/index.ts";
 import type { EngineService } from "../engine/index.ts";
 import type { ProbeSource } from "../http/index.ts";
 import type { Names } from "../names/index.ts";
@@ -9,7 +9,6 @@ import type { ServerEvents } from "../observe/index.ts";
 import type { Oracle, OracleHealth } from "../oracle/index.ts";
 import type { Flows } from "../streams/index.ts";
 import type { UpstreamHealth } from "../upstreams/index.ts";
-import { version } from "./dependencies.ts";
 import { endpointsOf, openedRoles } from "./endpoints.ts";
 import type { IngestReport } from "./ingest.ts";
 import { followsNodes } from "./nodes.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { ApiDocs } from "../admin/index.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, version } from "../config/index.ts";
 import type { ProbeSource } from "../http/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
 import { createLeaseEvents, keepLease, LeaseHolder, leaseTimesOf } from "../leases/index.ts";
@@ -13,7 +13,7 @@ import {
   type OracleRequestEvents,
   startExchanges,
 } from "../oracle/index.ts";
-import { type Dependencies, version } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { describedServers, drainMsOf, gatewayPlace, opensOracle } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
 import { openMeter, type Stores } from "./stores.ts";

@@ -1,9 +1,9 @@
 import { BackgroundTask, type Clock, type Log, masterKeyId, sleep, within } from "@sluice/lib";
-import type { Config } from "../config/index.ts";
+import { type Config, version } from "../config/index.ts";
 import type { Hot } from "../hot/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { NewProcess, ProcessRecord, ProcessStore } from "../state/index.ts";
-import { type Dependencies, version } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { opensEngine, opensGateway, opensOracle, opensStreams } from "./endpoints.ts";
 import { StartRefusedError } from "./start-refused.ts";
 import type { Stores } from "./stores.ts";

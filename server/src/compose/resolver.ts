@@ -1,5 +1,5 @@
 import { systemClock, systemRandom } from "@sluice/lib";
-import type { Config } from "../config/index.ts";
+import { type Config, version } from "../config/index.ts";
 import { createRequestIds } from "../http/index.ts";
 import { createNames, createNamesEvents, httpNode, type Names, pooledNodes } from "../names/index.ts";
 import { PlainListener } from "../net/index.ts";
@@ -11,7 +11,7 @@ import {
   watchDescriptors,
 } from "../observe/index.ts";
 import { createUpstreamEvents, createUpstreams, type Upstreams } from "../upstreams/index.ts";
-import { type Dependencies, newProcessId, version } from "./dependencies.ts";
+import { type Dependencies, newProcessId } from "./dependencies.ts";
 import { addressesOf, endpointsOf, opensResolver, resolvesFromPool } from "./endpoints.ts";
 import { Drain, Health } from "./health.ts";
 import { openMetricsListener } from "./metrics-listener.ts";

@@ -39,9 +39,6 @@ export const storeParts = [
   "workers",
 ] as const;
 
-/** The Unix socket at which a running server takes the commands of the `sluice` program. */
-export const managementSocketPath = (config: Config): string => join(config.stores.directory, "sluice.sock");
-
 export const stateOptions = (config: Config) => ({
   directory: join(config.stores.directory, "state"),
   databaseUrl: config.stores.databaseUrl,

@@ -1,7 +1,14 @@
 import { join } from "node:path";
 import type { ServerStatus } from "@sluice/contract/schemas";
 import { type Clock, type Random, systemClock, systemRandom } from "@sluice/lib";
-import { type Config, type ConfigOutcome, readEnvironment, roles } from "../config/index.ts";
+import {
+  type Config,
+  type ConfigOutcome,
+  managementSocketPath,
+  readEnvironment,
+  roles,
+  version,
+} from "../config/index.ts";
 import { createRequestIds, type ProbeSource } from "../http/index.ts";
 import { listening, PlainListener } from "../net/index.ts";
 import { createLineWriter, createLog, createMetrics, createServerEvents, type Metrics } from "../observe/index.ts";
@@ -15,12 +22,11 @@ import {
   startWorker,
   type Worker,
 } from "../workers/index.ts";
-import { newProcessId, version } from "./dependencies.ts";
+import { newProcessId } from "./dependencies.ts";
 import { addressesOf, endpointsOf, openedRoles } from "./endpoints.ts";
 import { Drain } from "./health.ts";
 import { openMetricsListener } from "./metrics-listener.ts";
 import { mergeReloads, rolesOf } from "./seats.ts";
-import { managementSocketPath } from "./stores.ts";
 
 export interface WorkersOptions {
   /** What starts a worker: a program and its arguments. */

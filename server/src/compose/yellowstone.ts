@@ -1,10 +1,10 @@
 import { yellowstoneBounds } from "@sluice/contract/yellowstone";
-import type { Config } from "../config/index.ts";
+import { type Config, version } from "../config/index.ts";
 import type { ProbeSource } from "../http/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
 import { FrontedPeers, frontHost, GrpcServer } from "../net/index.ts";
 import { createYellowstoneEvents, type Flows, YellowstoneEndpoint } from "../streams/index.ts";
-import { type Dependencies, version } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { drainMsOf } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
 import { openFronts } from "./tls.ts";

@@ -20,6 +20,7 @@ export { type PostgresAddress, type PostgresHost, type PostgresTls, parsePostgre
 export { parseRedisUrl, type RedisAddress, type RedisNode } from "./redis-url.ts";
 export { createReload, type Reload, type ReloadResult } from "./reload.ts";
 export { isResolverAlone } from "./rules.ts";
+export { managementSocketPath } from "./socket-path.ts";
 export type { FlagValues } from "./sources.ts";
 export type { CertificateFilePaths } from "./tls-keys.ts";
 export {
@@ -30,3 +31,4 @@ export {
   upstreamOf,
   upstreamsMax,
 } from "./upstreams.ts";
+export { version } from "./version.ts";
