@@ -1,4 +1,5 @@
 import type { LedgerRetention } from "@sluice/contract/ledger";
+import { invariant } from "@sluice/lib";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "./table-definition.ts";
 import { batchColumn } from "./tables.ts";
 
@@ -11,7 +12,7 @@ export interface Form {
 
 /** A step of a migration. */
 export type Change =
-  | { readonly kind: "create-table"; readonly table: TableDefinition }
+  | CreateTable
   | { readonly kind: "add-column"; readonly table: string; readonly column: ColumnDefinition; readonly after: string }
   | CopyRows
   /** New columns at the end of the sorting key; rows that are there have them empty. */
@@ -23,6 +24,11 @@ export type Change =
       readonly key: readonly string[];
     }
   | { readonly kind: "add-index"; readonly table: string; readonly index: IndexDefinition };
+
+interface CreateTable {
+  readonly kind: "create-table";
+  readonly table: TableDefinition;
+}
 
 /**
  * Rows of a table of an earlier form go into another one. The target takes a row twice without harm (`replacing`), so
@@ -59,14 +65,21 @@ function columnText(column: ColumnDefinition): string {
   return `${column.name} ${column.type}${column.codec === undefined ? "" : ` CODEC(${column.codec})`}`;
 }
 
-function createTable(table: TableDefinition, form: Form): string[] {
+/** The definition with the column that every table has besides its own. */
+const withBatchColumn = (table: TableDefinition): TableDefinition => ({
+  ...table,
+  columns: [...table.columns, batchColumn],
+});
+
+/** The table that holds the rows, with these columns and no others. */
+function createLocal(table: TableDefinition, form: Form): string {
   const indexes = (table.indexes ?? []).map(indexText);
-  const lines = [...[...table.columns, batchColumn].map(columnText), ...indexes].map((line) => `  ${line}`);
+  const lines = [...table.columns.map(columnText), ...indexes].map((line) => `  ${line}`);
   const merging = table.replacing === undefined ? "MergeTree" : "ReplacingMergeTree";
   const version = typeof table.replacing === "object" ? [table.replacing.version] : [];
   const engine = form.cluster === null ? merging : `Replicated${merging}`;
   const remembered = form.cluster === null ? "non_replicated_deduplication_window" : "replicated_deduplication_window";
-  const local = [
+  return [
     `CREATE TABLE IF NOT EXISTS ${localName(form, table.name)}${onCluster(form)}`,
     "(",
     lines.join(",\n"),
@@ -78,6 +91,10 @@ function createTable(table: TableDefinition, form: Form): string[] {
     ...(table.keptDays === undefined ? [] : [`TTL toDateTime(${table.timeColumn}) + INTERVAL ${table.keptDays} DAY`]),
     `SETTINGS ${[durable, `${remembered} = ${rememberedInserts}`, ...(table.settings ?? [])].join(", ")}`,
   ].join("\n");
+}
+
+function createTable(table: TableDefinition, form: Form): string[] {
+  const local = createLocal(withBatchColumn(table), form);
   if (form.cluster === null) return [local];
   const distributed = [
     `CREATE TABLE IF NOT EXISTS ${form.database}.${table.name}${onCluster(form)}`,
@@ -153,6 +170,45 @@ export function statementsOf(change: Change, form: Form): string[] {
   }
 }
 
+/** Puts an element behind the one of that name. */
+function placed(columns: readonly ColumnDefinition[], column: ColumnDefinition, after: string): ColumnDefinition[] {
+  const index = columns.findIndex(({ name }) => name === after);
+  invariant(index >= 0, "a change adds a column behind one that is not there");
+  return columns.toSpliced(index + 1, 0, column);
+}
+
+/** A table after one change of it. */
+function changed(table: TableDefinition, change: Exclude<Change, CreateTable | CopyRows>): TableDefinition {
+  switch (change.kind) {
+    case "add-column":
+      return { ...table, columns: placed(table.columns, change.column, change.after) };
+    case "add-index":
+      return { ...table, indexes: [...(table.indexes ?? []), change.index] };
+    case "extend-key": {
+      const { key, columns } = change;
+      const orderBy = [...key, ...columns.map(({ name }) => name)];
+      return { ...table, columns: [...table.columns, ...columns], orderBy, primaryKey: table.primaryKey ?? key };
+    }
+  }
+}
+
+/**
+ * The statements that create, on one server without tables, what all changes make one after the other: each table
+ * once, in its last form. There is nothing to copy.
+ */
+export function statementsOfAll(changes: readonly Change[], form: Form & { readonly cluster: null }): string[] {
+  const made = new Map<string, TableDefinition>();
+  for (const change of changes) {
+    if (change.kind === "create-table") made.set(change.table.name, withBatchColumn(change.table));
+    else if (change.kind !== "copy-rows") {
+      const table = made.get(change.table);
+      invariant(table !== undefined, "a change is of a table that none before it creates");
+      made.set(change.table, changed(table, change));
+    }
+  }
+  return [...made.values()].map((table) => createLocal(table, form));
+}
+
 /** In seconds, minutes, hours or days: whatever is whole. */
 function interval(ms: number): string {
   for (const [unitMs, unit] of [
@@ -215,3 +271,8 @@ export const bookkeepingStatements = (form: Form): string[] => [
   bookkeepingTable(form, "expansions", recordColumns, "number"),
   bookkeepingTable(form, "identity", identityColumns, "id"),
 ];
+
+/** How many tables there are besides those, in the database of the connection. */
+export const otherTables =
+  "SELECT count() AS tables FROM system.tables WHERE database = currentDatabase() " +
+  "AND name NOT IN ('migrations', 'expansions', 'identity')";

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { systemClock, systemRandom } from "@sluice/lib";
 import { type Batch, BatchNumbers, BatchWriter, batchesOf, newBatch } from "./batches.ts";
 import { BundleQueries } from "./bundle-queries.ts";
@@ -63,6 +63,24 @@ describe("migrations", () => {
       [...migrations, withRegion].map(({ number, name }) => ({ number, name })),
     );
     expect(await connection.query("SELECT region FROM requests")).toEqual([]);
+  });
+
+  test("of an empty ledger make at once the tables that they make one after the other", async () => {
+    const atOnce = ledgerIn("at_once");
+    const commands = spyOn(atOnce.connection, "command");
+    await atOnce.up();
+    const oneByOne = ledgerIn("one_by_one");
+    for (const { number } of migrations) await oneByOne.up(migrations.slice(0, number));
+    const tablesOf = async (connection: LedgerConnection): Promise<unknown> => {
+      const rows = await connection.query<{ name: string; sql: string }>(
+        "SELECT name, create_table_query AS sql FROM system.tables WHERE database = currentDatabase() ORDER BY name",
+      );
+      return rows.map(({ name, sql }) => [name, sql.replace(/(CREATE TABLE )\w+\./, "$1")]);
+    };
+    const expected = await tablesOf(oneByOne.connection);
+    expect(expected).toHaveLength(commands.mock.calls.length - 1);
+    expect(await tablesOf(atOnce.connection)).toEqual(expected);
+    expect(await readSchema(atOnce.connection)).toEqual(await readSchema(oneByOne.connection));
   });
 
   test("give records that were written before them what those after them have: they are found by their id", async () => {
