@@ -138,6 +138,37 @@ describe("a query", () => {
     expect(stand.taken() - before).toBe(51);
   });
 
+  test("that fails on a value, which the error tells, is paid for as one that answers", async () => {
+    const before = stand.taken();
+    const failed = await stand.ask("SELECT CAST(concat('v=', any(blockhash)) AS UInt64) FROM blocks");
+    expect(failed).toMatchObject({ code: "SQL_INVALID", message: expect.stringContaining("v=") });
+    expect(stand.taken() - before).toBeGreaterThanOrEqual(50);
+  });
+
+  test("takes no whole number that JSON has rounded", async () => {
+    for (const [query, value] of [
+      ["SELECT {a:UInt64}", 2 ** 64],
+      ["SELECT {a:Array(Int64)}", [1, 2 ** 60]],
+    ] as const) {
+      const asked = await stand.ask(query, { parameters: { a: typeof value === "number" ? value : [...value] } });
+      expect(asked).toMatchObject({ code: "INVALID_INPUT", message: expect.stringContaining("parameters.a") });
+    }
+    expect(await rows("SELECT {a:Float64}", { parameters: { a: 2 ** 60 } })).toEqual([[2 ** 60]]);
+  });
+
+  test("goes through no list that it makes itself for each row", async () => {
+    for (const list of ["range(9)", "x", "accounts", "t.accounts"]) {
+      const query = `WITH [1] AS x SELECT has(${list}, 1) FROM (SELECT range(9) AS accounts) AS t`;
+      expect([list, await code(query)]).toEqual([list, "SQL_NOT_ALLOWED"]);
+    }
+    expect(await code("SELECT arrayMap(accounts -> has(accounts, 1), [[1]])")).toBe("SQL_NOT_ALLOWED");
+    expect(await code("SELECT mapFromArrays([1], [2])[1]")).toBe("SQL_NOT_ALLOWED");
+    expect(await code("SELECT CAST(([1], [2]) AS Map(UInt8, UInt8))[1]")).toBe("SQL_NOT_ALLOWED");
+    expect(await rows("SELECT has(['a', 'b'], 'a'), countIf(has(t.accounts, 'payee')) FROM transactions AS t")).toEqual(
+      [[1, expect.any(String)]],
+    );
+  });
+
   test("is told the place of a fault in its own text, and the bound that it met", async () => {
     expect(await stand.ask("SELECT slot FROM blocks WHERE slot >> 1 x")).toMatchObject({
       code: "SQL_SYNTAX",

@@ -13,7 +13,7 @@ import {
 } from "../ledger/index.ts";
 import { boundParameters } from "./bound-parameters.ts";
 import type { AnalyticsEvents } from "./events.ts";
-import { customerFailure, isStopped, syntaxFailure } from "./failures.ts";
+import { customerFailure, isCharged, syntaxFailure } from "./failures.ts";
 import { judgeText, judgeTree } from "./gate.ts";
 import { jsonResult } from "./json-result.ts";
 import { QueryPlaces } from "./places.ts";
@@ -196,14 +196,14 @@ export class Analytics {
     }
   }
 
-  /** What a query that gave no result costs: what it has read where it met a bound or was left, else nothing. */
+  /** What a query that gave no result costs: what it has read where it failed on the way or was left, else nothing. */
   async #settle(
     caller: SqlCaller,
     { thrown, bytesRead }: { readonly thrown: unknown; readonly bytesRead: bigint },
     bill: SqlBill,
   ): Promise<void> {
     const error = customerFailure(thrown);
-    if (!isStopped(error)) {
+    if (!isCharged(error)) {
       this.#refund(caller, bill);
       return;
     }

@@ -101,15 +101,30 @@ export function syntaxFailure(error: unknown, query: string): unknown {
   return new SluiceError("SQL_SYNTAX", { message, details: { position }, cause: error });
 }
 
-/** Codes of queries that ran and were stopped at a bound: what they have read is charged. */
-const stoppedCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  "SQL_TIMEOUT",
-  "SQL_READ_LIMIT",
-  "SQL_MEMORY_LIMIT",
-  "SQL_ROWS_LIMIT",
-  "SQL_RESULT_LIMIT",
+/** Codes of queries that were refused, or found no place or no ledger: nobody pays for them. */
+const unchargedCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "SQL_SYNTAX",
+  "SQL_NOT_ALLOWED",
+  "SQL_BUSY",
+  "SQL_ACCOUNT_BUSY",
+  "STORE_UNAVAILABLE",
+  "INSUFFICIENT_CREDITS",
+]);
+
+/**
+ * Codes that the engine gives before it reads anything: of names, types and numbers of arguments. The other ones are of
+ * values, which the text of the error may hold.
+ */
+const analysisCodes: ReadonlySet<number> = new Set([
+  42, 43, 44, 46, 47, 50, 53, 60, 62, 80, 167, 168, 179, 184, 207, 215, 306, 386, 403, 456, 457,
 ]);
 
 /** Whether a failed query has cost the server work that is its author's. */
-export const isStopped = (error: unknown): boolean =>
-  error instanceof LedgerAbortedError || (error instanceof SluiceError && stoppedCodes.has(error.code));
+export function isCharged(error: unknown): boolean {
+  if (error instanceof LedgerAbortedError) return true;
+  if (!(error instanceof SluiceError) || unchargedCodes.has(error.code)) return false;
+  const { cause } = error;
+  if (!(cause instanceof LedgerQueryError)) return false;
+  // Of the same code as unfit values.
+  return !analysisCodes.has(cause.engineCode) && !cause.message.includes("Query tree is too big");
+}

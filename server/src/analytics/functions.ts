@@ -2,7 +2,8 @@
  * The functions that a statement of a customer may call: those that compute a value from their arguments, within
  * memory and time that grow with them. Absent are those that read anything else (files, tables, dictionaries,
  * settings, the server's state), that take the name of a function or a format as text, that wait, that make random
- * data, that build or read states of aggregates, and those whose time grows with the product of two arguments.
+ * data, that build or read states of aggregates, and those whose time grows with the product of two arguments: maps are
+ * searched from end to end for each key.
  */
 
 const words = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== "");
@@ -26,7 +27,7 @@ const scalars = words(`
   arraySort arrayStringConcat arraySum arrayUniq arrayZip countEqual empty emptyArrayString emptyArrayUInt64 flatten has
   indexOf length notEmpty range
 
-  tuple tupleElement map mapContains mapContainsKey mapFromArrays mapKeys mapValues mapFilter mapApply
+  tuple tupleElement
 
   base58Decode base58Encode base64Decode base64Encode tryBase58Decode tryBase64Decode char_length character_length
   concat concat_ws concatWithSeparator countSubstrings countSubstringsCaseInsensitive
@@ -81,7 +82,7 @@ const aggregates = words(`
 `);
 
 /** Endings by which an aggregate becomes another one. Not those that make or take its states. */
-const combinators = words("If Array Distinct OrNull OrDefault ForEach Map ArgMin ArgMax");
+const combinators = words("If Array Distinct OrNull OrDefault ForEach ArgMin ArgMax");
 
 const lowerCase = (list: readonly string[]): ReadonlySet<string> => new Set(list.map((name) => name.toLowerCase()));
 const scalarNames = lowerCase(scalars);
@@ -123,6 +124,13 @@ export const searchFunctions: ReadonlyMap<string, number> = new Map<string, numb
   ),
   ["splitbystring", 0],
 ]);
+
+/**
+ * Functions that go through a list, their first argument, for each row. A list that the statement makes itself may have
+ * millions of items and stands in memory once, so that neither bound of a query holds: it has to be a column of a view,
+ * or written out.
+ */
+export const listFunctions: ReadonlySet<string> = lowerCase(words("has indexOf countEqual"));
 
 /** Functions whose second argument may be the name of a table. */
 export const membershipFunctions: ReadonlySet<string> = lowerCase(

@@ -1,5 +1,5 @@
 import { sqlViews } from "@sluice/contract/sql";
-import { isAllowedFunction, membershipFunctions, searchFunctions, typedFunctions } from "./functions.ts";
+import { isAllowedFunction, listFunctions, membershipFunctions, searchFunctions, typedFunctions } from "./functions.ts";
 import { readSyntaxTree, type SyntaxNode } from "./syntax-tree.ts";
 
 /**
@@ -59,6 +59,10 @@ const refusedKinds: Readonly<Record<string, string>> = {
 };
 
 const viewNames: ReadonlySet<string> = new Set(sqlViews.map(({ name }) => name));
+/** Columns of views that are lists, each of them of one transaction. */
+const listColumns: ReadonlySet<string> = new Set(
+  sqlViews.flatMap(({ columns }) => columns.flatMap(({ name, type }) => (type.startsWith("Array(") ? [name] : []))),
+);
 
 /** Beginnings of the one-line form of a query; everything else is another kind of statement. */
 const queryForm = /^\(*\s*(?:SELECT|WITH|FROM)\b/i;
@@ -126,6 +130,8 @@ class TreeJudge {
   readonly #own: ReadonlySet<string>;
   readonly #views = new Set<string>();
   readonly #aliases = new Set<string>();
+  /** Names of values that are not columns of views: aliases, parameters of lambdas, columns that are replaced. */
+  readonly #made = new Set<string>();
 
   constructor(own: ReadonlySet<string>) {
     this.#own = own;
@@ -138,6 +144,7 @@ class TreeJudge {
       if (nodes.length >= nodesMax) return refused("its length", "The statement has too many parts");
       nodes.push(node);
       if (node.alias !== null) this.#aliases.add(node.alias);
+      this.#addMade(node);
       waiting.push(...node.children);
     }
     for (const node of nodes) {
@@ -157,9 +164,28 @@ class TreeJudge {
     if (kind === "Literal" && /AggregateFunction/i.test(text)) {
       return refused("AggregateFunction", "States of aggregates are not allowed");
     }
+    if (kind === "Literal" && /\bMap\s*\(/.test(text)) return refused("Map", "Maps are not allowed");
     if (kind === "TableExpression") return this.#judgeTable(children);
     if (kind === "Function") return this.#judgeFunction(node);
     return null;
+  }
+
+  #addMade({ kind, text, alias, children }: SyntaxNode): void {
+    if (alias !== null) this.#made.add(alias);
+    if (kind === "ColumnsReplaceTransformer::Replacement") this.#made.add(text);
+    if (kind !== "Function" || text !== "lambda") return;
+    const waiting = [...(children[0]?.children.slice(0, 1) ?? [])];
+    for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+      if (node.kind === "Identifier") this.#made.add(node.text);
+      waiting.push(...node.children);
+    }
+  }
+
+  /** Whether the statement did not make the list itself: it is a column of a view, or stands in the text. */
+  #isGivenList({ kind, text }: SyntaxNode): boolean {
+    if (kind === "Literal") return text.length <= searchedLengthMax;
+    const name = text.slice(text.lastIndexOf(".") + 1);
+    return kind === "Identifier" && listColumns.has(name) && !this.#made.has(name);
   }
 
   /** A table is a view, one of WITH, or a subquery. */
@@ -195,6 +221,13 @@ class TreeJudge {
       return refused(
         `${shown}()`,
         `What ${shown} looks for must be written out, or be a parameter, of at most ${searchedLengthMax} characters`,
+      );
+    }
+    const [list] = values;
+    if (listFunctions.has(name) && list !== undefined && !this.#isGivenList(list)) {
+      return refused(
+        `${shown}()`,
+        `The list of ${shown} must be a column of a view or be written out; use IN or arrayExists for others`,
       );
     }
     const set = membershipFunctions.has(name) ? values[1] : undefined;

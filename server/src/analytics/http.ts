@@ -15,7 +15,7 @@ import { sqlResponse } from "./sql-response.ts";
 
 export interface AnalyticsHttpDependencies {
   readonly networkDefault: Network;
-  readonly access: Pick<Access, "on" | "callerOf" | "meter">;
+  readonly access: Pick<Access, "identify" | "restrict" | "permit" | "callerOf" | "meter">;
   readonly analytics: Analytics;
   readonly saved: SavedQueryShelf;
   readonly clock: Pick<Clock, "now" | "monotonic">;
@@ -135,19 +135,21 @@ async function admitted(
   { access, networkDefault }: AnalyticsHttpDependencies,
 ): Promise<{ readonly grant: Grant; readonly network: Network }> {
   const { raw } = context.req;
-  const network = networkOf(raw, networkDefault);
-  exchange.network = network;
   // Without a second argument to fetch there is no env at all, whatever its type says.
   const env = context.env as RestEnvironment["Bindings"] | undefined;
   const caller = access.callerOf(raw.headers, env?.socketAddress ?? "");
-  const outcome = await access.on(network).admit(presentedKey(raw.headers, raw.url), caller, ["read"]);
-  exchange.grant = outcome.ok ? outcome : (outcome.grant ?? null);
-  if (!outcome.ok) throw new SluiceError(outcome.code);
-  const decision = await access.meter(outcome.buckets.requests);
+  const identified = await access.identify(presentedKey(raw.headers, raw.url));
+  if (!identified.ok) throw new SluiceError(identified.code);
+  exchange.grant = identified;
+  const network = networkOf(raw, networkDefault);
+  exchange.network = network;
+  const refusal = access.restrict(identified, { ...caller, network }) ?? access.permit(identified, ["read"]);
+  if (refusal !== null) throw new SluiceError(refusal.code);
+  const decision = await access.meter(identified.buckets.requests);
   context.set("rateLimit", decision);
   const { allowed, retryAfterSeconds } = decision;
   if (!allowed) throw new SluiceError("RATE_LIMIT_EXCEEDED", { details: { retryAfterSeconds } });
-  return { grant: outcome, network };
+  return { grant: identified, network };
 }
 
 /** One fact for each request of a known key, when its answer has been read. */
