@@ -19,8 +19,8 @@ export class ChainInserts {
   readonly #dependencies: ChainInsertsDependencies;
   /** Of this process; see `#token`. */
   readonly #session: string;
-  /** How often each INSERT was sent; see `#token`. */
-  readonly #sent = new WeakMap<EncodedRows, number>();
+  /** INSERTs that were sent; see `#token`. */
+  #sent = 0;
 
   constructor(form: Form, dependencies: ChainInsertsDependencies) {
     this.#form = form;
@@ -32,10 +32,8 @@ export class ChainInserts {
   async rows(network: Network, range: SlotSpan, rows: EncodedRows): Promise<void> {
     const { connection, clock, events } = this.#dependencies;
     const beganMs = clock.monotonic();
-    const sent = this.#sent.get(rows) ?? 0;
-    this.#sent.set(rows, sent + 1);
     const body = { kind: "native", columns: rows.columns, bytes: rows.bytes } as const;
-    await connection.insertRows(rows.table.name, body, this.#token(network, range, { rows, sent }));
+    await connection.insertRows(rows.table.name, body, this.#token(network, range, rows));
     events?.ledgerFlushed(rows.table.name, rows.rows, clock.monotonic() - beganMs);
   }
 
@@ -46,12 +44,16 @@ export class ChainInserts {
   }
 
   /**
-   * Table, range and a hash of the content. On tables that are not replicated a kill may leave a token without its
-   * rows, so what is sent again, or by another process, has a token of its own: rows that are there twice count once.
+   * Table and range, and in a cluster a hash of the content: whoever sends the same again has the same token. On tables
+   * that are not replicated a kill may leave a token without its rows, so there each INSERT has a token of its own: rows
+   * that are there twice count once.
    */
-  #token(network: Network, { first, until }: SlotSpan, { rows, sent }: { rows: EncodedRows; sent: number }): string {
-    const hash = new Bun.CryptoHasher("sha256").update(rows.bytes).digest("hex");
-    const name = `${rows.table.name}-${network}-${first}-${until}-${hash}`;
-    return this.#form.cluster === null ? `${name}-${this.#session}-${sent}` : name;
+  #token(network: Network, { first, until }: SlotSpan, { table, bytes }: EncodedRows): string {
+    const name = `${table.name}-${network}-${first}-${until}`;
+    if (this.#form.cluster === null) {
+      this.#sent += 1;
+      return `${name}-${this.#session}-${this.#sent}`;
+    }
+    return `${name}-${new Bun.CryptoHasher("sha256").update(bytes).digest("hex")}`;
   }
 }
