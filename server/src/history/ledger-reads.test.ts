@@ -85,7 +85,7 @@ test("what is held says the ranges, what is final and the blocks", async () => {
     const seconds = blockTime ?? 0n;
     expect(await reads.firstSlotSince(network, seconds)).toBe(await model.firstSlotSince(network, seconds));
   }
-  expect(await reads.firstSlotSince(network, 2n ** 40n)).toBeNull();
+  expect(await reads.firstSlotSince(network, 2n ** 31n)).toBeNull();
 }, 30_000);
 
 test("blocks and their transactions are there once, without those of a branch that lost", async () => {

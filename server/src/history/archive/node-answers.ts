@@ -32,8 +32,11 @@ export const resultAnswer = (text: string, label: string = ledgerLabel): NodeAns
 
 /** An error as a node's answer. */
 export const errorAnswer = (code: number, message: string, label: string = ledgerLabel): NodeAnswer =>
-  answerOf(`{"jsonrpc":"2.0","error":${stringifyJsonExact({ code, message })},"id":`, {
-    errorCode: code,
+  failedAnswer({ code, message }, label);
+
+const failedAnswer = (error: { code: number; message: string; data?: JsonValue }, label: string): NodeAnswer =>
+  answerOf(`{"jsonrpc":"2.0","error":${stringifyJsonExact(error)},"id":`, {
+    errorCode: error.code,
     isNull: false,
     label,
   });
@@ -56,3 +59,10 @@ export const skippedSlot = (slot: bigint): NodeAnswer =>
 /** What a node says of a `before` or `until` that it does not know. */
 export const unknownTransaction = (signature: string): NodeAnswer =>
   errorAnswer(-32020, `Transaction ${signature} not found`);
+
+/** What a node says that has not come to the `minContextSlot` of a call. */
+export const contextNotReached = (newest: bigint): NodeAnswer =>
+  failedAnswer(
+    { code: -32016, message: "Minimum context slot has not been reached", data: { contextSlot: newest } },
+    ledgerLabel,
+  );

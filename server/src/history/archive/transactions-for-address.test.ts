@@ -3,6 +3,7 @@ import type { PlatformTier } from "@sluice/contract/tiers";
 import { type JsonObject, type JsonValue, readJson } from "@sluice/encode";
 import { ManualClock } from "@sluice/lib";
 import { TransactionView } from "@sluice/parser";
+import { stringifyJsonExact } from "@sluice/wire/json";
 import { programs } from "@sluice/wire/programs";
 import { type DevnetRun, runDevnet } from "../testing/devnet-blocks.ts";
 import { HeldChainModel } from "../testing/held-chain.ts";
@@ -22,8 +23,11 @@ afterAll(() => run[Symbol.asyncDispose]());
 
 const method = "getTransactionsForAddress";
 
-async function ask(config: object, { address = programs.token as string, tier = "developer" as PlatformTier } = {}) {
-  const params = JSON.stringify([address, { commitment: "confirmed", ...config }]);
+async function ask(
+  config: JsonObject,
+  { address = programs.token as string, tier = "developer" as PlatformTier } = {},
+) {
+  const params = stringifyJsonExact([address, { commitment: "confirmed", ...config }]);
   const asked = await archive.indexed({ network: "devnet", method, params, commitment: "confirmed" }, tier);
   if (asked === null) throw new Error("the ledger did not answer");
   if (!asked.ok) return { refused: asked.code, message: asked.message, error: null, data: [], token: null };
@@ -91,10 +95,13 @@ describe("the transactions of an address", () => {
     const { slot, index, blockTime, signature } = middle;
     const time = Number(blockTime);
     const at = Number(slot);
-    const cases: readonly (readonly [object, (each: (typeof all)[number]) => boolean])[] = [
+    const cases: readonly (readonly [JsonObject, (each: (typeof all)[number]) => boolean])[] = [
       [{ slot: { gt: at } }, (each) => each.slot > slot],
       [{ slot: { gte: at, lt: at + 5 } }, (each) => each.slot >= slot && each.slot < slot + 5n],
       [{ slot: { lte: at } }, (each) => each.slot <= slot],
+      [{ slot: { gte: 0, lte: 2n ** 64n - 1n } }, () => true],
+      [{ slot: { lt: 0 } }, () => false],
+      [{ blockTime: { gte: 0 } }, () => true],
       [{ blockTime: { eq: time } }, (each) => each.blockTime === blockTime],
       [{ blockTime: { gt: time } }, (each) => Number(each.blockTime) > time],
       [{ blockTime: { lte: time } }, (each) => Number(each.blockTime) <= time],
@@ -129,7 +136,7 @@ describe("the transactions of an address", () => {
 
 describe("a call is refused", () => {
   test("by the name of what is wrong, and nothing of it is left out in silence", async () => {
-    const wrong: readonly (readonly [object, string])[] = [
+    const wrong: readonly (readonly [JsonObject, string])[] = [
       [{ filters: [] }, "filters must be an object"],
       [{ filters: { slots: {} } }, "filters has no member slots"],
       [{ filters: { slot: { eq: 5 } } }, "filters.slot has no member eq"],
@@ -146,6 +153,8 @@ describe("a call is refused", () => {
       expect([config, answer.refused]).toEqual([config, "INVALID_PARAMS"]);
       expect(answer.message).toContain(message);
     }
+    const ahead = await ask({ minContextSlot: 999_999_999 });
+    expect(ahead.error).toMatchObject({ code: -32016, data: { contextSlot: expect.anything() } });
     const unknown = await ask({ filters: { signature: { gt: "5".repeat(87) } } });
     expect(unknown.error?.["code"]).toBe(-32020);
   });
@@ -153,6 +162,7 @@ describe("a call is refused", () => {
   test("by the tier where it names what is older than three days; what is open begins there", async () => {
     clock.advance(4 * 86_400_000);
     expect((await ask({ filters: { slot: { gte: 3 } } }, { tier: "free" })).refused).toBe("TIER_REQUIRED");
+    expect((await ask({ filters: { blockTime: { lt: 1_000 } } }, { tier: "free" })).refused).toBe("TIER_REQUIRED");
     expect((await ask({}, { tier: "free" })).data).toEqual([]);
     expect((await ask({}, { tier: "developer" })).data.length).toBeGreaterThan(0);
   });

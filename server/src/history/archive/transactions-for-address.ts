@@ -6,7 +6,7 @@ import type { NodeAnswer } from "../../upstreams/index.ts";
 import type { ArchiveQuestion } from "./blocks.ts";
 import { integerOf } from "./call-config.ts";
 import { signatureRecord } from "./lists.ts";
-import { unknownTransaction, unsupportedVersion, valueAnswer } from "./node-answers.ts";
+import { contextNotReached, unknownTransaction, unsupportedVersion, valueAnswer } from "./node-answers.ts";
 
 const signaturesMax = 1_000;
 const fullMax = 100;
@@ -33,7 +33,8 @@ const isObject = (value: JsonValue | undefined): value is JsonObject =>
 const isAfter = (one: TransactionPlace, other: TransactionPlace): boolean =>
   one.slot > other.slot || (one.slot === other.slot && one.index > other.index);
 
-function raise(bounds: Bounds, low: TransactionPlace): void {
+function raise(bounds: Bounds, low: TransactionPlace | null): void {
+  if (low === null) return;
   if (bounds.low === null || isAfter(low, bounds.low)) bounds.low = low;
 }
 
@@ -60,16 +61,18 @@ function wholeNumber(path: string, value: JsonValue): bigint {
   return number;
 }
 
-const firstOf = (slot: bigint): TransactionPlace => ({ slot: slot - 1n, index: lastIndex });
+/** The last place before a slot; null before the first. */
+const beforeSlot = (slot: bigint): TransactionPlace | null =>
+  slot === 0n ? null : { slot: slot - 1n, index: lastIndex };
 const lastOf = (slot: bigint): TransactionPlace => ({ slot, index: lastIndex });
 
 function boundBySlot(bounds: Bounds, filters: JsonObject): void {
   for (const [member, value] of membersOf(filters, "slot", comparisons)) {
     const slot = wholeNumber(`filters.slot.${member}`, value);
     if (member === "gt") raise(bounds, lastOf(slot));
-    else if (member === "gte") raise(bounds, firstOf(slot));
+    else if (member === "gte") raise(bounds, beforeSlot(slot));
     else if (member === "lt") lower(bounds, { slot, index: 0 });
-    else lower(bounds, { slot: slot + 1n, index: 0 });
+    else if (slot < slotMax) lower(bounds, { slot: slot + 1n, index: 0 });
   }
 }
 
@@ -83,8 +86,8 @@ async function boundByTime(
   const since = async (seconds: bigint): Promise<bigint> => (await firstSlotSince(seconds)) ?? slotMax;
   for (const [member, value] of members) {
     const seconds = wholeNumber(`filters.blockTime.${member}`, value);
-    if (member === "gte" || member === "eq") raise(bounds, firstOf(await since(seconds)));
-    if (member === "gt") raise(bounds, firstOf(await since(seconds + 1n)));
+    if (member === "gte" || member === "eq") raise(bounds, beforeSlot(await since(seconds)));
+    if (member === "gt") raise(bounds, beforeSlot(await since(seconds + 1n)));
     if (member === "lt") lower(bounds, { slot: await since(seconds), index: 0 });
     if (member === "lte" || member === "eq") lower(bounds, { slot: await since(seconds + 1n), index: 0 });
   }
@@ -102,7 +105,7 @@ async function boundBySignature(
     if (place === null) return value;
     const { slot, index } = place;
     if (member === "gt") raise(bounds, place);
-    else if (member === "gte") raise(bounds, index === 0 ? firstOf(slot) : { slot, index: index - 1 });
+    else if (member === "gte") raise(bounds, index === 0 ? beforeSlot(slot) : { slot, index: index - 1 });
     else if (member === "lt") lower(bounds, place);
     else lower(bounds, { slot, index: index + 1 });
   }
@@ -171,12 +174,14 @@ async function answer(
   if (tokenAccounts === "all") {
     throw new InvalidFilter("filters.tokenAccounts all is not indexed here; use none or balanceChanged");
   }
+  if ((config.integer("minContextSlot") ?? 0n) > newest) return { ok: true, answer: contextNotReached(newest) };
   const bounds: Bounds = { low: null, high: null };
   boundBySlot(bounds, filters);
   await boundByTime(bounds, filters, (seconds) => chain.firstSlotSince(network, seconds));
   const unknown = await boundBySignature(bounds, filters, (each) => chain.transactions.placeOf(network, each));
   if (unknown !== null) return { ok: true, answer: unknownTransaction(unknown) };
-  if (bounds.low !== null && bounds.low.slot + 1n < seenFrom) {
+  const isOlder = seenFrom > 0n && bounds.high !== null && !isAfter(bounds.high, { slot: seenFrom, index: 0 });
+  if (isOlder || (bounds.low !== null && bounds.low.slot + 1n < seenFrom)) {
     const message = `The tier ${tier} sees the history of the last ${historyDays[tier]} days`;
     return { ok: false, code: "TIER_REQUIRED", message };
   }

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import type { PlatformTier } from "@sluice/contract/tiers";
 import { ManualClock } from "@sluice/lib";
+import { eventually } from "@sluice/lib/testing";
 import { TransactionView } from "@sluice/parser";
 import { programs } from "@sluice/wire/programs";
 import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
@@ -18,6 +19,7 @@ let clock: ManualClock;
 let facts: RequestFact[];
 let refused: string[];
 const caller = {
+  accountId: grantOfTests.accountId,
   tier: "developer" as PlatformTier,
   permissions: grantOfTests.permissions,
   restriction: null as RestrictionCode | null,
@@ -36,7 +38,13 @@ beforeAll(async () => {
 afterAll(() => run[Symbol.asyncDispose]());
 
 beforeEach(() => {
-  Object.assign(caller, { tier: "developer", permissions: ["read"], restriction: null, isLimited: false });
+  Object.assign(caller, {
+    accountId: grantOfTests.accountId,
+    tier: "developer",
+    permissions: ["read"],
+    restriction: null,
+    isLimited: false,
+  });
   Object.assign(caller, { creditsLeft: 1_000_000, keptSinceMs: null });
   held.fault = null;
   clock = new ManualClock(newestMs() + hour);
@@ -49,7 +57,7 @@ beforeEach(() => {
     keys: {
       authenticate: (presented) =>
         presented === "good"
-          ? { ...grantOfTests, tier: caller.tier, permissions: caller.permissions }
+          ? { ...grantOfTests, accountId: caller.accountId, tier: caller.tier, permissions: caller.permissions }
           : { ok: false, code: "INVALID_API_KEY" },
       checkRestrictions: () => caller.restriction,
     },
@@ -202,6 +210,21 @@ describe("lists", () => {
     expect(named.body.items.length).toBe(3);
   });
 
+  test("blocks of an address end at the last whole one, and go on however few of a page are there", async () => {
+    const found = spyOn(held.blocks, "slotsOfAddress");
+    const rows = spyOn(held.blocks, "blocksOf");
+    const newest = run.blocks.at(-1)?.slot ?? 0n;
+    try {
+      rows.mockImplementationOnce(async () => []);
+      const { body } = await ask(`/blocks?address=${programs.vote}&limit=3`);
+      expect([body.items, typeof body.next_cursor]).toEqual([[], "string"]);
+      expect(found.mock.calls[0]?.[0].to).toBe(newest);
+    } finally {
+      found.mockRestore();
+      rows.mockRestore();
+    }
+  });
+
   test("a cursor of another list, or of none, is refused, and so is what contradicts itself", async () => {
     const { body } = await ask("/transactions?limit=1");
     const wrong = [
@@ -329,6 +352,30 @@ describe("who may ask", () => {
     held.fault = new LedgerQueryError(159, "Timeout exceeded");
     expect((await ask("/transactions")).body.code).toBe("OVERLOADED");
     expect(caller.creditsLeft).toBe(1_000_000);
+  });
+
+  test("one account reads two lists at a time, and others go on", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const find = held.find.bind(held);
+    const holding = spyOn(held, "find").mockImplementation(async (...asked) => {
+      await promise;
+      return await find(...asked);
+    });
+    try {
+      const first = [ask("/transactions"), ask("/transactions")];
+      await eventually("two lists being read", () => holding.mock.calls.length === 2);
+      expect((await ask("/transactions")).body.code).toBe("OVERLOADED");
+      caller.accountId = "another";
+      const other = ask("/transactions");
+      await eventually("a list of another account", () => holding.mock.calls.length === 3);
+      resolve();
+      expect((await Promise.all([...first, other])).map(({ status }) => status)).toEqual([200, 200, 200]);
+      caller.accountId = grantOfTests.accountId;
+      expect((await ask("/transactions")).status).toBe(200);
+    } finally {
+      resolve();
+      holding.mockRestore();
+    }
   });
 
   test("pages of any origin may read it: OPTIONS without a key, open headers, and no other method", async () => {

@@ -44,8 +44,9 @@ export const historyMethods = [
   `POST ${historyPath}/search`,
 ] as const;
 
-/** Lists and searches that read at one time; look-ups of one thing are not among them. */
+/** Lists and searches that read at one time, of all and of one account; look-ups of one thing are not among them. */
 const listsMax = 6;
+const listsOfAccountMax = 2;
 /** Text of one page; what is beyond it is the next page's. */
 const pageBytesMax = 16 * 1024 * 1024;
 const bodyTimeoutMs = 10_000;
@@ -58,6 +59,7 @@ export class HistoryApp {
   readonly #dependencies: HistoryAppDependencies;
   readonly #exchanges = new WeakMap<Request, ReadExchange>();
   #lists = 0;
+  readonly #listsOf = new Map<string, number>();
 
   constructor(dependencies: HistoryAppDependencies) {
     this.#dependencies = dependencies;
@@ -103,22 +105,22 @@ export class HistoryApp {
   #addLists(): void {
     const { lookups } = this.#dependencies;
     this.#app.get(`${historyPath}/transactions`, (context) =>
-      this.#serve(context, serviceCredits.historyList, async ({ asker }) => {
+      this.#serve(context, serviceCredits.historyList, async ({ asker, grant: { accountId } }) => {
         const asked = transactionsQuestion(asker, parseInput(schemas.historyTransactionsQuery, context.req.query()));
-        return () => this.#page(asked, () => lookups.transactions(asked.question));
+        return () => this.#page(asked, { accountId, read: () => lookups.transactions(asked.question) });
       }),
     );
     this.#app.get(`${historyPath}/blocks`, (context) =>
-      this.#serve(context, serviceCredits.historyList, async ({ asker }) => {
+      this.#serve(context, serviceCredits.historyList, async ({ asker, grant: { accountId } }) => {
         const asked = blocksQuestion(asker, parseInput(schemas.historyBlocksQuery, context.req.query()));
-        return () => this.#page(asked, () => lookups.blocks(asked.question));
+        return () => this.#page(asked, { accountId, read: () => lookups.blocks(asked.question) });
       }),
     );
     this.#app.post(`${historyPath}/search`, (context) =>
-      this.#serve(context, serviceCredits.historySearch, async ({ asker }) => {
+      this.#serve(context, serviceCredits.historySearch, async ({ asker, grant: { accountId } }) => {
         const bounds = { limitBytes: limits.restBodyBytes, timeoutMs: bodyTimeoutMs };
         const asked = searchQuestion(asker, await readInput(context.req.raw, schemas.historySearchBody, bounds));
-        return () => this.#page(asked, () => lookups.transactions(asked.question));
+        return () => this.#page(asked, { accountId, read: () => lookups.transactions(asked.question) });
       }),
     );
   }
@@ -145,9 +147,17 @@ export class HistoryApp {
     return context.body(text, 200, { "Content-Type": "application/json", ...headers });
   }
 
-  async #page<Question>({ text }: Asked<Question>, read: () => Promise<FoundPage>): Promise<Answer> {
+  async #page<Question>(
+    { text }: Asked<Question>,
+    { accountId, read }: { readonly accountId: string; readonly read: () => Promise<FoundPage> },
+  ): Promise<Answer> {
+    const own = this.#listsOf.get(accountId) ?? 0;
+    if (own >= listsOfAccountMax) {
+      throw new SluiceError("OVERLOADED", { message: `An account reads ${listsOfAccountMax} lists at a time` });
+    }
     if (this.#lists >= listsMax) throw new SluiceError("OVERLOADED");
     this.#lists += 1;
+    this.#listsOf.set(accountId, own + 1);
     try {
       const { items, next, dataSinceMs } = await read();
       const { written, cut } = writeItems(items);
@@ -157,6 +167,9 @@ export class HistoryApp {
       return { text: `{"items":[${written.join(",")}],"next_cursor":${cursor}}`, headers };
     } finally {
       this.#lists -= 1;
+      const left = (this.#listsOf.get(accountId) ?? 1) - 1;
+      if (left > 0) this.#listsOf.set(accountId, left);
+      else this.#listsOf.delete(accountId);
     }
   }
 }

@@ -4,7 +4,6 @@ import type { Network, PlatformTier } from "@sluice/contract/tiers";
 import { type JsonObject, type JsonValue, unpackTransaction } from "@sluice/encode";
 import { type IdlPrograms, noPrograms } from "@sluice/parser";
 import {
-  type BlockRange,
   type BlockRow,
   type ChainHeld,
   type ChainOrder,
@@ -130,30 +129,28 @@ export class Lookups {
     const { window, dataSinceMs } = await this.#reach(question);
     if (window === null) return { ...nothing, dataSinceMs };
     const { from, to } = window;
+    const held = await chain.held(network);
+    // A block's own row is written last: beyond the last one an address may have slots without one.
+    const newest = held.blocks?.to ?? -1n;
+    const upTo = after !== null && order === "desc" && after.slot <= to ? after.slot - 1n : to;
     const range = {
       network,
       order,
       limit,
       from: after !== null && order === "asc" && after.slot >= from ? after.slot + 1n : from,
-      to: after !== null && order === "desc" && after.slot <= to ? after.slot - 1n : to,
+      to: upTo < newest ? upTo : newest,
     };
     if (range.from > range.to) return { ...nothing, dataSinceMs };
-    const held = await chain.held(network);
-    const rows = await this.#blockRows(range, address);
+    const slots = address === null ? null : await chain.blocks.slotsOfAddress(range, address);
+    const rows = slots === null ? await chain.blocks.blocks(range) : await chain.blocks.blocksOf(network, slots, order);
     const items = rows.map((row) => ({
       place: { slot: row.slot, index: 0 },
       value: blockRecord(row, blockOf(row), row.slot < held.finalBefore),
     }));
-    const last = rows.at(-1);
-    const next = rows.length < limit || last === undefined ? null : { slot: last.slot, index: 0 };
+    const found = slots ?? rows.map(({ slot }) => slot);
+    const last = found.at(-1);
+    const next = found.length < limit || last === undefined ? null : { slot: last, index: 0 };
     return { items, next, dataSinceMs };
-  }
-
-  async #blockRows(range: BlockRange, address: string | null): Promise<BlockRow[]> {
-    const { blocks } = this.#dependencies.chain;
-    if (address === null) return await blocks.blocks(range);
-    const slots = await blocks.slotsOfAddress(range, address);
-    return await blocks.blocksOf(range.network, slots, range.order);
   }
 
   #reach({ network, tier, range }: Asker & { readonly range: StatedRange }): Promise<Reach> {

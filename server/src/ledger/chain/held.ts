@@ -64,7 +64,11 @@ export class ChainHoldings {
     const value = this.#search(network, seconds);
     const kept = { value, untilMs: this.#clock.monotonic() + momentMs };
     this.#moments.set(name, kept);
-    value.catch(() => this.#moments.get(name) === kept && this.#moments.delete(name));
+    const forget = (): void => {
+      if (this.#moments.get(name) === kept) this.#moments.delete(name);
+    };
+    // A moment that is ahead of the chain comes with its next block.
+    value.then((slot) => slot === null && forget(), forget);
     return value;
   }
 
@@ -103,6 +107,8 @@ export class ChainHoldings {
   async #search(network: Network, seconds: bigint): Promise<bigint | null> {
     const { blocks } = await this.held(network);
     if (blocks === null) return null;
+    const newest = await this.#firstFrom(network, blocks.to, blocks.to);
+    if (newest !== null && newest.time < seconds) return null;
     let found: bigint | null = null;
     let { from, to } = blocks;
     while (from <= to) {
