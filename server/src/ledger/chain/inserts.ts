@@ -44,9 +44,9 @@ export class ChainInserts {
   }
 
   /**
-   * Table and range, and in a cluster a hash of the content: whoever sends the same again has the same token. On tables
-   * that are not replicated a kill may leave a token without its rows, so there each INSERT has a token of its own: rows
-   * that are there twice count once.
+   * Table and range, and in a cluster a hash of the content: whoever sends the same again has the same token. On
+   * tables that are not replicated a kill may leave a token without its rows, so there each INSERT has a token of its
+   * own: rows that are there twice count once.
    */
   #token(network: Network, { first, until }: SlotSpan, { table, bytes }: EncodedRows): string {
     const name = `${table.name}-${network}-${first}-${until}`;
