@@ -160,6 +160,8 @@ export interface WebhookDeliveryStore {
   facts(worker: string, limit: number): Promise<readonly KeptFacts[]>;
   /** Facts of workers that are not known any more. */
   orphanedFacts(limit: number): Promise<readonly KeptFacts[]>;
+  /** Commits whose facts hold this text, the newest first: what the ledger may not have yet. At most 1,000. */
+  factsWith(text: string, limit: number): Promise<readonly KeptFacts[]>;
   /** The ledger has these. At most 1,000. */
   dropFacts(ids: readonly string[]): Promise<void>;
   /** Drops the oldest facts beyond so many characters in all; says how many attempts that is. */

@@ -9,7 +9,7 @@ const readMax = 1_000;
 /** What attempts were, from the commit of their outcomes until the ledger has it. */
 export class WebhookFacts
   extends WebhookQueues
-  implements Pick<WebhookDeliveryStore, "facts" | "orphanedFacts" | "dropFacts" | "boundFacts">
+  implements Pick<WebhookDeliveryStore, "facts" | "orphanedFacts" | "factsWith" | "dropFacts" | "boundFacts">
 {
   readonly #store: StoreConnection;
 
@@ -40,6 +40,21 @@ export class WebhookFacts
         .select(["id", "facts"])
         .where("worker", "not in", (query) => query.selectFrom("webhook_workers").select("webhook_workers.worker"))
         .orderBy("id")
+        .limit(limit)
+        .execute(),
+    );
+    return rows.map(toFacts);
+  }
+
+  async factsWith(text: string, limit: number): Promise<readonly KeptFacts[]> {
+    checkCount("limit", limit, readMax);
+    const place = this.isShared ? sql<bigint>`strpos(facts, ${text})` : sql<bigint>`instr(facts, ${text})`;
+    const rows = await this.#store.run((db) =>
+      db
+        .selectFrom("webhook_facts")
+        .select(["id", "facts"])
+        .where(sql<boolean>`${place} > 0`)
+        .orderBy("id", "desc")
         .limit(limit)
         .execute(),
     );

@@ -101,14 +101,21 @@ export class LedgerAttempts implements AttemptLog, AsyncDisposable {
   }
 }
 
-type KeptRow = ReturnType<typeof toRow>;
+/** A fact as it is kept, before the ledger has it. */
+export type KeptRow = ReturnType<typeof toRow>;
 
-function rowsOf({ facts }: KeptFacts): readonly object[] {
+/** The facts of one commit. */
+export function keptRows({ facts }: KeptFacts): readonly KeptRow[] {
   const rows: unknown = JSON.parse(facts);
   const isRows = (value: unknown): value is readonly KeptRow[] => Array.isArray(value);
-  if (!isRows(rows)) return [];
-  return rows.map((row) => ({ ...row, request_headers: JSON.stringify(Object.fromEntries(row.request_headers)) }));
+  return isRows(rows) ? rows : [];
 }
+
+/** The fields of a kept fact as the ledger has them. */
+export const headersText = ({ request_headers: fields }: KeptRow): string => JSON.stringify(Object.fromEntries(fields));
+
+const rowsOf = (commit: KeptFacts): readonly object[] =>
+  keptRows(commit).map((row) => ({ ...row, request_headers: headersText(row) }));
 
 /** As the ledger takes it, but for the fields, which are text there. Text of a slot is read there as the number. */
 const toRow = (fact: AttemptFact) => ({

@@ -120,8 +120,9 @@ export class WebhookDeliveryControl implements DeliveryControl {
   }
 
   async report({ id }: WebhookRecord, deliveryId: string) {
-    const records = await this.#attempts(id, deliveryId);
+    // The row first: it leaves the store with the commit of what the attempts are read of.
     const [row] = (await this.#dependencies.store.get([deliveryId])).filter(({ webhookId }) => webhookId === id);
+    const records = await this.#attempts(id, deliveryId);
     const last = records.at(-1);
     const attempts = records.map(attemptOf);
     if (row !== undefined) return { delivery: queuedReport(row, await this.#isParked(id)), attempts };

@@ -4,6 +4,7 @@ import type { Ledger } from "../../ledger/index.ts";
 import type { QueuedDelivery, WebhookStore } from "../../state/index.ts";
 import type { DeliveryControl } from "../model/delivery-control.ts";
 import { LedgerAttempts } from "./attempt-log.ts";
+import { KnownAttempts } from "./attempt-reads.ts";
 import { WebhookDeliveryControl } from "./delivery-control.ts";
 import type { DeliveryDependencies } from "./interfaces.ts";
 import type { DeliveryRate } from "./rate-bucket.ts";
@@ -40,7 +41,12 @@ export class DeliveryService implements AsyncDisposable {
     const of = { ...dependencies, attempts, openEndpoint, rateOf };
     this.#attempts = attempts;
     this.#worker = options.worker === null ? null : new WebhookWorker(options.worker, of);
-    this.control = new WebhookDeliveryControl({ ...dependencies, added: (id) => this.#worker?.added(id) });
+    const known = new KnownAttempts({ store, ledger: dependencies.ledger.webhookAttempts });
+    this.control = new WebhookDeliveryControl({
+      ...dependencies,
+      ledger: { webhookAttempts: known },
+      added: (id) => this.#worker?.added(id),
+    });
     this.#cleaning = new BackgroundTask(options.worker === null ? {} : { everyMs: cleanMs }, {
       clock,
       work: async () => {

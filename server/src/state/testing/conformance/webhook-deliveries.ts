@@ -203,6 +203,16 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
         { at: 4, text: "" },
       ]);
       const known = (await store().facts(worker, 10)).map(({ id }) => id);
+      const holding = async (text: string, limit = 10) => (await store().factsWith(text, limit)).map(({ id }) => id);
+      expect([
+        await holding(JSON.stringify(odd)),
+        await holding('"at":1,"text":"%"'),
+        await holding('"at":2,'),
+      ]).toEqual([known.slice(0, 1), [], []]);
+      expect([await holding('"text":""', 1), await holding('"text":""')]).toEqual([
+        known.slice(-1),
+        known.toReversed(),
+      ]);
       expect((await store().orphanedFacts(1_000)).filter(({ id }) => known.includes(id))).toEqual([]);
       await store().forget(worker);
       const [first] = await store().facts(worker, 1);
