@@ -106,6 +106,8 @@ export const webhookLimits = {
   exhaustedMs: 14 * 86_400_000,
   /** How long an old secret signs along after a rotation. */
   overlapMs: 86_400_000,
+  /** Secrets that sign at a time, the newest one counted; the headers of an attempt hold a signature of each. */
+  secrets: 8,
 } as const;
 
 /** What holds of a webhook that sets no policy of its own. */

@@ -118,7 +118,7 @@ const dependencies: DeliveryDependencies = {
   webhooks: opened.state.webhooks,
   bodies: { read: (...of) => bodies.read(...of) },
   charges: { take: () => true, refund: () => undefined },
-  secrets: { signing: () => ({ present: secret, next: null }) },
+  secrets: { signing: () => ({ present: secret, next: [], untilMs: null }) },
   openEndpoint: openReceivers(
     { allowHttp: false, allowedRanges: ["127.0.0.0/8"], authorities: [readFileSync(authority.caFile, "utf8")] },
     { clock: systemClock, resolver: { addressesOf: async () => ["127.0.0.1"] } },

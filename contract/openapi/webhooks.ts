@@ -2,6 +2,7 @@ import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiRespon
 import type { ErrorCode } from "../errors.ts";
 import * as schemas from "../schemas/index.ts";
 import { networks } from "../tiers.ts";
+import { webhookLimits } from "../webhooks.ts";
 import type { KeyedPathsOptions } from "./keyed-paths.ts";
 
 /** The management of webhooks, on the gateway's port, and what receivers are sent. */
@@ -134,8 +135,11 @@ const recordPaths = (root: string, { route, change }: Makers): ZodOpenApiPathsOb
     codes: ["NOT_FOUND", "TIER_REQUIRED"],
   }),
   [`${root}/{webhook_id}/rotate-secret`]: change("rotateWebhookSecret", "Give a webhook a new secret", {
-    description: "The old secret signs along for 24 hours. The new one is shown once.",
+    description:
+      "The secret before signs along for 24 hours, and so do those that were replaced in that time, each for its own. " +
+      `At most ${webhookLimits.secrets} sign at a time. The new one is shown once.`,
     answer: schemas.webhookSecret,
+    codes: ["NOT_FOUND", "CONFLICT"],
   }),
   [`${root}/{webhook_id}/end-overlap`]: change("endWebhookOverlap", "Let the new secret alone sign from now on"),
 });

@@ -264,7 +264,9 @@ export const webhookRecord = z
     waiting: count.meta({ description: "Deliveries that wait" }),
     parked_since: timestamp.nullable().meta({ description: "Since when it waits for credits" }),
     behind_since: timestamp.nullable().meta({ description: "Since when it lags behind the chain" }),
-    secret_overlap_ends_at: timestamp.nullable().meta({ description: "Until when the old secret signs along" }),
+    secret_overlap_ends_at: timestamp
+      .nullable()
+      .meta({ description: "Until when the last secret before the newest signs along" }),
     notices: z.array(webhookNotice),
   })
   .meta({ id: "Webhook", description: "A webhook, without its secret" });

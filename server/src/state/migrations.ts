@@ -7,7 +7,7 @@ import {
   engineSteps,
 } from "./engine-migration.ts";
 import type { Migration } from "./schema.ts";
-import { undecidedSteps, webhookFactsSteps, webhookSteps } from "./webhook-migration.ts";
+import { retiredSecretSteps, undecidedSteps, webhookFactsSteps, webhookSteps } from "./webhook-migration.ts";
 
 /**
  * The schema's history. A migration that has been released never changes (its checksum is recorded where it was
@@ -307,4 +307,5 @@ export const migrations: readonly Migration[] = [
   { number: 22, name: "webhooks and what waits for their delivery", steps: webhookSteps },
   { number: 23, name: "facts of attempts until the ledger has them", steps: webhookFactsSteps },
   { number: 24, name: "filters that deliveries are still to meet", steps: undecidedSteps },
+  { number: 25, name: "all secrets of webhooks whose time is not over", steps: retiredSecretSteps },
 ];

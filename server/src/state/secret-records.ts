@@ -8,7 +8,7 @@ export interface StoredSecret {
   readonly kind: SecretKind;
   /**
    * Unique in its kind, in an order of its bytes: `network/label` of a node, the id of an encryption key or of a
-   * webhook, with `/next` after it for the secret that it is being given.
+   * webhook, with `/next` after it for the secret that it is being given and `/old/0` and on for those that sign along.
    */
   readonly place: string;
   /** What it is bound to when it is sealed. */

@@ -5,7 +5,7 @@ import type { Db, Tx } from "./tables.ts";
 import { checkCount } from "./values.ts";
 import { webhookSecretId } from "./webhook-records.ts";
 import { recordWebhookChange } from "./webhooks/changes.ts";
-import { toWebhook } from "./webhooks/rows.ts";
+import { retiredSecretsColumn, toRetiredSecrets, toWebhook } from "./webhooks/rows.ts";
 
 const batchMax = 1_000;
 
@@ -63,10 +63,38 @@ const encryptionKeys: Source = {
   },
 };
 
-/** `id`, and `id/next` of a secret that is rotated in; `/` is in no id. */
+/** `id`, `id/next` of a secret that is rotated in, and `id/old/0` and on of those that sign along; `/` is in no id. */
 const nextPlace = sql<string>`id || '/next'`;
 const nextEnding = "/next";
-const webhookOf = (place: string): string => (place.endsWith(nextEnding) ? place.slice(0, -nextEnding.length) : place);
+const oldPlace = (id: string, index: number): string => `${id}/old/${index}`;
+const webhookOf = (place: string): string => place.split("/", 1)[0] ?? place;
+
+type SecretColumn = "secret" | "next_secret" | "retired_secrets";
+
+function columnOf(place: string): SecretColumn {
+  if (place === webhookOf(place)) return "secret";
+  return place.endsWith(nextEnding) ? "next_secret" : "retired_secrets";
+}
+
+/** Replaces one of the secrets that sign along, or takes it out; whether it was there, and the others are as before. */
+async function changeRetired(
+  tx: Tx,
+  { place, stored: before }: StoredSecret,
+  stored: Uint8Array | null,
+): Promise<boolean> {
+  const id = webhookOf(place);
+  const row = await tx.selectFrom("webhooks").select("retired_secrets").where("id", "=", id).executeTakeFirst();
+  const text = row?.retired_secrets ?? null;
+  if (text === null) return false;
+  const retired = toRetiredSecrets(text);
+  const at = retired.findIndex(({ secret }) => Buffer.compare(secret, before) === 0);
+  const found = retired[at];
+  if (found === undefined) return false;
+  retired.splice(at, 1, ...(stored === null ? [] : [{ ...found, secret: stored }]));
+  const query = tx.updateTable("webhooks").set({ retired_secrets: retiredSecretsColumn(retired) });
+  const result = await query.where("id", "=", id).where("retired_secrets", "=", text).executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
 
 const webhooks: Source = {
   kind: "webhook",
@@ -88,29 +116,43 @@ const webhooks: Source = {
       .orderBy("id")
       .limit(limit + 1)
       .execute();
-    const rotated = next.flatMap(({ place, stored }) => (stored === null || place <= from ? [] : [{ place, stored }]));
+    const old = await db
+      .selectFrom("webhooks")
+      .select(["id", "retired_secrets"])
+      .where("id", ">=", webhookOf(from))
+      .where("retired_secrets", "is not", null)
+      .orderBy("id")
+      .limit(limit + 1)
+      .execute();
+    const rotated = next.flatMap(({ place, stored }) => (stored === null ? [] : [{ place, stored }]));
+    const retired = old.flatMap(({ id, retired_secrets: text }) =>
+      toRetiredSecrets(text ?? "[]").map(({ secret }, index) => ({ place: oldPlace(id, index), stored: secret })),
+    );
     // An id comes before itself with more behind it, and ids are of one length.
-    return [...present, ...rotated].toSorted((one, other) => (one.place < other.place ? -1 : 1)).slice(0, limit);
+    return [...present, ...[...rotated, ...retired].filter(({ place }) => place > from)]
+      .toSorted((one, other) => (one.place < other.place ? -1 : 1))
+      .slice(0, limit);
   },
-  replace: async (tx, { place, stored: before }, stored) => {
-    const column = place.endsWith(nextEnding) ? "next_secret" : "secret";
+  replace: async (tx, secret, stored) => {
+    const { place, stored: before } = secret;
+    const column = columnOf(place);
+    if (column === "retired_secrets") return await changeRetired(tx, secret, stored);
     const query = tx.updateTable("webhooks").set({ [column]: stored });
     const result = await query.where("id", "=", webhookOf(place)).where(column, "=", before).executeTakeFirst();
     return result.numUpdatedRows > 0n;
   },
-  remove: async (tx, { place, stored }) => {
+  remove: async (tx, secret) => {
+    const { place, stored } = secret;
     const id = webhookOf(place);
-    const column = place.endsWith(nextEnding) ? "next_secret" : "secret";
-    const row = await tx
-      .selectFrom("webhooks")
-      .selectAll()
-      .where("id", "=", id)
-      .where(column, "=", stored)
-      .executeTakeFirst();
+    const column = columnOf(place);
+    const read = tx.selectFrom("webhooks").selectAll().where("id", "=", id);
+    const query = column === "retired_secrets" ? read : read.where(column, "=", stored);
+    const row = await query.executeTakeFirst();
     if (row === undefined) return false;
     if (column === "secret") await tx.deleteFrom("webhooks").where("id", "=", id).execute();
-    else
+    else if (column === "next_secret") {
       await tx.updateTable("webhooks").set({ next_secret: null, overlap_ends_at: null }).where("id", "=", id).execute();
+    } else if (!(await changeRetired(tx, secret, null))) return false;
     await recordWebhookChange(tx, toWebhook(row).network, id);
     return true;
   },

@@ -132,6 +132,11 @@ export const webhookFactsSteps: readonly MigrationStep[] = [
   { index: "webhook_facts_by_worker", on: "webhook_facts", columns: ["worker", "id"] },
 ];
 
+/** Secrets from before the last two, as long as they sign along. */
+export const retiredSecretSteps: readonly MigrationStep[] = [
+  { addColumn: "retired_secrets", to: "webhooks", column: { type: "text", nullable: true } },
+];
+
 /** What of a webhook's filters a delivery is still to meet, as they were when it was made. */
 export const undecidedSteps: readonly MigrationStep[] = [
   { addColumn: "undecided", to: "webhook_deliveries", column: { type: "text", nullable: true } },

@@ -7,6 +7,12 @@ import type { PageRequest, RecordPage } from "./page.ts";
 export const webhookStatuses = ["active", "paused", "disabled"] as const;
 export type WebhookStatus = (typeof webhookStatuses)[number];
 
+/** A secret that was rotated out and signs along until its time is over. */
+export interface RetiredSecret {
+  readonly secret: Uint8Array;
+  readonly endsAt: number;
+}
+
 /** When failed deliveries are tried again. */
 export interface WebhookRetryPolicy {
   readonly maxAttempts: number;
@@ -33,7 +39,10 @@ export interface WebhookRecord {
   readonly secret: Uint8Array;
   /** The secret that signs along, and takes over when the overlap ends; null where none was rotated in. */
   readonly nextSecret: Uint8Array | null;
+  /** Until when `secret` signs along. */
   readonly overlapEndsAt: number | null;
+  /** Those from before `secret`, the oldest first; the time of some may be over. */
+  readonly retiredSecrets: readonly RetiredSecret[];
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly lastSuccessAt: number | null;
@@ -102,14 +111,15 @@ export interface WebhookStore {
   /** By its owner. `active` takes the reason away and begins a new count of failures. */
   setStatus(accountId: string, id: string, status: "active" | "paused"): Promise<WebhookRecord | null>;
   /**
-   * Sets the secret that signs along until the overlap ends. One whose overlap has ended becomes the first secret
-   * before. `at` is the present time.
+   * Sets the newest secret. All that signed alone or along go on doing so until their own time is over; that of the one
+   * before ends with the overlap. Null when there is no such webhook, `full` where `webhookLimits.secrets` sign already.
+   * `at` is the present time.
    */
   rotateSecret(
     accountId: string,
     id: string,
     rotation: { readonly nextSecret: Uint8Array; readonly overlapEndsAt: number; readonly at: number },
-  ): Promise<WebhookRecord | null>;
+  ): Promise<WebhookRecord | "full" | null>;
   /** The rotated secret takes over at once; a webhook without one stays as it is. */
   endOverlap(accountId: string, id: string): Promise<WebhookRecord | null>;
   /** Whether there was one. Its deliveries are gone with its queue, by `clean`. */

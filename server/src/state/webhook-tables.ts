@@ -21,6 +21,8 @@ export interface WebhookRow {
   /** The secret that takes over when the overlap ends; null where none was rotated in. */
   next_secret: Uint8Array | null;
   overlap_ends_at: bigint | null;
+  /** JSON list of `{secret, ends_at}`, the secret in base64; null for none. */
+  retired_secrets: string | null;
   created_at: bigint;
   updated_at: bigint;
   last_success_at: bigint | null;

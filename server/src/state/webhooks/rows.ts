@@ -1,6 +1,6 @@
 import { networks } from "@sluice/contract/tiers";
 import { corrupt, numberOf, numberOrNull, oneOf, parse } from "../rows.ts";
-import type { WebhookRecord, WebhookRetryPolicy } from "../webhook-records.ts";
+import type { RetiredSecret, WebhookRecord, WebhookRetryPolicy } from "../webhook-records.ts";
 import { webhookStatuses } from "../webhook-records.ts";
 import type { WebhookRow } from "../webhook-tables.ts";
 
@@ -22,6 +22,7 @@ export function toWebhook(row: WebhookRow): WebhookRecord {
     secret: Uint8Array.from(row.secret),
     nextSecret: row.next_secret === null ? null : Uint8Array.from(row.next_secret),
     overlapEndsAt: numberOrNull(row.overlap_ends_at),
+    retiredSecrets: row.retired_secrets === null ? [] : toRetiredSecrets(row.retired_secrets),
     createdAt: numberOf(row.created_at),
     updatedAt: numberOf(row.updated_at),
     lastSuccessAt: numberOrNull(row.last_success_at),
@@ -35,6 +36,23 @@ function toEvents(text: string): string[] {
   return events.map((event: unknown) => {
     if (typeof event !== "string") throw corrupt("webhooks.events");
     return event;
+  });
+}
+
+/** What is stored of retired secrets. */
+export const retiredSecretsColumn = (retired: readonly RetiredSecret[]): string | null =>
+  retired.length === 0
+    ? null
+    : JSON.stringify(retired.map(({ secret, endsAt }) => ({ secret: secret.toBase64(), ends_at: endsAt })));
+
+/** The oldest first. */
+export function toRetiredSecrets(text: string): RetiredSecret[] {
+  const listed = parse("webhooks.retired_secrets", text);
+  if (!Array.isArray(listed)) throw corrupt("webhooks.retired_secrets");
+  return listed.map((value: unknown) => {
+    const { secret, ends_at: endsAt }: Record<string, unknown> = typeof value === "object" ? { ...value } : {};
+    if (typeof secret !== "string" || typeof endsAt !== "number") throw corrupt("webhooks.retired_secrets");
+    return { secret: Uint8Array.fromBase64(secret), endsAt };
   });
 }
 

@@ -1,4 +1,5 @@
 import { type Network, networks } from "@sluice/contract/tiers";
+import { webhookLimits } from "@sluice/contract/webhooks";
 import type { StoreConnection } from "../connection.ts";
 import type { PageRequest, RecordPage } from "../page.ts";
 import { beyond, readPageRequest, toPage } from "../paging.ts";
@@ -17,7 +18,7 @@ import type {
 import type { WebhookQueueRow, WebhookRow } from "../webhook-tables.ts";
 import { recordWebhookChange } from "./changes.ts";
 import { addWebhookNotice, readWebhookNotices } from "./notices.ts";
-import { retryPolicyColumn, toWebhook } from "./rows.ts";
+import { retiredSecretsColumn, retryPolicyColumn, toWebhook } from "./rows.ts";
 
 const urlLengthMax = 2_048;
 const descriptionLengthMax = 500;
@@ -63,6 +64,7 @@ export class Webhooks implements WebhookStore {
       secret: webhook.secret,
       next_secret: null,
       overlap_ends_at: null,
+      retired_secrets: null,
       created_at: now,
       updated_at: now,
       last_success_at: null,
@@ -128,29 +130,27 @@ export class Webhooks implements WebhookStore {
     });
   }
 
-  async rotateSecret(
-    accountId: string,
-    id: string,
-    rotation: { readonly nextSecret: Uint8Array; readonly overlapEndsAt: number; readonly at: number },
-  ): Promise<WebhookRecord | null> {
-    const { nextSecret, overlapEndsAt, at } = rotation;
-    checkCount("nextSecret", nextSecret.length, secretBytesMax);
-    const ends = checkWhole("overlapEndsAt", overlapEndsAt);
-    return await this.#change(accountId, id, {
-      columns: ({ secret, next_secret, overlap_ends_at }) => ({
-        secret: next_secret !== null && (overlap_ends_at ?? 0n) <= BigInt(at) ? next_secret : secret,
-        next_secret: nextSecret,
-        overlap_ends_at: ends,
-        updated_at: BigInt(at),
-      }),
+  async rotateSecret(accountId: string, id: string, rotation: Rotation): Promise<WebhookRecord | "full" | null> {
+    checkCount("nextSecret", rotation.nextSecret.length, secretBytesMax);
+    checkWhole("overlapEndsAt", rotation.overlapEndsAt);
+    let isFull = false;
+    const record = await this.#change(accountId, id, {
+      columns: (row) => {
+        const columns = rotatedColumns(toWebhook(row), rotation);
+        isFull = columns === null;
+        return columns;
+      },
       isRevision: true,
     });
+    return isFull ? "full" : record;
   }
 
   async endOverlap(accountId: string, id: string): Promise<WebhookRecord | null> {
     return await this.#change(accountId, id, {
       columns: ({ next_secret }) =>
-        next_secret === null ? null : { secret: next_secret, next_secret: null, overlap_ends_at: null },
+        next_secret === null
+          ? null
+          : { secret: next_secret, next_secret: null, overlap_ends_at: null, retired_secrets: null },
       isRevision: true,
     });
   }
@@ -315,6 +315,26 @@ export class Webhooks implements WebhookStore {
     if (this.#connection.driver !== "postgres") return;
     await tx.selectFrom("accounts").select("id").where("id", "=", accountId).forUpdate().execute();
   }
+}
+
+type Rotation = Parameters<WebhookStore["rotateSecret"]>[2];
+
+/** Null where as many secrets sign as may. */
+function rotatedColumns(
+  { secret, nextSecret, overlapEndsAt, retiredSecrets }: WebhookRecord,
+  rotation: Rotation,
+): Partial<WebhookRow> | null {
+  const { at } = rotation;
+  const set = {
+    next_secret: rotation.nextSecret,
+    overlap_ends_at: BigInt(rotation.overlapEndsAt),
+    updated_at: BigInt(at),
+  };
+  const left = retiredSecrets.filter(({ endsAt }) => endsAt > at);
+  if (nextSecret !== null && overlapEndsAt !== null && overlapEndsAt > at) left.push({ secret, endsAt: overlapEndsAt });
+  // The present one, and the one that comes.
+  if (left.length + 2 > webhookLimits.secrets) return null;
+  return { ...set, secret: nextSecret ?? secret, retired_secrets: retiredSecretsColumn(left) };
 }
 
 const owned = (db: Db | Tx, accountId: string, id: string) =>

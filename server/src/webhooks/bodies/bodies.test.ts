@@ -228,6 +228,7 @@ describe("what a delivery says", () => {
     secret: new Uint8Array(1),
     nextSecret: null,
     overlapEndsAt: null,
+    retiredSecrets: [],
     createdAt: 0,
     updatedAt: 0,
     lastSuccessAt: null,

@@ -174,13 +174,19 @@ test("a worker is dead when its beats stand still for the time of a lease that w
 describe("signatures", () => {
   const content = { eventId: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestamp: 1_614_265_330, body: '{"test": 2432232314}' };
 
+  const alone = (present: string) => ({ present, next: [], untilMs: null });
+
   test("of Standard Webhooks are those of its published example", () => {
-    const { standard } = signaturesOf({ present: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", next: null }, content);
+    const { standard } = signaturesOf(alone("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), content);
     expect(standard).toBe("v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
   });
 
   test("change with every byte of what is signed, and are not those of another secret", () => {
-    const secrets = { present: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", next: "whsec_AAAA" };
+    const secrets = {
+      present: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+      next: ["whsec_AAAA", "whsec_BBBB"],
+      untilMs: 1,
+    };
     const made = signaturesOf(secrets, content);
     const altered = [
       { ...content, body: '{"test": 2432232315}' },
@@ -190,10 +196,13 @@ describe("signatures", () => {
     expect(new Set([made.standard, ...altered]).size).toBe(4);
     expect(signaturesOf(secrets, { ...content, body: "" }).service).not.toBe(made.service);
     expect(made.standard.split(" ")).toEqual([
-      signaturesOf({ present: secrets.present, next: null }, content).standard,
-      signaturesOf({ present: secrets.next, next: null }, content).standard,
+      signaturesOf(alone(secrets.present), content).standard,
+      ...secrets.next.map((secret) => signaturesOf(alone(secret), content).standard),
     ]);
-    expect(made.serviceNext).toBe(signaturesOf({ present: secrets.next, next: null }, content).service);
+    expect(made.serviceNext?.split(", ")).toEqual(
+      secrets.next.map((secret) => signaturesOf(alone(secret), content).service),
+    );
+    expect(signaturesOf(alone(secrets.present), content).serviceNext).toBeNull();
   });
 });
 

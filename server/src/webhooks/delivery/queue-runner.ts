@@ -424,12 +424,11 @@ export class QueueRunner {
     });
   }
 
-  /** What signs now; it is opened again only when the overlap of a rotation ends. */
+  /** What signs now; it is opened again only when the time of a secret ends. */
   #signing(): SigningSecrets | null {
-    const [webhook, secrets] = [this.#webhook, this.#secrets];
-    const hasEnded = (webhook?.overlapEndsAt ?? 0) <= this.#dependencies.clock.now();
-    if (webhook !== null && secrets !== null && secrets.next !== null && hasEnded) {
-      this.#secrets = this.#openSecrets(webhook);
+    const untilMs = this.#secrets?.untilMs ?? Number.POSITIVE_INFINITY;
+    if (this.#webhook !== null && untilMs <= this.#dependencies.clock.now()) {
+      this.#secrets = this.#openSecrets(this.#webhook);
     }
     return this.#secrets;
   }

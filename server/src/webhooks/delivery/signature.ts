@@ -12,8 +12,9 @@ export interface SignedContent {
 export interface Signatures {
   /** `sha256=` and the hex HMAC-SHA256 of the body, keyed with the bytes of the whole secret text. */
   readonly service: string;
+  /** The same of each secret that signs along, with commas between; null without a rotation. */
   readonly serviceNext: string | null;
-  /** Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of id, timestamp and body; two of them during a rotation. */
+  /** Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of id, timestamp and body; one for each secret that signs. */
   readonly standard: string;
 }
 
@@ -24,7 +25,7 @@ interface Keyed {
 }
 
 /** Of the secrets that sign now, as long as those are held. */
-const keyed = new WeakMap<SigningSecrets, { readonly present: Keyed; readonly next: Keyed | null }>();
+const keyed = new WeakMap<SigningSecrets, { readonly present: Keyed; readonly next: readonly Keyed[] }>();
 
 /**
  * Both schemes of signatures. Source: specification, node platform, Authentication 4; Standard Webhooks, signature
@@ -36,8 +37,8 @@ export function signaturesOf(secrets: SigningSecrets, { eventId, timestamp, body
   const standard = standardSignature(present, content);
   return {
     service: serviceSignature(present, body),
-    serviceNext: next === null ? null : serviceSignature(next, body),
-    standard: next === null ? standard : `${standard} ${standardSignature(next, content)}`,
+    serviceNext: next.length === 0 ? null : next.map((each) => serviceSignature(each, body)).join(", "),
+    standard: [standard, ...next.map((each) => standardSignature(each, content))].join(" "),
   };
 }
 
@@ -45,7 +46,7 @@ function keyedOf(secrets: SigningSecrets) {
   const known = keyed.get(secrets);
   if (known !== undefined) return known;
   const { present, next } = secrets;
-  const made = { present: keyedBy(present), next: next === null ? null : keyedBy(next) };
+  const made = { present: keyedBy(present), next: next.map(keyedBy) };
   keyed.set(secrets, made);
   return made;
 }

@@ -152,7 +152,11 @@ export class WebhookManagement {
     return await this.#changed(this.#dependencies.store.setStatus(owner.accountId, id, "active"));
   }
 
-  /** A new secret, which signs along at once and alone after a day. */
+  /**
+   * A new secret, which signs along at once and alone after a day.
+   *
+   * @throws {SluiceError} NOT_FOUND; CONFLICT where as many secrets sign as may
+   */
   async rotateSecret(owner: WebhookOwner, id: string): Promise<WebhookSecret> {
     const { store, secrets, clock } = this.#dependencies;
     await this.own(owner, id);
@@ -160,7 +164,12 @@ export class WebhookManagement {
     const secret = secrets.draw();
     const overlapEndsAt = at + webhookLimits.overlapMs;
     const rotation = { nextSecret: secrets.seal(id, secret), overlapEndsAt, at };
-    if ((await store.rotateSecret(owner.accountId, id, rotation)) === null) throw noWebhook();
+    const rotated = await store.rotateSecret(owner.accountId, id, rotation);
+    if (rotated === null) throw noWebhook();
+    if (rotated === "full") {
+      const message = `${webhookLimits.secrets} secrets of the webhook sign by now: end the overlap, or wait until it ends`;
+      throw new SluiceError("CONFLICT", { message });
+    }
     this.#dependencies.changed();
     return { webhook_id: id, secret, overlap_ends_at: new Date(overlapEndsAt).toISOString() };
   }

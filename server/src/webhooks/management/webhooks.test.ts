@@ -111,10 +111,31 @@ describe("a webhook", () => {
       const record = await stand.state.webhooks.get(caller.accountId, id);
       return record === null ? null : secrets.signing(record, atMs);
     };
-    expect(await signing(clock.now())).toEqual({ present: first, next: second });
-    expect(await signing(clock.now() + 86_400_000)).toEqual({ present: second, next: null });
+    const [now, day] = [clock.now(), 86_400_000];
+    expect(await signing(now)).toEqual({ present: first, next: [second], untilMs: now + day });
+    expect(await signing(now + day)).toEqual({ present: second, next: [], untilMs: null });
     expect((await post(`/${id}/end-overlap`)).body.secret_overlap_ends_at).toBeNull();
-    expect(await signing(clock.now())).toEqual({ present: second, next: null });
+    expect(await signing(now)).toEqual({ present: second, next: [], untilMs: null });
+  });
+
+  test("is signed by every secret of a day, each for its own day, whatever was rotated in meanwhile", async () => {
+    const { webhook_id: id, secret: first } = (await create({})).body;
+    const [now, hour, day] = [clock.now(), 3_600_000, 86_400_000];
+    const second = (await post(`/${id}/rotate-secret`)).body.secret;
+    clock.advance(hour);
+    const third = (await post(`/${id}/rotate-secret`)).body.secret;
+    const signing = async (atMs: number) => {
+      const record = await stand.state.webhooks.get(caller.accountId, id);
+      return record === null ? null : secrets.signing(record, atMs);
+    };
+    expect(await signing(now + hour)).toEqual({ present: first, next: [second, third], untilMs: now + day });
+    expect(await signing(now + day)).toEqual({ present: second, next: [third], untilMs: now + hour + day });
+    expect(await signing(now + hour + day)).toEqual({ present: third, next: [], untilMs: null });
+    for (let made = 3; made < 8; made += 1) expect((await post(`/${id}/rotate-secret`)).status).toBe(200);
+    expect(said(await post(`/${id}/rotate-secret`))).toEqual([409, "CONFLICT"]);
+    expect((await post(`/${id}/end-overlap`)).body.secret_overlap_ends_at).toBeNull();
+    expect((await signing(clock.now()))?.next).toEqual([]);
+    expect((await post(`/${id}/rotate-secret`)).status).toBe(200);
   });
 
   test("of another account is not there, whatever is asked", async () => {

@@ -4,9 +4,12 @@ import { type WebhookRecord, webhookSecretId } from "../../state/index.ts";
 
 /** The secrets that sign a delivery now. */
 export interface SigningSecrets {
+  /** The oldest one whose time is not over. */
   readonly present: string;
-  /** Signs along while a rotation overlaps; null otherwise. */
-  readonly next: string | null;
+  /** Those that were rotated in since and sign along, the newest last; empty without a rotation under way. */
+  readonly next: readonly string[];
+  /** Unix milliseconds from which on others sign; null where nothing ends by itself. */
+  readonly untilMs: number | null;
 }
 
 /** Draws the secrets of webhooks, and keeps them as they lie in the store: sealed, each for its webhook alone. */
@@ -27,14 +30,23 @@ export class WebhookSecrets {
     return this.#vault.wrap(webhookSecretId(webhookId), new TextEncoder().encode(secret));
   }
 
-  /** What signs at a moment (Unix ms): after the overlap the rotated secret alone does. */
+  /** What signs at a moment (Unix ms): the newest secret, and those before it whose time is not over. */
   signing(
-    { id, secret, nextSecret, overlapEndsAt }: Pick<WebhookRecord, "id" | "secret" | "nextSecret" | "overlapEndsAt">,
+    {
+      id,
+      secret,
+      nextSecret,
+      overlapEndsAt,
+      retiredSecrets,
+    }: Pick<WebhookRecord, "id" | "secret" | "nextSecret" | "overlapEndsAt" | "retiredSecrets">,
     atMs: number,
   ): SigningSecrets {
-    if (nextSecret === null) return { present: this.#open(id, secret), next: null };
-    if (overlapEndsAt === null || overlapEndsAt <= atMs) return { present: this.#open(id, nextSecret), next: null };
-    return { present: this.#open(id, secret), next: this.#open(id, nextSecret) };
+    const before = nextSecret === null ? [] : [{ secret, endsAt: overlapEndsAt ?? 0 }];
+    const along = [...retiredSecrets, ...before].filter(({ endsAt }) => endsAt > atMs);
+    const newest = this.#open(id, nextSecret ?? secret);
+    const [present = newest, ...rest] = along.map(({ secret: stored }) => this.#open(id, stored));
+    if (along.length === 0) return { present, next: [], untilMs: null };
+    return { present, next: [...rest, newest], untilMs: Math.min(...along.map(({ endsAt }) => endsAt)) };
   }
 
   #open(webhookId: string, stored: Uint8Array): string {

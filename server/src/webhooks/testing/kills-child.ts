@@ -76,7 +76,7 @@ function serviceOf({ state }: WebhookState, bodies: EventBodySource): DeliverySe
       webhooks: state.webhooks,
       bodies,
       charges: { take: () => true, refund: () => undefined },
-      secrets: { signing: () => ({ present: killsSecret, next: null }) },
+      secrets: { signing: () => ({ present: killsSecret, next: [], untilMs: null }) },
       ledger: {
         insert: async () => undefined,
         webhookAttempts: { finished: async () => [], attempts: async () => [] },

@@ -46,14 +46,18 @@ export function secretConformance({ state, replicas }: ConformanceSubject): void
       for (const id of ["wh-secret-test-a", "wh-secret-test-b"]) {
         await webhooks.create({ ...made, id, retryPolicy, accountId, network: "testnet", secret: bytes(1) }, 9);
       }
-      const rotation = { nextSecret: bytes(2), overlapEndsAt: 9, at: 1 };
-      await webhooks.rotateSecret(accountId, "wh-secret-test-a", rotation);
+      for (const fill of [5, 6, 2]) {
+        const rotation = { nextSecret: bytes(fill), overlapEndsAt: 9, at: 1 };
+        await webhooks.rotateSecret(accountId, "wh-secret-test-a", rotation);
+      }
       const own = async () =>
         (await secrets.list({ kind: "webhook", place: "wh-secret-" }, 1_000)).filter(({ kind }) => kind === "webhook");
       const named = (await own()).map(({ place, secretId, stored }) => [place, secretId, stored[0]]);
       expect(named).toEqual([
-        ["wh-secret-test-a", "webhook:wh-secret-test-a", 1],
+        ["wh-secret-test-a", "webhook:wh-secret-test-a", 6],
         ["wh-secret-test-a/next", "webhook:wh-secret-test-a", 2],
+        ["wh-secret-test-a/old/0", "webhook:wh-secret-test-a", 1],
+        ["wh-secret-test-a/old/1", "webhook:wh-secret-test-a", 5],
         ["wh-secret-test-b", "webhook:wh-secret-test-b", 1],
       ]);
       const paged: string[] = [];
@@ -65,10 +69,15 @@ export function secretConformance({ state, replicas }: ConformanceSubject): void
       }
       expect(paged).toEqual(named.map(([place]) => String(place)));
       const before = await own();
-      expect(await secrets.replace(before.map((secret) => ({ secret, stored: bytes(7) })))).toBe(3);
+      expect(await secrets.replace(before.map((secret) => ({ secret, stored: bytes(7) })))).toBe(5);
       expect(await secrets.remove(before)).toBe(0);
+      expect(await secrets.remove((await own()).filter(({ place }) => place.endsWith("/old/1")))).toBe(1);
       expect(await secrets.remove((await own()).filter(({ place }) => place.endsWith("/next")))).toBe(1);
-      expect(await webhooks.get(accountId, "wh-secret-test-a")).toMatchObject({ secret: bytes(7), nextSecret: null });
+      expect(await webhooks.get(accountId, "wh-secret-test-a")).toMatchObject({
+        secret: bytes(7),
+        nextSecret: null,
+        retiredSecrets: [{ secret: bytes(7), endsAt: 9 }],
+      });
       expect(await secrets.remove(await own())).toBe(2);
       expect((await webhooks.list({ accountId })).items).toEqual([]);
     });

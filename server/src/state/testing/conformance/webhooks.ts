@@ -45,6 +45,7 @@ export function webhookConformance({ state, clock, replicas, execute }: Conforma
         secret: secret(1),
         nextSecret: null,
         overlapEndsAt: null,
+        retiredSecrets: [],
         createdAt: clock.now(),
         updatedAt: clock.now(),
         lastSuccessAt: null,
@@ -122,7 +123,7 @@ export function webhookConformance({ state, clock, replicas, execute }: Conforma
       expect((await webhooks.changedSince("mainnet", before)).ids).toBeNull();
     });
 
-    test("keep a rotated secret beside the first until the overlap ends, and then in its place", async () => {
+    test("keep each secret that was rotated out until its own time is over, up to a bound", async () => {
       const accountId = await account("of secrets");
       const { webhooks } = state();
       const { id } = await create(accountId);
@@ -130,10 +131,30 @@ export function webhookConformance({ state, clock, replicas, execute }: Conforma
       const rotate = (fill: number, from: number) =>
         webhooks.rotateSecret(accountId, id, { nextSecret: secret(fill), overlapEndsAt: from + 10, at: from });
       expect(await rotate(2, at)).toMatchObject({ secret: secret(1), nextSecret: secret(2), overlapEndsAt: at + 10 });
-      expect(await rotate(3, at + 5)).toMatchObject({ secret: secret(1), nextSecret: secret(3) });
-      expect(await rotate(4, at + 15)).toMatchObject({ secret: secret(3), nextSecret: secret(4) });
+      expect(await rotate(3, at + 5)).toMatchObject({
+        secret: secret(2),
+        nextSecret: secret(3),
+        overlapEndsAt: at + 15,
+        retiredSecrets: [{ secret: secret(1), endsAt: at + 10 }],
+      });
+      expect(await rotate(4, at + 12)).toMatchObject({
+        secret: secret(3),
+        nextSecret: secret(4),
+        retiredSecrets: [{ secret: secret(2), endsAt: at + 15 }],
+      });
+      expect(await rotate(5, at + 30)).toMatchObject({ secret: secret(4), nextSecret: secret(5), retiredSecrets: [] });
+      for (let fill = 6; fill < 12; fill += 1) await rotate(fill, at + 31);
+      const full = await webhooks.get(accountId, id);
+      expect(full?.retiredSecrets.map(({ secret: [first] }) => first)).toEqual([4, 5, 6, 7, 8, 9]);
+      expect([await rotate(12, at + 31), await webhooks.get(accountId, id)]).toEqual(["full", full]);
+      expect(await rotate(13, at + 40)).toMatchObject({ nextSecret: secret(13) });
       const ended = await webhooks.endOverlap(accountId, id);
-      expect(ended).toMatchObject({ secret: secret(4), nextSecret: null, overlapEndsAt: null });
+      expect(ended).toMatchObject({
+        secret: secret(13),
+        nextSecret: null,
+        overlapEndsAt: null,
+        retiredSecrets: [],
+      });
       expect(await webhooks.endOverlap(accountId, id)).toEqual(ended);
     });
 
