@@ -111,8 +111,8 @@ export interface WebhookStore {
   /** By its owner. `active` takes the reason away and begins a new count of failures. */
   setStatus(accountId: string, id: string, status: "active" | "paused"): Promise<WebhookRecord | null>;
   /**
-   * Sets the newest secret. All that signed alone or along go on doing so until their own time is over; that of the one
-   * before ends with the overlap. Null when there is no such webhook, `full` where `webhookLimits.secrets` sign already.
+   * Sets the newest secret. All that signed go on doing so until their own time is over; that of the one before ends
+   * with the overlap. Null when there is no such webhook, `full` where `webhookLimits.secrets` sign already.
    * `at` is the present time.
    */
   rotateSecret(
