@@ -1,5 +1,5 @@
 import type { TokenMovement } from "../neutral/movements.ts";
-import { isTokenProgram, tokenCalls } from "../neutral/token-calls.ts";
+import { tokenCalls, tokenInstructions } from "../neutral/token-calls.ts";
 import type { Deed } from "../program.ts";
 import type { Context } from "./context.ts";
 
@@ -121,9 +121,10 @@ const holding: Readonly<Record<number, Deed>> = {
 function heldDeed({ view, tokenAccounts }: Context, start: number, end: number): Deed | null {
   for (let position = start; position < end; position += 1) {
     const call = view.calls[position];
-    if (call === undefined || !isTokenProgram(call.programId)) continue;
-    const deed = holding[call.data[0] ?? -1];
-    if (deed !== undefined && tokenAccounts.get(view.accountOf(call, 0))?.decimals === 0) return deed;
+    for (const { data, accounts } of call === undefined ? [] : tokenInstructions(call)) {
+      const deed = holding[data[0] ?? -1];
+      if (deed !== undefined && tokenAccounts.get(view.keys[accounts[0] ?? -1] ?? "")?.decimals === 0) return deed;
+    }
   }
   return null;
 }

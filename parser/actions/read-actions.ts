@@ -1,4 +1,4 @@
-import { tokenCalls } from "../neutral/token-calls.ts";
+import { tokenCalls, tokenInstructions } from "../neutral/token-calls.ts";
 import {
   type Deed,
   type Instruction,
@@ -160,18 +160,18 @@ export function mintOfOne({ view }: Context): string | null {
   const minted = new Set<string>();
   for (const call of view.calls) {
     if (call.inner !== null) continue;
-    const parser = parserFor(call.programId);
-    if (parser === undefined || (parser.source !== "spl_token" && parser.source !== "spl_token_2022")) continue;
-    const first = view.accountOf(call, 0);
-    if ((call.data[0] === 0 || call.data[0] === 20) && call.data[1] === 0) begun.add(first);
-    for (const each of tokenCalls(call)) {
-      if (each.type !== "mint") continue;
-      const mint = view.keys[each.mint] ?? "";
-      if (each.amount === 1n && begun.has(mint) && !minted.has(mint)) minted.add(mint);
-      else minted.delete(mint);
+    for (const { data, accounts } of tokenInstructions(call)) {
+      const first = view.keys[accounts[0] ?? -1] ?? "";
+      if ((data[0] === 0 || data[0] === 20) && data[1] === 0) begun.add(first);
+      for (const each of tokenCalls({ ...call, data, accounts })) {
+        if (each.type !== "mint") continue;
+        const mint = view.keys[each.mint] ?? "";
+        if (each.amount === 1n && begun.has(mint) && !minted.has(mint)) minted.add(mint);
+        else minted.delete(mint);
+      }
+      const endsMinting = data[0] === 6 && data[1] === 0 && data[2] === 0;
+      if (endsMinting && minted.has(first)) return first;
     }
-    const endsMinting = call.data[0] === 6 && call.data[1] === 0 && call.data[2] === 0;
-    if (endsMinting && minted.has(first)) return first;
   }
   return null;
 }

@@ -33,6 +33,24 @@ export function accountOf(context: Context, { programId, start }: Action): strin
   return context.view.accountOf(call, call.data[0] === 13 && programId === programs.system ? 0 : opened);
 }
 
+interface Closing {
+  readonly account: string;
+  /** Who may close it and did; empty where the call does not name him. */
+  readonly owner: string;
+}
+
+/** The accounts that a call closes: several in a batch alone. */
+export function closingsOf({ view }: Context, { programId, start }: Action): readonly Closing[] {
+  const call = view.calls[start];
+  if (call === undefined) return [];
+  const closings = tokenCalls(call).flatMap((each) =>
+    each.type === "close" ? [{ account: view.keys[each.account] ?? "", owner: view.keys[each.by] ?? "" }] : [],
+  );
+  if (closings.length > 0) return closings;
+  const position = programId === programs.addressLookupTable ? 1 : programId === programs.system ? 4 : 2;
+  return [{ account: view.accountOf(call, 0), owner: view.accountOf(call, position) }];
+}
+
 /** What an action of the chain's own programs comes to. */
 export function plainDeed(context: Context, action: Action): PlainDeed {
   const { does, programId, start } = action;
@@ -40,7 +58,9 @@ export function plainDeed(context: Context, action: Action): PlainDeed {
   if (call === undefined) return "nothing";
   if (does === "create_account")
     return closedWithin(context, accountOf(context, action)) ? "nothing" : "create_account";
-  if (does === "close_account") return closedWithin(context, context.view.accountOf(call, 0)) ? "nothing" : does;
+  if (does === "close_account") {
+    return closingsOf(context, action).every(({ account }) => closedWithin(context, account)) ? "nothing" : does;
+  }
   if (programId === programs.system) {
     const from = context.view.accountOf(call, 0);
     const to = context.view.accountOf(call, call.data[0] === 11 ? 2 : 1);

@@ -3,7 +3,7 @@ import { programs } from "@sluice/wire/programs";
 import type { Context } from "../actions/context.ts";
 import { nftMovesIn } from "../actions/nft-moves.ts";
 import type { Action } from "../actions/read-actions.ts";
-import { accountOf } from "../classify/plain.ts";
+import { accountOf, closingsOf } from "../classify/plain.ts";
 import { tipAccounts } from "../classify/tip-accounts.ts";
 import { compressedFacts } from "./compressed.ts";
 import type { Leg } from "./legs.ts";
@@ -107,16 +107,13 @@ export function createdFacts(context: Context, actions: readonly Action[]): Crea
 }
 
 export function closedFacts(context: Context, actions: readonly Action[]): ClosedAccount[] {
-  return actions.flatMap(({ start, end, programId }) => {
-    const call = context.view.calls[start];
-    if (call === undefined) return [];
-    const account = context.view.accountOf(call, 0);
-    const paid = context.lamportsIn(start, end).filter(({ from }) => from === account);
-    const position = programId === programs.addressLookupTable ? 1 : programId === programs.system ? 4 : 2;
-    const owner = context.view.accountOf(call, position);
-    const lamports = paid.reduce((sum, each) => sum + each.lamports, 0n);
-    return [{ account, rentTo: paid[0]?.to ?? null, owner: owner === "" ? null : owner, lamports }];
-  });
+  return actions.flatMap((action) =>
+    closingsOf(context, action).map(({ account, owner }) => {
+      const paid = context.lamportsIn(action.start, action.end).filter(({ from }) => from === account);
+      const lamports = paid.reduce((sum, each) => sum + each.lamports, 0n);
+      return { account, rentTo: paid[0]?.to ?? null, owner: owner === "" ? null : owner, lamports };
+    }),
+  );
 }
 
 /** Instructions that state how many lamports they move, with the offset. */

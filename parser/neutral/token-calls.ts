@@ -22,14 +22,16 @@ export type TokenCall =
     }
   | { readonly type: "mint"; readonly to: number; readonly mint: number; readonly amount: bigint }
   | { readonly type: "burn"; readonly from: number; readonly mint: number; readonly amount: bigint }
-  | { readonly type: "close"; readonly account: number; readonly to: number }
+  | { readonly type: "close"; readonly account: number; readonly to: number; readonly by: number }
   | { readonly type: "owner"; readonly account: number; readonly owner: string | null }
   | { readonly type: "sync"; readonly account: number }
   /** Wrapped native tokens become lamports of another account; null is all of them. */
   | { readonly type: "unwrap"; readonly account: number; readonly to: number; readonly amount: bigint | null };
 
-interface TokenInstruction {
+/** An instruction of a token program: a call of its own, or one that a batch packs. */
+export interface TokenInstruction {
   readonly data: Uint8Array;
+  /** Indexes into the keys of the transaction. */
   readonly accounts: ArrayLike<number>;
 }
 
@@ -38,16 +40,22 @@ const transferFeeTag = 26;
 const unwrapTag = 45;
 const ownerAuthority = 2;
 
-export function isTokenProgram(programId: string): boolean {
+function isTokenProgram(programId: string): boolean {
   return programId === programs.token || programId === programs.token2022;
 }
 
 /** What a call of a token program does: several things in a batch alone, nothing for calls that move nothing. */
 export function tokenCalls(call: Call): readonly TokenCall[] {
+  return tokenInstructions(call).flatMap((instruction) => {
+    const one = tokenCall(instruction);
+    return one === null || lacksAccount(one) ? [] : [one];
+  });
+}
+
+/** The instructions of a call of a token program: those that a batch packs, else the call itself; none of others. */
+export function tokenInstructions(call: Call): readonly TokenInstruction[] {
   if (!isTokenProgram(call.programId)) return [];
-  if (call.data[0] === batchTag) return batchCalls(call);
-  const one = tokenCall(call);
-  return one === null || lacksAccount(one) ? [] : [one];
+  return call.data[0] === batchTag ? packedInstructions(call) : [call];
 }
 
 /** The accounts that a call must name. */
@@ -78,20 +86,19 @@ export function namesNothing(call: TokenCall, keyCount: number): boolean {
 }
 
 /** A batch packs instructions one after another: the number of accounts, the length of the data, the data. */
-function batchCalls({ data, accounts }: TokenInstruction): TokenCall[] {
-  const calls: TokenCall[] = [];
+function packedInstructions({ data, accounts }: TokenInstruction): TokenInstruction[] {
+  const packed: TokenInstruction[] = [];
   let account = 0;
   for (let at = 1; at + 2 <= data.length; ) {
     const count = data[at] ?? 0;
     const length = data[at + 1] ?? 0;
-    const packed = data.subarray(at + 2, at + 2 + length);
-    if (packed.length < length || account + count > accounts.length) return calls;
-    const one = tokenCall({ data: packed, accounts: Array.from(accounts).slice(account, account + count) });
-    if (one !== null && !lacksAccount(one)) calls.push(one);
+    const held = data.subarray(at + 2, at + 2 + length);
+    if (held.length < length || account + count > accounts.length) return packed;
+    packed.push({ data: held, accounts: Array.from(accounts).slice(account, account + count) });
     account += count;
     at += 2 + length;
   }
-  return calls;
+  return packed;
 }
 
 /** Source: the instruction layouts of the token programs. */
@@ -107,7 +114,7 @@ function tokenCall(instruction: TokenInstruction): TokenCall | null {
     case 6:
       return data[1] === ownerAuthority ? { type: "owner", account: at(0), owner: newAuthority(data) } : null;
     case 9:
-      return { type: "close", account: at(0), to: at(1) };
+      return { type: "close", account: at(0), to: at(1), by: at(2) };
     case 17:
       return { type: "sync", account: at(0) };
     case unwrapTag:

@@ -1,5 +1,7 @@
 import { programs } from "@sluice/wire/programs";
-import { type Instruction, type ProgramParser, parserOf } from "../program.ts";
+import type { Call } from "../transaction-view.ts";
+import { tokenInstructions } from "../neutral/token-calls.ts";
+import { type Deed, type Instruction, type ProgramParser, parserOf } from "../program.ts";
 
 const instructions: readonly Instruction[] = [
   { tag: "00", name: "initializeMint", does: "helper" },
@@ -27,8 +29,27 @@ const instructions: readonly Instruction[] = [
   { tag: "16", name: "initializeImmutableOwner", does: "helper" },
   { tag: "1a", name: "transferFeeExtension", does: "helper" },
   { tag: "2d", name: "unwrapLamports", does: "transfer" },
-  { tag: "ff", name: "batch", does: "transfer" },
+  { tag: "ff", name: "batch", does: "helper" },
 ];
+
+const byTag = new Map(instructions.map((instruction) => [Number.parseInt(instruction.tag, 16), instruction]));
+
+/** Decides what the first byte alone does not. */
+function decided(instruction: Instruction, data: Uint8Array): Instruction {
+  if (instruction.name === "setAuthority") return data[1] === 2 ? { ...instruction, does: "transfer" } : instruction;
+  if (instruction.name !== "transferFeeExtension") return instruction;
+  return data[1] === 1 ? { ...instruction, name: "transferCheckedWithFee", does: "transfer" } : instruction;
+}
+
+/** A batch does what its instructions do: it transfers where one of them does, else closes, else neither. */
+function batchDeed(call: Call): Deed {
+  const deeds = tokenInstructions(call).map(({ data }) => {
+    const packed = byTag.get(data[0] ?? -1);
+    return packed === undefined ? "helper" : decided(packed, data).does;
+  });
+  if (deeds.includes("transfer")) return "transfer";
+  return deeds.includes("close_account") ? "close_account" : "helper";
+}
 
 /** What calls of a token program move is read by the neutral layer; here they have their names. */
 export const token: ProgramParser = parserOf({
@@ -37,10 +58,10 @@ export const token: ProgramParser = parserOf({
   name: "Token",
   kind: "core",
   instructions,
-  decide(instruction, { data }) {
-    if (instruction.name === "setAuthority") return data[1] === 2 ? { ...instruction, does: "transfer" } : instruction;
-    if (instruction.name !== "transferFeeExtension") return instruction;
-    return data[1] === 1 ? { ...instruction, name: "transferCheckedWithFee", does: "transfer" } : instruction;
+  decide(instruction, call) {
+    return instruction.name === "batch"
+      ? { ...instruction, does: batchDeed(call) }
+      : decided(instruction, call.data);
   },
 });
 
