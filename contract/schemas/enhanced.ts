@@ -103,9 +103,12 @@ export const enhancedTransaction = z
         toTokenAccount: address,
         fromUserAccount: address,
         toUserAccount: address,
-        tokenAmount: z.number().nullable().meta({ description: "An exact decimal" }),
+        tokenAmount: z.number().nullable().meta({ description: "What arrives, an exact decimal" }),
         mint: address,
         rawTokenAmount: rawAmount,
+        feeAmount: z.string().optional().meta({
+          description: "What the mint withheld on the way, in the smallest unit: it left the sender beside the amount",
+        }),
       }),
     ),
     accountData: z.array(

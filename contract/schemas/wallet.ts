@@ -106,10 +106,14 @@ export const walletTransfer = z
     direction: z.enum(["in", "out"]),
     counterparty: address.meta({ description: "Null where the transaction does not tell it, and for mints and burns" }),
     mint: address.meta({ description: "Null for lamports" }),
-    amount: z.string().meta({ description: "In the smallest unit" }),
+    amount: z
+      .string()
+      .meta({ description: "In the smallest unit: what arrived of what came in, what left of what went out" }),
     decimals: count.nullable(),
     token_amount: decimal.nullable().meta({ description: "The amount in whole units, an exact decimal" }),
-    fee: z.string().meta({ description: "Of the amount, what the mint withheld on its way" }),
+    fee: z
+      .string()
+      .meta({ description: "What the mint withheld on its way: beside what came in, part of what went out" }),
   })
   .meta({ id: "WalletTransfer", description: "What came to a wallet or left it" });
 

@@ -42,9 +42,9 @@ export function exchangeIn(context: Context, start: number, end: number): Exchan
 /** Whether more of a token came to an owner than went from him. */
 function keeps(transfers: readonly TokenMovement[], owner: string, mint: string): boolean {
   let left = 0n;
-  for (const { mint: moved, fromOwner, toOwner, amount } of transfers) {
+  for (const { mint: moved, fromOwner, toOwner, amount, fee } of transfers) {
     if (moved !== mint) continue;
-    if (toOwner === owner) left += amount;
+    if (toOwner === owner) left += amount - fee;
     if (fromOwner === owner) left -= amount;
   }
   return left > 0n;

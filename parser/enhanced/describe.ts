@@ -109,14 +109,25 @@ function transferSentence({ transfers, nfts: _ }: ParsedTransaction, names: Name
   if (first === undefined) return failed ? "A transfer failed" : "";
   const senders = new Set(transfers.map(({ from }) => from));
   const from = first.from ?? "An account";
-  if (transfers.length === 1) return `${from} transferred ${movedText(first, names)} to ${first.to ?? "an account"}`;
+  if (transfers.length === 1) {
+    return `${from} transferred ${movedText(first, names)} to ${first.to ?? "an account"}${feeText(first, names)}`;
+  }
   const receivers = new Set(transfers.map(({ to }) => to));
   const one = transfers.every(({ mint }) => mint === first.mint);
   const to = receivers.size === 1 ? (first.to ?? "an account") : `${receivers.size} accounts`;
   if (senders.size > 1) return `${senders.size} accounts made ${transfers.length} transfers to ${to}`;
   if (!one) return `${from} made ${transfers.length} transfers to ${to}`;
-  const amount = transfers.reduce((sum, each) => sum + each.amount, 0n);
-  return `${from} transferred a total of ${movedText({ ...first, amount }, names)} to ${to}`;
+  const sum = { ...first, amount: 0n, fee: 0n };
+  for (const { amount, fee } of transfers) {
+    sum.amount += amount;
+    sum.fee += fee;
+  }
+  return `${from} transferred a total of ${movedText(sum, names)} to ${to}${feeText(sum, names)}`;
+}
+
+/** What a mint withholds of a transfer. */
+function feeText(moved: TransferFacts, names: Names): string {
+  return moved.fee === 0n ? "" : `; ${movedText({ ...moved, amount: moved.fee }, names)} was withheld as a fee`;
 }
 
 function movedText({ mint, amount, decimals }: TransferFacts, names: Names): string {

@@ -74,6 +74,7 @@ function nativeTransfers({ movements }: ParsedTransaction): RecordValue[] {
   );
 }
 
+/** Its amount is what arrives; what the mint withheld left the sender beside it. */
 function tokenTransfer({ kind, ...moved }: TokenMovement): RecordValue[] {
   if (kind === "wrap" || kind === "unwrap" || kind === "withheld") return [];
   const { fromAccount, toAccount, fromOwner, toOwner, mint, amount, decimals, fee } = moved;
@@ -83,10 +84,10 @@ function tokenTransfer({ kind, ...moved }: TokenMovement): RecordValue[] {
       toTokenAccount: toAccount,
       fromUserAccount: fromOwner,
       toUserAccount: toOwner,
-      tokenAmount: decimals === null ? null : new ExactDecimal(amount, decimals),
+      tokenAmount: decimals === null ? null : new ExactDecimal(amount - fee, decimals),
       mint,
       tokenStandard: decimals === null ? null : standardOf(decimals),
-      rawTokenAmount: { tokenAmount: amount.toString(), decimals },
+      rawTokenAmount: { tokenAmount: (amount - fee).toString(), decimals },
       ...(fee > 0n ? { feeAmount: fee.toString() } : {}),
     },
   ];
@@ -184,7 +185,13 @@ function plainEvents({ transfers, created, closed, stakes }: ParsedTransaction):
   return {
     ...(transfers.length === 0
       ? {}
-      : { transfers: transfers.map(({ amount, ...each }) => ({ ...each, amount: amount.toString() })) }),
+      : {
+          transfers: transfers.map(({ amount, fee, ...each }) => ({
+            ...each,
+            amount: amount.toString(),
+            ...(fee > 0n ? { feeAmount: fee.toString() } : {}),
+          })),
+        }),
     ...(created.length === 0 ? {} : { createdAccounts: created.map((each) => ({ ...each })) }),
     ...(closed.length === 0 ? {} : { closedAccounts: closed.map((each) => ({ ...each })) }),
     ...(stakes.length === 0 ? {} : { stake: stakes.map((each) => ({ ...each })) }),

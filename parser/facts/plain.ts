@@ -14,7 +14,10 @@ export interface TransferFacts {
   readonly to: string | null;
   /** Null is native currency. */
   readonly mint: string | null;
+  /** What arrives, in the smallest unit. */
   readonly amount: bigint;
+  /** What the mint withheld on its way: it left the sender beside the amount. */
+  readonly fee: bigint;
   readonly decimals: number | null;
   readonly fromTokenAccount: string | null;
   readonly toTokenAccount: string | null;
@@ -66,7 +69,14 @@ export function transferFacts(context: Context, actions: readonly Action[]): Tra
     for (const { kind, from, to, lamports } of context.lamportsIn(start, end)) {
       if (kind !== "transfer" && kind !== "withdraw") continue;
       const ends = { from, to, fromTokenAccount: null, toTokenAccount: null };
-      transfers.push({ ...ends, mint: null, amount: lamports, decimals: 9, tip: to !== null && tipAccounts.has(to) });
+      transfers.push({
+        ...ends,
+        mint: null,
+        amount: lamports,
+        fee: 0n,
+        decimals: 9,
+        tip: to !== null && tipAccounts.has(to),
+      });
     }
     for (const each of context.tokensIn(start, end)) {
       if (each.kind !== "transfer") continue;
@@ -74,7 +84,8 @@ export function transferFacts(context: Context, actions: readonly Action[]): Tra
         from: each.fromOwner ?? each.fromAccount,
         to: each.toOwner ?? each.toAccount,
         mint: each.mint,
-        amount: each.amount,
+        amount: each.amount - each.fee,
+        fee: each.fee,
         decimals: each.decimals,
         fromTokenAccount: each.fromAccount,
         toTokenAccount: each.toAccount,
@@ -88,7 +99,7 @@ export function transferFacts(context: Context, actions: readonly Action[]): Tra
 /** Of an NFT that is no unit of a token, or is moved by the program of its metadata. */
 function assetTransfers(context: Context, action: Action): TransferFacts[] {
   const compressed = compressedFacts(context, action);
-  const one = { amount: 1n, decimals: 0, fromTokenAccount: null, toTokenAccount: null, tip: false };
+  const one = { amount: 1n, fee: 0n, decimals: 0, fromTokenAccount: null, toTokenAccount: null, tip: false };
   if (compressed !== null) {
     // Without the event of its leaf nothing names it.
     if (compressed.assetId === null) return [];

@@ -72,10 +72,7 @@ test("accounts that a batch closes are told, each with who closed it and what it
   });
   expect(parsed.type).toBe("CLOSE_ACCOUNT");
   expect(parsed.closed).toEqual(
-    [
-      ["token", 20n] as const,
-      ["other", 30n] as const,
-    ].map(([account, lamports]) => ({
+    [["token", 20n] as const, ["other", 30n] as const].map(([account, lamports]) => ({
       account: addressOf(account),
       rentTo: addressOf("payer"),
       owner: addressOf("payer"),

@@ -1,7 +1,7 @@
 import { programs } from "@sluice/wire/programs";
-import type { Call } from "../transaction-view.ts";
 import { tokenInstructions } from "../neutral/token-calls.ts";
 import { type Deed, type Instruction, type ProgramParser, parserOf } from "../program.ts";
+import type { Call } from "../transaction-view.ts";
 
 const instructions: readonly Instruction[] = [
   { tag: "00", name: "initializeMint", does: "helper" },
@@ -59,9 +59,7 @@ export const token: ProgramParser = parserOf({
   kind: "core",
   instructions,
   decide(instruction, call) {
-    return instruction.name === "batch"
-      ? { ...instruction, does: batchDeed(call) }
-      : decided(instruction, call.data);
+    return instruction.name === "batch" ? { ...instruction, does: batchDeed(call) } : decided(instruction, call.data);
   },
 });
 

@@ -19,6 +19,8 @@ export interface ScenarioTokens {
   readonly before: bigint;
   readonly after: bigint;
   readonly decimals?: number;
+  /** The token program; the node does not tell it where it is left out. */
+  readonly program?: string;
 }
 
 export interface Scenario {
@@ -67,9 +69,9 @@ export function scenario(told: Scenario): TransactionView {
   const balances = (at: 0 | 1) =>
     keys.map((name) => lamports[name]?.[at] ?? 1_000_000_000n - (at === 1 && name === "payer" ? 5000n : 0n));
   const held = (when: "before" | "after"): TokenBalance[] =>
-    Object.entries(tokens).flatMap(([name, { mint, owner, decimals = 6, [when]: amount }]) => {
+    Object.entries(tokens).flatMap(([name, { mint, owner, decimals = 6, program = null, [when]: amount }]) => {
       const accountIndex = keys.indexOf(name);
-      const known = { accountIndex, mint: addressOf(mint), owner: addressOf(owner), programId: null, decimals };
+      const known = { accountIndex, mint: addressOf(mint), owner: addressOf(owner), programId: program, decimals };
       return amount === 0n && when === "after" && tokens[name]?.before === 0n ? [] : [{ ...known, amount }];
     });
   const meta: Partial<TransactionMeta> & Pick<TransactionMeta, "preBalances" | "postBalances"> = {

@@ -9,9 +9,10 @@ export interface Transfer {
   readonly counterparty: string | null;
   /** Null for lamports, and where the transaction does not name it. */
   readonly mint: string | null;
+  /** What arrived of what came in, what left of what went out. */
   readonly amount: bigint;
   readonly decimals: number | null;
-  /** Of the amount, what the mint withheld. */
+  /** What the mint withheld on its way: beside what came in, part of what went out. */
   readonly fee: bigint;
 }
 
@@ -32,8 +33,9 @@ export function transfersOf({ native, tokens }: Movements, wallet: string): Tran
     const { fromOwner, toOwner } = sides;
     if (fromOwner === toOwner || amount === 0n) continue;
     const facts = { kind: "token", mint, amount, decimals, fee } as const;
-    if (toOwner === wallet) transfers.push({ ...facts, direction: "in", counterparty: fromOwner });
-    else if (fromOwner === wallet) transfers.push({ ...facts, direction: "out", counterparty: toOwner });
+    if (toOwner === wallet) {
+      transfers.push({ ...facts, amount: amount - fee, direction: "in", counterparty: fromOwner });
+    } else if (fromOwner === wallet) transfers.push({ ...facts, direction: "out", counterparty: toOwner });
   }
   return transfers;
 }
