@@ -77,6 +77,8 @@ export interface ProgramParser {
   /** The name for people. */
   readonly name: string;
   readonly kind: ProgramKind;
+  /** How it tells of exchanges by calling itself: of each of a route, or of a trade with a bonding curve. */
+  readonly events?: "route" | "trade";
   readonly instructions: readonly Instruction[];
   /** Null for an instruction that is not known. */
   instructionOf(call: Call, view: TransactionView): Instruction | null;
@@ -113,12 +115,16 @@ export function parserOf({ decide, ...definition }: Definition): ProgramParser {
 
 const eventTag = Uint8Array.of(0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d);
 
-/** SHA-256 of `event:TradeEvent` of bonding curves, its first four bytes. */
-export const tradeEventTag = 0xbddb7fd3;
+/** The first four bytes of SHA-256 of `event:SwapEvent` and of `event:TradeEvent`, by which a program tells them. */
+const exchangeEvents = { route: 0x40c6cde8, trade: 0xbddb7fd3 } as const;
 
-/** Whether an event that a program tells by calling itself has a name, by the tag after the marker of all events. */
-export function isEventOf({ data }: Call, tag: number): boolean {
-  return data.length >= 16 && new DataView(data.buffer, data.byteOffset).getUint32(8) === tag;
+/**
+ * Whether a call is an event of an exchange that a program tells by calling itself. Other programs may be called with
+ * the same data, and others give the same name to an event of another layout: neither tells anything.
+ */
+export function isExchangeEvent(call: Call, { id, events }: ProgramParser, kind: "route" | "trade"): boolean {
+  if (events !== kind || call.programId !== id || !isAnchorEvent(call)) return false;
+  return new DataView(call.data.buffer, call.data.byteOffset).getUint32(8) === exchangeEvents[kind];
 }
 
 /** Whether a call is an event that an Anchor program tells by calling itself. */

@@ -1,12 +1,5 @@
 import { tokenCalls, tokenInstructions } from "../neutral/token-calls.ts";
-import {
-  type Deed,
-  type Instruction,
-  isAnchorEvent,
-  isEventOf,
-  type ProgramParser,
-  tradeEventTag,
-} from "../program.ts";
+import { type Deed, type Instruction, isAnchorEvent, isExchangeEvent, type ProgramParser } from "../program.ts";
 import { associatedToken } from "../programs/associated-token.ts";
 import { parserFor } from "../programs/table.ts";
 import type { Call } from "../transaction-view.ts";
@@ -103,11 +96,11 @@ class ActionReader {
     return start + 1;
   }
 
-  #deedByMovements({ kind }: ProgramParser, start: number, end: number): Action["does"] | null {
-    switch (kind) {
+  #deedByMovements(parser: ProgramParser, start: number, end: number): Action["does"] | null {
+    switch (parser.kind) {
       case "dex":
       case "orders":
-        return exchangeIn(this.#context, start, end) === null && !this.#trades(start, end) ? null : "swap";
+        return exchangeIn(this.#context, start, end) === null && !this.#trades(parser, start, end) ? null : "swap";
       case "aggregator":
         return looseExchangeIn(this.#context, start, end) === null ? null : "swap";
       case "market": {
@@ -120,10 +113,8 @@ class ActionReader {
   }
 
   /** Whether a bonding curve tells of a trade: lamports that it gives or takes move without a call. */
-  #trades(start: number, end: number): boolean {
-    return this.#context.view.calls
-      .slice(start, end)
-      .some((call) => isAnchorEvent(call) && isEventOf(call, tradeEventTag));
+  #trades(parser: ProgramParser, start: number, end: number): boolean {
+    return this.#context.view.calls.slice(start, end).some((call) => isExchangeEvent(call, parser, "trade"));
   }
 
   /** A call of a program that nothing here knows, or that wraps others: what it calls may be known. */

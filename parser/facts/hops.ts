@@ -5,7 +5,7 @@ import { endOfCall } from "../actions/call-tree.ts";
 import type { Context } from "../actions/context.ts";
 import type { Action } from "../actions/read-actions.ts";
 import type { TokenMovement } from "../neutral/movements.ts";
-import { type Instruction, isAnchorEvent, isEventOf, tradeEventTag } from "../program.ts";
+import { type Instruction, isExchangeEvent, type ProgramParser } from "../program.ts";
 import { parserFor } from "../programs/table.ts";
 import type { Leg } from "./legs.ts";
 
@@ -22,9 +22,6 @@ export interface Hop {
 const { wrappedNativeMint } = wellKnownAddresses;
 const eventHeader = 16;
 
-/** SHA-256 of `event:SwapEvent`, its first four bytes: pool program, mint and amount in, mint and amount out. */
-const routeEvent = 0x40c6cde8;
-
 /** The exchanges of a swap, in the order of execution. */
 export function hopsOf(context: Context, swap: Action): readonly Hop[] {
   const told = eventHops(context, swap);
@@ -38,7 +35,7 @@ export function hopsOf(context: Context, swap: Action): readonly Hop[] {
     const end = position === swap.start ? swap.end : endOfCall(context.view, position);
     const instruction = parser.instructionOf(call, context.view);
     if (instruction !== null && instruction.does !== "swap") continue;
-    const legs = tradeLegs(context, position, end) ?? legsOf(context, instruction, [position, end]);
+    const legs = tradeLegs(context, parser, [position, end]) ?? legsOf(context, instruction, [position, end]);
     if (legs === null) continue;
     hops.push({ programId: call.programId, source: parser.source, instruction: instruction?.name ?? null, ...legs });
     position = end - 1;
@@ -49,11 +46,16 @@ export function hopsOf(context: Context, swap: Action): readonly Hop[] {
   return [{ programId: swap.programId, source: swap.parser?.source ?? null, instruction: null, ...legs }];
 }
 
+/**
+ * The exchanges that a route's own program tells: of each the program of its pool, mint and amount in, mint and amount
+ * out. None where one of them is of more than what moved, since an event is no movement.
+ */
 function eventHops(context: Context, { start, end }: Action): Hop[] {
   const hops: Hop[] = [];
   for (let position = start; position < end; position += 1) {
     const call = context.view.calls[position];
-    if (call === undefined || !isAnchorEvent(call) || !isEventOf(call, routeEvent)) continue;
+    const parser = call === undefined ? undefined : parserFor(call.programId);
+    if (call === undefined || parser === undefined || !isExchangeEvent(call, parser, "route")) continue;
     const { data } = call;
     if (data.length < eventHeader + 112) continue;
     const programId = addressOfBytes(data.subarray(16, 48));
@@ -64,22 +66,41 @@ function eventHops(context: Context, { start, end }: Action): Hop[] {
     const source = parserFor(programId)?.source ?? null;
     hops.push({ programId, source, instruction: null, input: leg(48), output: leg(88) });
   }
-  return hops;
+  const told = hops.flatMap(({ input, output }) => [input, output]);
+  return told.every((leg) => isMoved(context, leg, [start, end])) ? hops : [];
 }
 
 /** Lamports of a bonding curve move without a call: its event states mint, lamports, tokens, and which was bought. */
-function tradeLegs(context: Context, start: number, end: number): { input: Leg; output: Leg } | null {
+function tradeLegs(
+  context: Context,
+  parser: ProgramParser,
+  [start, end]: readonly [number, number],
+): { input: Leg; output: Leg } | null {
   for (let position = start; position < end; position += 1) {
     const call = context.view.calls[position];
-    if (call === undefined || !isAnchorEvent(call) || !isEventOf(call, tradeEventTag) || call.data.length < 65)
-      continue;
+    if (call === undefined || !isExchangeEvent(call, parser, "trade") || call.data.length < 65) continue;
     const { data } = call;
     const mint = addressOfBytes(data.subarray(16, 48));
     const native: Leg = { mint: wrappedNativeMint, amount: readU64(data, 48), decimals: 9 };
     const tokens: Leg = { mint, amount: readU64(data, 56), decimals: decimalsOf(context, mint) };
+    if (!isMoved(context, native, [start, end]) || !isMoved(context, tokens, [start, end])) continue;
     return data[64] === 1 ? { input: native, output: tokens } : { input: tokens, output: native };
   }
   return null;
+}
+
+/**
+ * Whether as much of a token moved in a range of calls as an event says. Native currency may move as wrapped tokens, as
+ * lamports, or without a call.
+ */
+function isMoved(context: Context, { mint, amount }: Leg, [start, end]: readonly [number, number]): boolean {
+  let moved = 0n;
+  for (const each of context.tokensIn(start, end)) if (each.mint === mint) moved += each.amount;
+  if (mint !== wrappedNativeMint || moved >= amount) return moved >= amount;
+  for (const { call, lamports } of context.movements.native) {
+    if (call === null || (call >= start && call < end)) moved += lamports;
+  }
+  return moved >= amount;
 }
 
 export function decimalsOf({ tokenAccounts, movements }: Context, mint: string): number | null {

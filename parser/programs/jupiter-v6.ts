@@ -6,6 +6,7 @@ export const jupiterV6: ProgramParser = parserOf({
   source: "jupiter_v6",
   name: "Jupiter",
   kind: "aggregator",
+  events: "route",
   instructions: [
     { tag: "e517cb977ae3ad2a", name: "route", does: "swap", user: 1, source: 2, destination: 3 },
     { tag: "bb64facc31c4af14", name: "routeV2", does: "swap", user: 0, source: 1, destination: 2 },

@@ -6,6 +6,7 @@ export const pumpFun: ProgramParser = parserOf({
   source: "pump_fun",
   name: "Pump.fun",
   kind: "dex",
+  events: "trade",
   instructions: [
     { tag: "66063d1201daebea", name: "buy", does: "swap", user: 6, pool: 3 },
     { tag: "33e685a4017f83ad", name: "sell", does: "swap", user: 6, pool: 3 },
