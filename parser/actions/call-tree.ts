@@ -1,4 +1,5 @@
 import { programs } from "@sluice/wire/programs";
+import { noopPrograms } from "../compressed/leaf-changes.ts";
 import type { Call, TransactionView } from "../transaction-view.ts";
 
 /** Programs that others call to move things; where depths are not known, such a call belongs to the one before. */
@@ -8,9 +9,10 @@ const called: ReadonlySet<string> = new Set([
   programs.token2022,
   programs.associatedToken,
   programs.memo,
-  programs.noop,
+  ...noopPrograms,
   "metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s",
   "cmtDvXumGCrqC1Age74AVPhSRVXJMd8PJS91L8KbNCK",
+  "mcmt6YrQEMKw8Mw43FmpRLmf7BqRnFMKmAcbxE3xkAW",
 ]);
 
 function endByDepth(calls: readonly Call[], position: number, depth: number): number {

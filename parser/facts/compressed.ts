@@ -1,8 +1,8 @@
-import { readU64 } from "@sluice/wire/bytes";
-import { addressOfBytes } from "@sluice/wire/identifiers";
-import { programs } from "@sluice/wire/programs";
+import { endOfCall } from "../actions/call-tree.ts";
 import type { Context } from "../actions/context.ts";
 import type { Action } from "../actions/read-actions.ts";
+import { type Leaf, leafOf } from "../compressed/compression-events.ts";
+import { bubblegumProgram, noopPrograms } from "../compressed/leaf-changes.ts";
 
 /** A leaf of a tree of compressed NFTs as a transaction wrote it. */
 export interface CompressedFacts {
@@ -25,28 +25,38 @@ const types: Readonly<Record<string, string>> = {
   asset_transfer: "COMPRESSED_NFT_TRANSFER",
 };
 
-/** The application data that Bubblegum writes through the noop program, after which a leaf follows. */
-const leafHeader = 9;
-
 /** The leaf that a call wrote; null for calls that have to do with no tree. */
 export function compressedFacts(context: Context, { does, instruction, start, end }: Action): CompressedFacts | null {
   const call = context.view.calls[start];
   const type = types[does];
   if (call === undefined || instruction.tree === undefined || type === undefined) return null;
-  const treeId = context.view.accountOf(call, instruction.tree);
-  const at = { instructionIndex: call.outer, innerInstructionIndex: call.inner };
-  const sold = { oldLeafOwner: keyAt(context, call, instruction.seller) };
+  const at = {
+    type,
+    treeId: context.view.accountOf(call, instruction.tree),
+    oldLeafOwner: keyAt(context, call, instruction.seller),
+    instructionIndex: call.outer,
+    innerInstructionIndex: call.inner,
+  };
+  const leaf = leafIn(context, start, end);
+  if (leaf !== null) return { ...at, assetId: leaf.asset, leafIndex: leaf.nonce, newLeafOwner: leaf.owner };
+  return { ...at, assetId: null, leafIndex: null, newLeafOwner: keyAt(context, call, instruction.buyer) };
+}
+
+/**
+ * The leaf that Bubblegum tells through a noop program in a range of calls. What other programs tell through one is
+ * none: a noop program may be called with any data.
+ */
+function leafIn({ view }: Context, start: number, end: number): Leaf | null {
   for (let position = start; position < end; position += 1) {
-    const leaf = context.view.calls[position];
-    if (leaf === undefined || leaf.programId !== programs.noop || leaf.data[0] !== 1) continue;
-    if (leaf.data.length < leafHeader + 104) continue;
-    const assetId = addressOfBytes(leaf.data.subarray(leafHeader, leafHeader + 32));
-    const newLeafOwner = addressOfBytes(leaf.data.subarray(leafHeader + 32, leafHeader + 64));
-    const leafIndex = readU64(leaf.data, leafHeader + 96);
-    return { type, treeId, assetId, leafIndex, newLeafOwner, ...sold, ...at };
+    if (view.calls[position]?.programId !== bubblegumProgram) continue;
+    const last = Math.min(end, endOfCall(view, position));
+    for (let at = position + 1; at < last; at += 1) {
+      const told = view.calls[at];
+      const leaf = told === undefined || !noopPrograms.includes(told.programId) ? null : leafOf(told.data);
+      if (leaf !== null) return leaf;
+    }
   }
-  const newLeafOwner = keyAt(context, call, instruction.buyer);
-  return { type, treeId, assetId: null, leafIndex: null, newLeafOwner, ...sold, ...at };
+  return null;
 }
 
 function keyAt(

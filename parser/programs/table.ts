@@ -55,7 +55,9 @@ import { meteoraDammV2 } from "./meteora-damm-v2.ts";
 import { meteoraDbc } from "./meteora-dbc.ts";
 import { meteoraDlmm } from "./meteora-dlmm.ts";
 import { moonshot } from "./moonshot.ts";
+import { mplAccountCompression } from "./mpl-account-compression.ts";
 import { mplCore } from "./mpl-core.ts";
+import { mplNoop } from "./mpl-noop.ts";
 import { noop } from "./noop.ts";
 import { nova } from "./nova.ts";
 import { obric } from "./obric.ts";
@@ -166,7 +168,9 @@ export const programParsers: readonly ProgramParser[] = [
   meteoraDbc,
   meteoraDlmm,
   moonshot,
+  mplAccountCompression,
   mplCore,
+  mplNoop,
   noop,
   nova,
   obric,
