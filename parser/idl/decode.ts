@@ -84,8 +84,8 @@ class Reader {
       case "tuple":
         return type.items.map(inner);
       case "choice": {
-        const at = Number(this.#whole({ bytes: type.bytes, signed: false, bigEndian: false }));
-        const variant = type.variants[at];
+        const number = Number(this.#whole({ bytes: type.bytes, signed: false, bigEndian: false }));
+        const variant = type.variants.find((each) => each.number === number);
         if (variant === undefined) throw new UnreadableData("no such variant");
         return variant.value === null ? variant.name : { [variant.name]: inner(variant.value) };
       }

@@ -193,6 +193,123 @@ test("a root node of Codama gives the same, without what an instruction is known
   });
 });
 
+describe("names of instructions without discriminators", () => {
+  const named = (name: string, ofProgram: string): string | null =>
+    programsOf({ ...old, instructions: [{ name, accounts: [], args: [] }] }).nameOf(address, hash(ofProgram));
+
+  test("are those of the program as Anchor derives them: a capital alone is a word, digits end none", () => {
+    const names = [
+      ["swapAToB", "swap_a_to_b"],
+      ["buyV2", "buy_v2"],
+      ["mip1Sell", "mip1_sell"],
+      ["swap2", "swap2"],
+      ["setURL", "set_url"],
+      ["initURLOfA", "init_url_of_a"],
+      ["already_snake", "already_snake"],
+    ] as const;
+    for (const [name, ofProgram] of names) expect(named(name, ofProgram)).toBe(name);
+  });
+});
+
+describe("optional accounts", () => {
+  const bare = (flag: string) => ({
+    ...old,
+    instructions: [
+      {
+        name: "go",
+        accounts: [{ name: "first" }, { name: "maybe", [flag]: true }, { name: "last" }, { name: "program" }],
+        args: [],
+      },
+    ],
+  });
+  const accountsOf = (file: unknown, given: readonly string[], data = hash("go")) =>
+    programsOf(file).decode({ programId: address, accounts: given, data })?.accounts;
+
+  test("that are not given have the program's address in their place, and are left out", () => {
+    for (const flag of ["isOptional", "optional"]) {
+      expect(accountsOf(bare(flag), ["one", address, "three", address])).toEqual({
+        first: "one",
+        last: "three",
+        program: address,
+      });
+      expect(accountsOf(bare(flag), ["one", "two", "three", address])).toMatchObject({ maybe: "two" });
+    }
+  });
+
+  test("that a file of Codama says to drop have no place", () => {
+    const file = codama([{ name: "first" }, { name: "maybe", isOptional: true }, { name: "last" }], {
+      optionalAccountStrategy: "omitted",
+    });
+    const data = Uint8Array.of(7);
+    expect(accountsOf(file, ["one", "two"], data)).toEqual({ first: "one", last: "two" });
+    expect(accountsOf(file, ["one", "two", "three"], data)).toEqual({ first: "one", maybe: "two", last: "three" });
+    const placed = codama([{ name: "first" }, { name: "maybe", isOptional: true }, { name: "last" }]);
+    expect(accountsOf(placed, ["one", address, "three"], data)).toEqual({ first: "one", last: "three" });
+  });
+});
+
+/** A root node of one instruction that is known by a variant of an enum, which has the number 7. */
+function codama(accounts: readonly object[], more: object = {}, value: object = variantOf("seventh")) {
+  const type = {
+    kind: "enumTypeNode",
+    size: { kind: "numberTypeNode", format: "u8", endian: "le" },
+    variants: [
+      { kind: "enumEmptyVariantTypeNode", name: "first" },
+      { kind: "enumEmptyVariantTypeNode", name: "seventh", discriminator: 7 },
+      { kind: "enumStructVariantTypeNode", name: "full", struct: { kind: "structTypeNode", fields: [] } },
+    ],
+  };
+  const tag = {
+    kind: "instructionArgumentNode",
+    name: "tag",
+    type: { kind: "definedTypeLinkNode", name: "tag" },
+    defaultValue: value,
+    defaultValueStrategy: "omitted",
+  };
+  const instruction = {
+    ...{ kind: "instructionNode", name: "go", accounts, arguments: [tag] },
+    discriminators: [{ kind: "fieldDiscriminatorNode", name: "tag", offset: 0 }],
+    ...more,
+  };
+  return {
+    kind: "rootNode",
+    program: { name: "market", publicKey: address, definedTypes: [{ name: "tag", type }], instructions: [instruction] },
+  };
+}
+
+function variantOf(variant: string): object {
+  return { kind: "enumValueNode", enum: { kind: "definedTypeLinkNode", name: "tag" }, variant };
+}
+
+describe("an instruction of Codama that is known", () => {
+  test("by a variant of an enum has the variant's number, which the file may state", () => {
+    expect(programsOf(codama([])).nameOf(address, Uint8Array.of(7))).toBe("go");
+    expect(programsOf(codama([])).nameOf(address, Uint8Array.of(1))).toBeNull();
+    expect(programsOf(codama([], {}, variantOf("first"))).nameOf(address, Uint8Array.of(0))).toBe("go");
+    expect(() => programsOf(codama([], {}, variantOf("none")))).toThrow("names no variant: none");
+    expect(() => programsOf(codama([], {}, variantOf("full")))).toThrow("must be a variant without a value");
+  });
+
+  test("by a list of numbers has their bytes", () => {
+    const u8 = { kind: "numberTypeNode", format: "u8", endian: "le" };
+    const list = {
+      kind: "constantDiscriminatorNode",
+      offset: 0,
+      constant: {
+        kind: "constantValueNode",
+        type: { kind: "arrayTypeNode", item: u8, count: { kind: "fixedCountNode", value: 2 } },
+        value: {
+          kind: "arrayValueNode",
+          items: [3, 4].map((number) => ({ kind: "numberValueNode", number })),
+        },
+      },
+    };
+    const file = codama([], { discriminators: [list], arguments: [] });
+    expect(programsOf(file).nameOf(address, Uint8Array.of(3, 4))).toBe("go");
+    expect(programsOf(file).nameOf(address, Uint8Array.of(3, 5))).toBeNull();
+  });
+});
+
 test("records of the enhanced API have it beside the data, for inner instructions too", () => {
   const call = { program: address, accounts: ["payer", "bids", "asks"], data: Buffer.from(orderData).toString("hex") };
   const view = scenario({ calls: [{ ...call, inner: [call, { ...call, data: "00" }] }] });

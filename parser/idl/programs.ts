@@ -12,7 +12,7 @@ interface DecodedInstruction {
   readonly name: string;
   /** Null where the data are not of the form that the file states. */
   readonly args: { readonly [name: string]: JsonValue } | null;
-  /** Addresses by the names of the file; accounts beyond them have none. */
+  /** Addresses by the names of the file; accounts beyond them have none, optional ones that are not given are left out. */
   readonly accounts: { readonly [name: string]: string };
 }
 
@@ -61,14 +61,35 @@ export class IdlPrograms {
     const known = this.#programs.get(programId);
     const instruction = find(known, data);
     if (known === undefined || instruction === undefined) return null;
-    const named = instruction.accounts.slice(0, accounts.length);
     return {
       program: known.program.name,
       name: instruction.name,
       args: decodeArguments(known.program, instruction, data),
-      accounts: Object.fromEntries(named.map((name, at) => [name, accounts[at] ?? ""])),
+      accounts: namedAccounts(instruction, programId, accounts),
     };
   }
+}
+
+function namedAccounts(
+  { accounts: stated, dropsOptional }: IdlInstruction,
+  programId: string,
+  given: readonly string[],
+): { readonly [name: string]: string } {
+  const named: [string, string][] = [];
+  // Of optional accounts without places, the first ones are there: as many as there are more than has to be.
+  let optional = given.length - stated.filter(({ isOptional }) => !isOptional).length;
+  let at = 0;
+  for (const { name, isOptional } of stated) {
+    if (at >= given.length) break;
+    if (isOptional && dropsOptional) {
+      optional -= 1;
+      if (optional < 0) continue;
+    }
+    const address = given[at] ?? "";
+    at += 1;
+    if (!isOptional || dropsOptional || address !== programId) named.push([name, address]);
+  }
+  return Object.fromEntries(named);
 }
 
 export const noPrograms = new IdlPrograms([]);

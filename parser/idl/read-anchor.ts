@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type FileValue, idlLimits } from "./file-value.ts";
-import type { CountOf, IdlField, IdlInstruction, IdlProgram, IdlType } from "./types.ts";
+import type { CountOf, IdlAccount, IdlField, IdlInstruction, IdlProgram, IdlType } from "./types.ts";
 
 /** Anchor's two forms: before version 0.30 (camel case, no discriminators), and since then. */
 
@@ -49,6 +49,7 @@ function instructionOf(instruction: FileValue): IdlInstruction {
     marks: [{ offset: 0, bytes }],
     fields: [{ ...mark, isShown: false }, ...fields],
     accounts: accountsOf(instruction.member("accounts"), 0),
+    dropsOptional: false,
   };
 }
 
@@ -64,18 +65,29 @@ function discriminatorOf(instruction: FileValue, name: string): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-const snakeCase = (name: string): string => name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
+/**
+ * The name of an instruction in its program: a word begins at a capital after a small letter or a digit, and at the
+ * last of several capitals that a small letter follows, so that `swapAToB` is `swap_a_to_b`. Source: Anchor's client.
+ */
+const snakeCase = (name: string): string =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replace(/([A-Z])([A-Z][a-z])/g, "$1_$2")
+    .toLowerCase();
 
 /** Groups of accounts count as their accounts, each under the name of its group. */
-function accountsOf(list: FileValue, depth: number): string[] {
+function accountsOf(list: FileValue, depth: number): IdlAccount[] {
   if (depth > idlLimits.depth) throw list.fault("is nested too deeply");
-  const names = list.list().flatMap((each) => {
+  const accounts = list.list().flatMap((each) => {
     const name = each.member("name").text();
     const group = each.member("accounts");
-    return group.isThere ? accountsOf(group, depth + 1).map((inner) => `${name}.${inner}`) : [name];
+    if (group.isThere)
+      return accountsOf(group, depth + 1).map((inner) => ({ ...inner, name: `${name}.${inner.name}` }));
+    // `isOptional` before version 0.30, `optional` since.
+    return [{ name, isOptional: each.member("isOptional").value === true || each.member("optional").value === true }];
   });
-  if (names.length > idlLimits.items) throw list.fault(`must have at most ${idlLimits.items} accounts`);
-  return names;
+  if (accounts.length > idlLimits.items) throw list.fault(`must have at most ${idlLimits.items} accounts`);
+  return accounts;
 }
 
 function fieldOf(field: FileValue, depth: number): IdlField {
@@ -93,9 +105,9 @@ function definitionOf(definition: FileValue): IdlType {
       return {
         kind: "choice",
         bytes: 1,
-        variants: variants.map((each) => {
+        variants: variants.map((each, number) => {
           const fields = each.member("fields");
-          return { name: each.member("name").text(), value: fields.isThere ? fieldsOf(fields) : null };
+          return { name: each.member("name").text(), number, value: fields.isThere ? fieldsOf(fields) : null };
         }),
       };
     }

@@ -1,4 +1,4 @@
-import { decodeBase58 } from "@sluice/wire/base58";
+import { constantBytes, type Types } from "./codama-constants.ts";
 import { type FileValue, idlLimits } from "./file-value.ts";
 import type { CountOf, IdlInstruction, IdlMark, IdlProgram, IdlType } from "./types.ts";
 
@@ -12,14 +12,20 @@ const numbers: Readonly<Record<string, readonly [bytes: number, signed: boolean]
 /** @throws {IdlFault} */
 export function readCodama(file: FileValue): IdlProgram[] {
   const programs = [file.member("program"), ...listAt(file, "additionalPrograms")];
-  return programs.map((program) => ({
-    address: program.member("publicKey").text(),
-    name: program.member("name").text(),
-    types: new Map(
+  return programs.map((program) => {
+    const types = new Map(
       listAt(program, "definedTypes").map((each) => [each.member("name").text(), typeOf(each.member("type"), 0)]),
-    ),
-    instructions: program.member("instructions").list().map(instructionOf),
-  }));
+    );
+    return {
+      address: program.member("publicKey").text(),
+      name: program.member("name").text(),
+      types,
+      instructions: program
+        .member("instructions")
+        .list()
+        .map((each) => instructionOf(each, types)),
+    };
+  });
 }
 
 function listAt(value: FileValue, name: string): FileValue[] {
@@ -29,73 +35,39 @@ function listAt(value: FileValue, name: string): FileValue[] {
 
 const kindOf = (node: FileValue): string => node.member("kind").text();
 
-function instructionOf(instruction: FileValue): IdlInstruction {
+function instructionOf(instruction: FileValue, types: Types): IdlInstruction {
   const fields = listAt(instruction, "arguments").map((argument) => {
     const isShown = argument.member("defaultValueStrategy").value !== "omitted";
     return { name: argument.member("name").text(), type: typeOf(argument.member("type"), 0), isShown };
   });
-  const marks = listAt(instruction, "discriminators").flatMap((each) => markOf(each, instruction));
+  const marks = listAt(instruction, "discriminators").flatMap((each) => markOf(each, instruction, types));
   if (marks.length === 0) throw instruction.fault("must have a discriminator with a constant value");
-  const accounts = listAt(instruction, "accounts").map((each) => each.member("name").text());
-  return { name: instruction.member("name").text(), marks, fields, accounts };
+  const accounts = listAt(instruction, "accounts").map((each) => ({
+    name: each.member("name").text(),
+    isOptional: each.member("isOptional").value === true,
+  }));
+  const dropsOptional = instruction.member("optionalAccountStrategy").value === "omitted";
+  return { name: instruction.member("name").text(), marks, fields, accounts, dropsOptional };
 }
 
 /** The size of the data tells nothing where other discriminators do. */
-function markOf(discriminator: FileValue, instruction: FileValue): IdlMark[] {
+function markOf(discriminator: FileValue, instruction: FileValue, types: Types): IdlMark[] {
   const at = discriminator.member("offset");
   const offset = at.isThere ? at.count(1_024) : 0;
   switch (kindOf(discriminator)) {
     case "constantDiscriminatorNode": {
       const constant = discriminator.member("constant");
-      return [{ offset, bytes: bytesOf(constant.member("value"), typeOf(constant.member("type"), 0)) }];
+      return [{ offset, bytes: constantBytes(constant.member("value"), typeOf(constant.member("type"), 0), types) }];
     }
     case "fieldDiscriminatorNode": {
       const name = discriminator.member("name").text();
       const argument = listAt(instruction, "arguments").find((each) => each.member("name").value === name);
       if (argument === undefined) throw discriminator.member("name").fault(`names no argument: ${name}`);
       const value = argument.member("defaultValue");
-      return [{ offset, bytes: bytesOf(value, typeOf(argument.member("type"), 0)) }];
+      return [{ offset, bytes: constantBytes(value, typeOf(argument.member("type"), 0), types) }];
     }
     default:
       return [];
-  }
-}
-
-function bytesOf(value: FileValue, type: IdlType): Uint8Array {
-  switch (kindOf(value)) {
-    case "numberValueNode": {
-      if (type.kind !== "number") throw value.fault("must have a number as its type");
-      const bytes = new Uint8Array(type.bytes);
-      let rest = BigInt(value.member("number").count(Number.MAX_SAFE_INTEGER));
-      for (let at = 0; at < bytes.length; at += 1, rest >>= 8n) {
-        bytes[type.bigEndian ? bytes.length - 1 - at : at] = Number(rest & 255n);
-      }
-      return bytes;
-    }
-    case "bytesValueNode": {
-      const data = value.member("data");
-      const bytes = encodedBytes(data, value.member("encoding").text());
-      if (bytes === null || bytes.length === 0 || bytes.length > 32) throw data.fault("must be 1 to 32 bytes");
-      return bytes;
-    }
-    default:
-      throw value.fault("must be a number or bytes");
-  }
-}
-
-function encodedBytes(data: FileValue, encoding: string): Uint8Array | null {
-  const text = data.text();
-  switch (encoding) {
-    case "base16":
-      return /^([0-9a-f]{2})+$/i.test(text) ? Uint8Array.fromHex(text) : null;
-    case "base64":
-      return /^[A-Za-z0-9+/]+=*$/.test(text) && text.length % 4 === 0 ? Uint8Array.fromBase64(text) : null;
-    case "base58":
-      return decodeBase58(text);
-    case "utf8":
-      return new TextEncoder().encode(text);
-    default:
-      return null;
   }
 }
 
@@ -190,15 +162,16 @@ function sized(type: IdlType, size: CountOf): IdlType {
 }
 
 function enumOf(node: FileValue, depth: number): IdlType {
-  const variants = listAt(node, "variants").map((each) => {
-    const name = each.member("name").text();
+  const variants = listAt(node, "variants").map((each, at) => {
+    const stated = each.member("discriminator");
+    const known = { name: each.member("name").text(), number: stated.isThere ? stated.count(0xffff_ffff) : at };
     switch (kindOf(each)) {
       case "enumStructVariantTypeNode":
-        return { name, value: typeOf(each.member("struct"), depth + 1) };
+        return { ...known, value: typeOf(each.member("struct"), depth + 1) };
       case "enumTupleVariantTypeNode":
-        return { name, value: typeOf(each.member("tuple"), depth + 1) };
+        return { ...known, value: typeOf(each.member("tuple"), depth + 1) };
       default:
-        return { name, value: null };
+        return { ...known, value: null };
     }
   });
   return { kind: "choice", bytes: widthOf(node.member("size")), variants };

@@ -32,6 +32,8 @@ export interface IdlField {
 
 interface IdlVariant {
   readonly name: string;
+  /** The number by which data have it. */
+  readonly number: number;
   /** Null where it has no value. */
   readonly value: IdlType | null;
 }
@@ -47,8 +49,15 @@ export interface IdlInstruction {
   readonly marks: readonly IdlMark[];
   /** All of the data in order; what is not shown is what it is known by. */
   readonly fields: readonly (IdlField & { readonly isShown: boolean })[];
-  /** Names of the accounts, in order. */
-  readonly accounts: readonly string[];
+  /** In order. */
+  readonly accounts: readonly IdlAccount[];
+  /** Whether an optional account that is not given has no place; else the program's own address stands there. */
+  readonly dropsOptional: boolean;
+}
+
+export interface IdlAccount {
+  readonly name: string;
+  readonly isOptional: boolean;
 }
 
 /** What a file says of one program. */
