@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isRecord, record, records } from "@sluice/encode/testing/fixtures";
 import { movementsOf } from "./neutral/movements.ts";
-import { breaches } from "./testing/conservation.ts";
+import { breaches, lostLamports, restsOf } from "./testing/conservation.ts";
 import { realTransactions } from "./testing/fixtures.ts";
 import { TransactionView } from "./transaction-view.ts";
 
@@ -18,6 +18,44 @@ for (const { name, executed } of transactions) {
     expect(breaches(view, movementsOf(view))).toEqual([]);
   });
 }
+
+/** The program of a reason. */
+const programOf = (reason: string): string => reason.slice(0, reason.lastIndexOf(" "));
+
+for (const { name, executed } of transactions) {
+  test(`${name}: lamports that no call states were taken and given by a call that may, and none are lost`, () => {
+    const view = new TransactionView(executed);
+    const rests = restsOf(view, movementsOf(view));
+    expect(rests.filter(({ reasons }) => reasons.length === 0)).toEqual([]);
+    // Who gave them is who took them.
+    const takers = new Set(rests.flatMap(({ change, reasons }) => (change < 0n ? reasons.map(programOf) : [])));
+    const given = rests.filter(({ change }) => change > 0n);
+    expect(given.filter(({ reasons }) => !reasons.some((reason) => takers.has(programOf(reason))))).toEqual([]);
+    expect(lostLamports(view)).toBe(0n);
+  });
+}
+
+test("what no call states is the rent of accounts that markets close, and the lamports of a bonding curve", () => {
+  const programs = new Set<string>();
+  for (const { executed } of transactions) {
+    const view = new TransactionView(executed);
+    for (const { reasons } of restsOf(view, movementsOf(view))) for (const each of reasons) programs.add(programOf(each));
+  }
+  if (transactions.length === 0) return;
+  expect([...programs].toSorted()).toEqual([
+    "digital_eyes",
+    "exchange_art",
+    "formfunction",
+    "magic_eden_mmm",
+    "magic_eden_v1",
+    "magic_eden_v2",
+    "metaplex_auction_house",
+    "photon",
+    "pump_fun",
+    "solanart",
+    "tensorswap",
+  ]);
+});
 
 /** What independent readers say was transferred: manifest.json of the same data. */
 function labelled(): { file: string; transfers: unknown[] }[] {
