@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { createOpenApi } from "@sluice/contract/openapi";
 import { type OpenApiName, openApiNames } from "@sluice/contract/openapi-names";
 import { renderErrorReference, renderRpcMethodReference } from "@sluice/contract/reference";
+import { renderToldVersions } from "../parser/testing/told-versions.ts";
 import { metricTable } from "../server/src/compose/metric-table.ts";
 import { renderConfigurationExample, renderConfigurationReference } from "../server/src/config/index.ts";
 import { renderMetricsReference } from "../server/src/observe/index.ts";
@@ -43,6 +44,7 @@ export const generatedFiles: readonly GeneratedFile[] = [
   settings("deploy/sluice.example.toml", "server/src/config/keys.ts", renderConfigurationExample),
   settings("deploy/prometheus/alerts.yaml", "scripts/deployment/alerts.ts", renderAlerts),
   { path: "deploy/grafana/sluice.json", render: renderBoard },
+  { path: "parser/testing/told-versions.json", render: renderToldVersions },
   ...openApiNames.map((name) => ({
     path: openApiPath(name),
     render: () => `${JSON.stringify(createOpenApi(name), null, 2)}\n`,
