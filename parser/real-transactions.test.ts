@@ -39,7 +39,8 @@ test("what no call states is the rent of accounts that markets close, and the la
   const programs = new Set<string>();
   for (const { executed } of transactions) {
     const view = new TransactionView(executed);
-    for (const { reasons } of restsOf(view, movementsOf(view))) for (const each of reasons) programs.add(programOf(each));
+    for (const { reasons } of restsOf(view, movementsOf(view)))
+      for (const each of reasons) programs.add(programOf(each));
   }
   if (transactions.length === 0) return;
   expect([...programs].toSorted()).toEqual([

@@ -1,7 +1,16 @@
 import { expect, test } from "bun:test";
 import { raydiumCpmm } from "../programs/raydium-cpmm.ts";
 import { key } from "../testing/built.ts";
-import { acceptedOffer, cases, coreTransfer, exchanged, given, got, listingForOffer, strange } from "../testing/cases.ts";
+import {
+  acceptedOffer,
+  cases,
+  coreTransfer,
+  exchanged,
+  given,
+  got,
+  listingForOffer,
+  strange,
+} from "../testing/cases.ts";
 import { addressOf, parsedScenario } from "../testing/scenario.ts";
 
 for (const { what, type, told } of cases) {

@@ -7,7 +7,6 @@ import { raydiumCpmm } from "../programs/raydium-cpmm.ts";
 import { solanart } from "../programs/solanart.ts";
 import { stakePoolDevnet } from "../programs/stake-pool.ts";
 import { tokenMetadata } from "../programs/token-metadata.ts";
-import { key } from "./built.ts";
 import { addressOf, type Scenario, type ScenarioCall } from "./scenario.ts";
 
 const { wrappedNativeMint } = wellKnownAddresses;

@@ -7,7 +7,11 @@ import { addressOf, type Scenario, scenario } from "./scenario.ts";
 
 const paid = (lamports: bigint, more: Partial<Scenario> = {}): Scenario => ({
   calls: [
-    { program: programs.system, accounts: ["payer", "friend"], data: Buffer.from([2, 0, 0, 0, ...u64(lamports)]).toString("hex") },
+    {
+      program: programs.system,
+      accounts: ["payer", "friend"],
+      data: Buffer.from([2, 0, 0, 0, ...u64(lamports)]).toString("hex"),
+    },
   ],
   lamports: { payer: [1_000_000n, 994_993n], friend: [10n, 17n] },
   ...more,
@@ -19,10 +23,12 @@ const rest = (from: string, to: string, lamports: bigint): NativeMovement => ({
 test("a transfer whose amount is read wrongly leaves a rest that no call explains", () => {
   const wrong = scenario(paid(5n));
   expect(breaches(wrong, movementsOf(wrong))).toEqual([]);
-  expect(restsOf(wrong, movementsOf(wrong))).toEqual([
-    { account: addressOf("friend"), change: 2n, reasons: [] },
-    { account: addressOf("payer"), change: -2n, reasons: [] },
-  ].toSorted((one, other) => Number(one.change - other.change)));
+  expect(restsOf(wrong, movementsOf(wrong))).toEqual(
+    [
+      { account: addressOf("friend"), change: 2n, reasons: [] },
+      { account: addressOf("payer"), change: -2n, reasons: [] },
+    ].toSorted((one, other) => Number(one.change - other.change)),
+  );
   const right = scenario(paid(7n));
   expect(restsOf(right, movementsOf(right))).toEqual([]);
 });
@@ -39,5 +45,7 @@ test("a program explains what it takes from accounts that may be its own, and ne
 
 test("lamports that vanish are told", () => {
   expect(lostLamports(scenario(paid(7n)))).toBe(0n);
-  expect(lostLamports(scenario(paid(7n, { lamports: { payer: [1_000_000n, 994_993n], friend: [10n, 16n] } })))).toBe(1n);
+  expect(lostLamports(scenario(paid(7n, { lamports: { payer: [1_000_000n, 994_993n], friend: [10n, 16n] } })))).toBe(
+    1n,
+  );
 });
