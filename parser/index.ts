@@ -17,7 +17,7 @@ export {
 } from "./compressed/leaf-changes.ts";
 export { dataHashOf, type LeafMetadata, writeMetadata } from "./compressed/metadata-args.ts";
 export { emptyNode, nodeOf } from "./compressed/tree.ts";
-export { describe, type Names, noNames } from "./enhanced/describe.ts";
+export { type Named, type Names, namedIn, noNames } from "./enhanced/describe.ts";
 export { ExactDecimal, type RecordValue, recordText } from "./enhanced/exact-decimal.ts";
 export { enhancedRecord, type RecordPlace, toldOf } from "./enhanced/record.ts";
 export type { CompressedFacts } from "./facts/compressed.ts";

@@ -18,8 +18,38 @@ export interface Names {
 
 export const noNames: Names = { symbolOf: () => null, nameOf: () => null, nativeSymbol: "SOL" };
 
+/** What the sentence of a transaction may name: mints of tokens, and NFTs. */
+export interface Named {
+  readonly tokens: readonly string[];
+  readonly nfts: readonly string[];
+}
+
+/** What a caller may look up before a sentence is made. */
+export function namedIn({ swap, nfts, transfers }: ParsedTransaction): Named {
+  const tokens = new Set<string>();
+  const units = new Set<string>();
+  for (const leg of [swap?.input, swap?.output, nfts[0]?.priceToken]) if (leg) tokens.add(leg.mint);
+  const id = nfts[0]?.mint ?? nfts[0]?.compressed?.assetId;
+  if (id) units.add(id);
+  const [first] = transfers;
+  if (first !== undefined && first.mint !== null) (isUnit(first) ? units : tokens).add(first.mint);
+  tokens.delete(wellKnownAddresses.wrappedNativeMint);
+  return { tokens: [...tokens], nfts: [...units] };
+}
+
+/** Whether an amount may be of one of a kind. */
+const isUnit = ({ amount, decimals }: { readonly amount: bigint; readonly decimals: number | null }): boolean =>
+  amount === 1n && decimals === 0;
+
+/** Names are what anybody may write, so they stand in quotes. */
+function nftText(id: string, names: Names): string {
+  const name = names.nameOf(id);
+  return name === null ? id : JSON.stringify(name);
+}
+
 function amountText({ mint, amount, decimals }: Leg, names: Names): string {
   if (mint === wellKnownAddresses.wrappedNativeMint) return `${new ExactDecimal(amount, 9)} ${names.nativeSymbol}`;
+  if (isUnit({ amount, decimals }) && names.nameOf(mint) !== null) return nftText(mint, names);
   const symbol = names.symbolOf(mint) ?? mint;
   return decimals === null ? `${amount} units of ${symbol}` : `${new ExactDecimal(amount, decimals)} ${symbol}`;
 }
@@ -78,7 +108,7 @@ function nftSentence({ type, nfts }: ParsedTransaction, names: Names, { market, 
   const [nft] = nfts;
   if (nft === undefined) return "";
   const id = nft.mint ?? nft.compressed?.assetId ?? null;
-  const one = id === null ? "an NFT" : (names.nameOf(id) ?? id);
+  const one = id === null ? "an NFT" : nftText(id, names);
   const what = nfts.length > 1 ? `${nfts.length} NFTs` : one;
   const price = nfts.length > 1 ? "" : priceText(nft, names);
   const { seller, buyer } = nft;

@@ -44,9 +44,14 @@ export function enhancedRecord(
   };
 }
 
-/** The sentence of a record, and its events as JSON. */
-export function toldOf(view: TransactionView, parsed: ParsedTransaction, place: RecordPlace) {
-  const head = headOf(view, parsed, { place, names: noNames });
+/** The sentence of a record, and its events as JSON. Mints have no symbols there: nobody is asked. */
+export function toldOf(
+  view: TransactionView,
+  parsed: ParsedTransaction,
+  place: RecordPlace,
+  nativeSymbol = noNames.nativeSymbol,
+) {
+  const head = headOf(view, parsed, { place, names: { ...noNames, nativeSymbol } });
   return { description: head.description, events: recordText(eventsOf(parsed, head)) };
 }
 

@@ -44,7 +44,7 @@ function mountEnhanced(
   dependencies: EnhancedParts & { readonly documents: DocumentSource; readonly enhancedEvents: EnhancedEvents },
 ): readonly AppMount[] {
   const { clock, log, events, programs, gateway, stores, names, oracle, documents, enhancedEvents } = dependencies;
-  const { networkDefault } = config;
+  const { networkDefault, nativeSymbol } = config;
   const { access, rpc, requestId, served, upstreams } = gateway;
   const { chainReads: chain, tables } = stores.ledger;
   const app = createEnhanced(
@@ -56,6 +56,7 @@ function mountEnhanced(
       access,
       rpc,
       networkDefault,
+      nativeSymbol,
       requestId,
       served,
       refused: (code) => events.requestRefused("rest", code),

@@ -107,14 +107,15 @@ function writing(
   const { clock, stores, upstreams } = dependencies;
   const store = stores.ledger.chain;
   const votes = config.stores.ledgerVotes === "full";
+  const { nativeSymbol } = config;
   // A development chain that is started anew is another one; a real one never is.
   const discardsOtherChain = config.mode === "dev";
   const sources = (): readonly BackfillSource[] => backfillSources(upstreams, network);
   const finalized = (): bigint | null => upstreams.pool(network)?.confirmedRoot() ?? null;
   return {
-    writer: new LedgerWriter({ network, chain, votes, discardsOtherChain }, { store, chainLog, clock, events }),
-    backfill: new ChainBackfill({ network, chain, votes }, { store, sources, finalized, clock, events }),
-    reparse: new ChainReparse({ network, chain, votes }, { store, parsed: stores.ledger.parsed, clock, events }),
+    writer: new LedgerWriter({ network, chain, votes, nativeSymbol, discardsOtherChain }, { store, chainLog, clock, events }),
+    backfill: new ChainBackfill({ network, chain, votes, nativeSymbol }, { store, sources, finalized, clock, events }),
+    reparse: new ChainReparse({ network, chain, votes, nativeSymbol }, { store, parsed: stores.ledger.parsed, clock, events }),
   };
 }
 

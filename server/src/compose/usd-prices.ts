@@ -22,15 +22,17 @@ const frequencySeconds = 1;
 export function usdPrices(config: Config, { oracle, ledger, clock, log, genesisOf }: UsdPricesParts): UsdPrices {
   const recorded = new PricesAsOf({ clock, ledger });
   const symbols = new Map<string, ReadonlyMap<string, string>>();
+  const symbolsByMint = (network: Network): ReadonlyMap<string, string> => {
+    const genesisHash = genesisOf(network);
+    const key = `${network} ${genesisHash}`;
+    const pools = network === config.networkDefault ? config.oracle.pools : [];
+    const known = symbols.get(key) ?? symbolsOfMints({ genesisHash, pools });
+    symbols.set(key, known);
+    return known;
+  };
   return {
-    symbolOf: (network, mint) => {
-      const genesisHash = genesisOf(network);
-      const key = `${network} ${genesisHash}`;
-      const pools = network === config.networkDefault ? config.oracle.pools : [];
-      const known = symbols.get(key) ?? symbolsOfMints({ genesisHash, pools });
-      symbols.set(key, known);
-      return known.get(mint) ?? null;
-    },
+    symbolOf: (network, mint) => symbolsByMint(network).get(mint) ?? null,
+    symbolsOf: (network) => new Set(symbolsByMint(network).values()),
     now: async () => {
       if (oracle !== null) {
         return new Map(

@@ -36,6 +36,7 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   GENESIS_TESTNET: ({ genesis }) => genesis.hashes.testnet,
   GENESIS_ALLOW_UNKNOWN: ({ genesis }) => genesis.allowUnknown,
   PROGRAM_IDLS: ({ programIdls }) => programIdls,
+  NATIVE_SYMBOL: ({ nativeSymbol }) => nativeSymbol,
   NETWORK_DEFAULT: ({ networkDefault }) => networkDefault,
   UPSTREAM_TIMEOUT_MS: ({ upstreamTimeoutMs }) => upstreamTimeoutMs,
   MAX_NODE_BODY: ({ nodeBodyBytesMax }) => nodeBodyBytesMax,

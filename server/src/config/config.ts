@@ -110,6 +110,8 @@ export interface Config {
     /** Labels of nodes that need not tell theirs. */
     readonly allowUnknown: readonly string[];
   };
+  /** What the native currency of the chains is called. */
+  readonly nativeSymbol: string;
   readonly networkDefault: Network;
   readonly upstreamTimeoutMs: number;
   /** Bytes of one call as it goes to a node. */

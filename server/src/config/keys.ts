@@ -22,6 +22,7 @@ import {
   socketAddress,
   someOf,
   sourceEndpoints,
+  tokenSymbol,
   urlOf,
 } from "./parsers.ts";
 import { poolKeys } from "./pool-keys.ts";
@@ -128,6 +129,13 @@ export const keys = {
     "upstreams.program_idls",
     filePath,
     "A directory of IDL files (`*.json`, of Anchor or Codama) of programs that Sluice does not know: their instructions get names, named arguments and named accounts. A file that does not name its program is called `<address>.json`. One that cannot be read ends the start.",
+  ),
+  NATIVE_SYMBOL: always(
+    "Nodes",
+    "upstreams.native_symbol",
+    "SOL",
+    tokenSymbol,
+    "What the native currency of the chains is called in sentences and in wallets' figures, such as `XNT` on X1.",
   ),
   NETWORK_DEFAULT: always(
     "Nodes",

@@ -152,6 +152,7 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
       allowUnknown: values.GENESIS_ALLOW_UNKNOWN ?? [],
     },
     programIdls: values.PROGRAM_IDLS,
+    nativeSymbol: values.NATIVE_SYMBOL,
     networkDefault: values.NETWORK_DEFAULT,
     upstreamTimeoutMs: values.UPSTREAM_TIMEOUT_MS,
     nodeBodyBytesMax: values.MAX_NODE_BODY,

@@ -197,6 +197,11 @@ export const bareName: Parser<string> = parser("a name of letters, digits and un
   /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(text) ? text : undefined,
 );
 
+/** The symbol of a currency. */
+export const tokenSymbol: Parser<string> = parser("a symbol of 1 to 12 letters and digits", (text) =>
+  /^[A-Za-z0-9]{1,12}$/.test(text) ? text : undefined,
+);
+
 /** A path in the file system; NUL would cut it short in the system's own calls. */
 export const filePath: Parser<string> = parser("a path", (text) =>
   text !== "" && !text.includes("\0") && text.length <= 4096 ? text : undefined,

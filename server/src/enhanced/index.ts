@@ -27,6 +27,7 @@ import { ManyTokens } from "./tokens/many-tokens.ts";
 import { Tokens, type TokensDependencies } from "./tokens/tokens.ts";
 import { LedgerPages } from "./transactions/ledger-pages.ts";
 import { ParsedTransactions, type ParsedTransactionsDependencies } from "./transactions/parsed-transactions.ts";
+import { SentenceNames, type SentenceNamesDependencies } from "./transactions/sentence-names.ts";
 import { WalletAnalytics } from "./wallets/analytics.ts";
 import { WalletBalances } from "./wallets/balances.ts";
 import { WalletHistory } from "./wallets/history.ts";
@@ -57,7 +58,8 @@ export type EnhancedDependencies = Omit<
   WalletLedgerDependencies &
   IdentitiesDependencies &
   Pick<TokensDependencies, "chainOf"> &
-  Pick<ParsedTransactionsDependencies, "programs"> & {
+  Pick<ParsedTransactionsDependencies, "programs"> &
+  Pick<SentenceNamesDependencies, "nativeSymbol"> & {
     readonly events: EnhancedEvents;
     readonly chain: ChainReads;
     /** Where people look at a transaction. */
@@ -80,9 +82,11 @@ export function createEnhanced(
   const cacheOf = (seconds: number, charactersMax: number): TextCache =>
     new TextCache({ lifetimeMs: seconds * 1_000, charactersMax, entriesMax: keptEntriesMax }, { clock });
   const { transactions: ofTransactions, token: ofTokens, nft: ofNfts, wallet: ofWallets } = enhancedLifetimeSeconds;
-  const transactions = new ParsedTransactions({ ...dependencies, cache: cacheOf(ofTransactions, keptCharactersMax) });
   const tokens = new Tokens({ ...dependencies, documents, cache: cacheOf(ofTokens, keptCharactersMax / 8) });
   const manyTokens = new ManyTokens({ ...dependencies, cache: cacheOf(ofTokens, keptCharactersMax / 8) });
+  const names = new SentenceNames({ ...dependencies, tokens: manyTokens });
+  const ofRecords = cacheOf(ofTransactions, keptCharactersMax);
+  const transactions = new ParsedTransactions({ ...dependencies, names, cache: ofRecords });
   const compressed = dependencies.leaves === null ? null : new IndexedLeaves(dependencies.leaves);
   const assets = new AssetReader({ ...dependencies, compressed });
   const nfts = new Nfts({ ...dependencies, assets, documents, cache: cacheOf(ofNfts, keptCharactersMax / 8) });
@@ -90,7 +94,7 @@ export function createEnhanced(
   const pages = new LedgerPages(dependencies);
   const identities = new Identities(dependencies);
   const balances = new WalletBalances({ ...dependencies, tokens: manyTokens });
-  const parts = { ...dependencies, ledger, pages, identities, balances, tokens: manyTokens };
+  const parts = { ...dependencies, ledger, pages, identities, balances, tokens: manyTokens, names };
   const history = new WalletHistory(parts);
   const walletParts = {
     ...parts,

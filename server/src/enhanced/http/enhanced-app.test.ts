@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { enhancedRecord, parseTransaction, recordText, TransactionView } from "@sluice/parser";
+import { enhancedRecord, type Names, namedIn, parseTransaction, recordText, TransactionView } from "@sluice/parser";
 import { grantOfTests } from "../../access/testing/grants.ts";
 import { type DevnetRun, runDevnet } from "../../history/testing/devnet-blocks.ts";
 import { answerOf } from "../../rpc/testing/rpc-stand.ts";
@@ -26,9 +26,25 @@ const signatures = (count: number) =>
     .map(({ transaction }) => transaction.signature);
 const absent = "5".repeat(87);
 
-function recordOf({ place, transaction }: ReturnType<typeof placed>[number]): unknown {
+/** What the API's own route of tokens calls what a sentence names. */
+async function namesOf(parsed: ReturnType<typeof parseTransaction>): Promise<Names> {
+  const { tokens, nfts } = namedIn(parsed);
+  const told = new Map<string, { readonly symbol: string | null; readonly name: string | null }>();
+  for (const mint of [...tokens, ...nfts]) {
+    const { body } = await stand.ask(`/api/v1/v0/token/${mint}`);
+    if (body.success === true) told.set(mint, body.data);
+  }
+  return {
+    symbolOf: (mint) => told.get(mint)?.symbol ?? null,
+    nameOf: (id) => told.get(id)?.name ?? null,
+    nativeSymbol: "SOL",
+  };
+}
+
+async function recordOf({ place, transaction }: ReturnType<typeof placed>[number]) {
   const view = new TransactionView(transaction);
-  return JSON.parse(recordText(enhancedRecord(view, parseTransaction(view), { place })));
+  const parsed = parseTransaction(view);
+  return JSON.parse(recordText(enhancedRecord(view, parsed, { place, names: await namesOf(parsed) })));
 }
 
 describe("transactions by their signatures", () => {
@@ -41,7 +57,7 @@ describe("transactions by their signatures", () => {
       cached: false,
     });
     expect(typeof body.processing_time_ms).toBe("number");
-    expect(body.data).toEqual(placed().slice(-40).toReversed().map(recordOf));
+    expect(body.data).toEqual(await Promise.all(placed().slice(-40).toReversed().map(recordOf)));
     expect(headers.get("x-cache-status")).toBe("MISS");
   });
 
@@ -238,7 +254,7 @@ describe("where helius-sdk calls", () => {
     const path = `/v0/addresses/${address}/transactions`;
     const all = await stand.ask(path);
     expect(all.status).toBe(200);
-    expect(all.body).toEqual(newest.map(recordOf));
+    expect(all.body).toEqual(await Promise.all(newest.map(recordOf)));
     expect(stand.facts.at(-1)?.credits).toBe(15);
     const [{ type } = { type: "" }] = all.body;
     const typed = await stand.ask(`${path}?type=${type}&limit=1`);

@@ -13,7 +13,7 @@ import { concerns } from "../wallets/history.ts";
 import type { Identities } from "../wallets/identities.ts";
 import { nativePseudoMint, type PastBalances } from "../wallets/past-balances.ts";
 import type { UsdPrices } from "../wallets/prices.ts";
-import { nativeSymbolDefault, sdkBalances, sdkTransaction, sdkTransfer } from "../wallets/sdk-shapes.ts";
+import { sdkBalances, sdkTransaction, sdkTransfer } from "../wallets/sdk-shapes.ts";
 import { transfersOf } from "../wallets/transfers.ts";
 import { readWalletCursor, writeWalletCursor } from "../wallets/wallet-cursor.ts";
 import { anyRecord } from "../wallets/wallet-ledger.ts";
@@ -33,6 +33,8 @@ export interface SdkWalletRoutesParts extends WalletRoutesParts {
   readonly identities: Identities;
   readonly past: PastBalances;
   readonly prices: UsdPrices;
+  /** What the native currency is called where the oracle has no symbol for it. */
+  readonly nativeSymbol: string;
   /** Where people look at a transaction. */
   readonly transactionUrl: (signature: string) => string;
 }
@@ -120,7 +122,7 @@ function identitiesRoute({ identities, reads }: SdkWalletRoutesParts): EnhancedR
   };
 }
 
-function balancesRoute({ balances, reads }: SdkWalletRoutesParts): EnhancedRoute {
+function balancesRoute({ balances, nativeSymbol, reads }: SdkWalletRoutesParts): EnhancedRoute {
   return {
     ...{ ...bare, path: `${root}/balances` },
     read: (context) => async (caller) => {
@@ -132,7 +134,7 @@ function balancesRoute({ balances, reads }: SdkWalletRoutesParts): EnhancedRoute
         const read = await reads.timed("balances", () => balances.read(asked));
         if (!read.ok) throw new SluiceError(read.code);
         const nfts = showsNfts && page === 1 ? await balances.nfts(caller, read.balances.holdings) : [];
-        return answer(sdkBalances(read.balances, nfts, { page, limit, showsNative, showsNfts }));
+        return answer(sdkBalances(read.balances, nfts, { page, limit, showsNative, showsNfts, nativeSymbol }));
       };
       return { price: serviceCredits.walletBalances, work };
     },
@@ -230,7 +232,7 @@ function historyRoute({ chain, ledger, pages, history, reads }: SdkWalletRoutesP
   };
 }
 
-function transfersRoute({ ledger, pages, tokens, prices, reads }: SdkWalletRoutesParts): EnhancedRoute {
+function transfersRoute({ ledger, pages, tokens, prices, nativeSymbol, reads }: SdkWalletRoutesParts): EnhancedRoute {
   return {
     ...{ ...bare, path: `${root}/transfers` },
     read: (context) => async (caller) => {
@@ -251,7 +253,7 @@ function transfersRoute({ ledger, pages, tokens, prices, reads }: SdkWalletRoute
           const mints = page.items.flatMap(({ transfer }) => transfer.mint ?? []);
           const described = await tokens.read(caller, mints);
           if (!described.ok) throw new SluiceError(described.code);
-          const native = prices.symbolOf(caller.network, wellKnownAddresses.wrappedNativeMint) ?? nativeSymbolDefault;
+          const native = prices.symbolOf(caller.network, wellKnownAddresses.wrappedNativeMint) ?? nativeSymbol;
           const data = page.items.map(({ transaction, transfer }) => {
             const symbol = transfer.kind === "native" ? native : described.records.get(transfer.mint ?? "")?.symbol;
             return sdkTransfer(transaction, transfer, symbol ?? null);
@@ -264,7 +266,7 @@ function transfersRoute({ ledger, pages, tokens, prices, reads }: SdkWalletRoute
   };
 }
 
-function fundingRoute({ past, prices, transactionUrl, reads }: SdkWalletRoutesParts): EnhancedRoute {
+function fundingRoute({ past, prices, nativeSymbol, transactionUrl, reads }: SdkWalletRoutesParts): EnhancedRoute {
   return {
     ...{ ...bare, path: `${root}/funded-by` },
     read: (context) => async (caller) => {
@@ -276,7 +278,7 @@ function fundingRoute({ past, prices, transactionUrl, reads }: SdkWalletRoutesPa
           const { signature, slot, blockTime } = row;
           const date = blockTime === null ? null : new Date(Number(blockTime) * 1_000).toISOString();
           const mint = wellKnownAddresses.wrappedNativeMint;
-          const symbol = prices.symbolOf(caller.network, mint) ?? nativeSymbolDefault;
+          const symbol = prices.symbolOf(caller.network, mint) ?? nativeSymbol;
           const explorerUrl = transactionUrl(signature);
           return answer({ ...facts, mint, symbol, signature, slot, timestamp: blockTime, date, explorerUrl });
         });

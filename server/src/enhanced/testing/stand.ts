@@ -83,11 +83,13 @@ export class EnhancedStand {
         keptSince: () => null,
         prices: {
           symbolOf: (_network, mint) => this.prices.get(mint)?.symbol ?? null,
+          symbolsOf: () => new Set([...this.prices.values()].map(({ symbol }) => symbol)),
           now: async () => new Map([...this.prices.values()].map(({ symbol, usd }) => [symbol, usd])),
         },
         primaryName: async (_network, address) => this.names.get(address) ?? null,
         transactionUrl: (signature) => `http://console/${signature}`,
         programs: noPrograms,
+        nativeSymbol: "SOL",
       },
     );
   }

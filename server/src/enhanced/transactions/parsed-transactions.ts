@@ -6,6 +6,7 @@ import { MalformedBytes } from "@sluice/wire/bytes";
 import type { EnhancedEvents } from "../events.ts";
 import { type Asking, callNode, type NodeCallDependencies } from "../node-calls.ts";
 import type { TextCache } from "../text-cache.ts";
+import type { SentenceNames } from "./sentence-names.ts";
 
 export interface ParsedTransactionsDependencies extends NodeCallDependencies {
   readonly clock: Pick<Clock, "monotonic">;
@@ -15,6 +16,7 @@ export interface ParsedTransactionsDependencies extends NodeCallDependencies {
   readonly events: EnhancedEvents;
   /** Of the operator's files. */
   readonly programs: IdlPrograms;
+  readonly names: Pick<SentenceNames, "of">;
 }
 
 export interface TransactionsQuestion extends Asking {
@@ -64,30 +66,39 @@ export class ParsedTransactions {
       return { ok: true, text: kept, kept: true };
     }
     const item = await this.#parse(question, signature);
-    if (item.ok) {
-      events.answered("transaction", "chain");
-      if (chain !== null) cache.keep(key, item.text);
-    } else events.readFailed(item.code);
-    return item;
+    if (!item.ok) {
+      events.readFailed(item.code);
+      return item;
+    }
+    events.answered("transaction", "chain");
+    const { text, isComplete } = item;
+    if (chain !== null && isComplete) cache.keep(key, text);
+    return { ok: true, text, kept: false };
   }
 
-  async #parse(question: TransactionsQuestion, signature: string): Promise<ParsedItem> {
+  async #parse(
+    question: TransactionsQuestion,
+    signature: string,
+  ): Promise<{ ok: true; text: string; isComplete: boolean } | Extract<ParsedItem, { ok: false }>> {
     const { commitment } = question;
     const config = { commitment, encoding: "base64", maxSupportedTransactionVersion };
     const call = { method: "getTransaction", params: [signature, config] };
     const answer = await callNode(this.#dependencies, question, call);
     if (!answer.ok) return answer;
     if (answer.result === null) return { ok: false, code: "NOT_FOUND" };
-    const { clock, events, programs } = this.#dependencies;
+    const { clock, events, programs, names } = this.#dependencies;
     const startedMs = clock.monotonic();
     try {
       const { transaction, slot, blockTime } = readTransaction(answer.result);
       if (transaction.signature !== signature) return { ok: false, code: "UPSTREAM_INVALID" };
       const view = new TransactionView(transaction);
       const parsed = parseTransaction(view);
-      const text = recordText(enhancedRecord(view, parsed, { place: { slot, blockTime }, programs }));
       events.transactionParsed(parsed.type, clock.monotonic() - startedMs);
-      return { ok: true, text, kept: false };
+      const read = await names.of(question, [parsed]);
+      const text = recordText(
+        enhancedRecord(view, parsed, { place: { slot, blockTime }, names: read.names, programs }),
+      );
+      return { ok: true, text, isComplete: read.isComplete };
     } catch (error) {
       if (error instanceof MalformedBytes || error instanceof TypeError) return { ok: false, code: "PARSING_FAILED" };
       throw error;

@@ -3,7 +3,8 @@ import type { IdlPrograms, TransactionView } from "@sluice/parser";
 import type { TransactionPlace } from "../../ledger/index.ts";
 import type { EnhancedEvents } from "../events.ts";
 import type { LedgerPage, LedgerPages, LedgerQuestion } from "../transactions/ledger-pages.ts";
-import { recordOf } from "../transactions/transaction-record.ts";
+import type { SentenceNames } from "../transactions/sentence-names.ts";
+import { parsedOf, recordTextOf } from "../transactions/transaction-record.ts";
 import type { WalletAsking, WalletLedger } from "./wallet-ledger.ts";
 
 export interface WalletHistoryDependencies {
@@ -13,6 +14,7 @@ export interface WalletHistoryDependencies {
   readonly events: EnhancedEvents;
   /** Of the operator's files. */
   readonly programs: IdlPrograms;
+  readonly names: Pick<SentenceNames, "of">;
 }
 
 /** Which transactions beside those that name the wallet are its own. */
@@ -39,15 +41,25 @@ export class WalletHistory {
   }
 
   async read(question: HistoryQuestion): Promise<LedgerPage<PlacedRecord>> {
-    const { pages } = this.#dependencies;
+    const { pages, programs } = this.#dependencies;
     const { filter, address, tokenAccounts } = question;
     const addresses = await this.addressesOf(question);
-    return await pages.read({ ...question, addresses }, (transaction) => {
+    const { items, ...page } = await pages.read({ ...question, addresses }, (transaction) => {
       if (tokenAccounts === "balanceChanged" && !concerns(transaction.view, address)) return [];
-      const text = recordOf(transaction, filter, this.#dependencies);
-      const { slot, index, signature } = transaction.row;
-      return text === null ? [] : [{ place: { slot, index }, signature, text }];
+      const parsed = parsedOf(transaction, filter, this.#dependencies);
+      return parsed === null ? [] : [{ transaction, parsed }];
     });
+    const { names } = await this.#dependencies.names.of(
+      question,
+      items.map(({ parsed }) => parsed),
+    );
+    return {
+      ...page,
+      items: items.map(({ transaction, parsed }) => {
+        const { slot, index, signature } = transaction.row;
+        return { place: { slot, index }, signature, text: recordTextOf(transaction, parsed, { names, programs }) };
+      }),
+    };
   }
 
   async addressesOf({

@@ -5,6 +5,8 @@ import { ExactDecimal } from "@sluice/parser";
 export interface UsdPrices {
   /** The symbol under which the oracle has a mint; null for one of which it is not certain what it is. */
   symbolOf(network: Network, mint: string): string | null;
+  /** The symbols of which it is certain on a network what they are. */
+  symbolsOf(network: Network): ReadonlySet<string>;
   /**
    * US dollars for one whole unit, as decimal numbers in full, by symbol. What has no price is not there. Never
    * rejects.

@@ -10,27 +10,26 @@ import type { Transfer } from "./transfers.ts";
 const nativeDecimals = 9;
 const nativeMint: string = wellKnownAddresses.wrappedNativeMint;
 
-/** What the native currency is called where the oracle has no symbol for it. */
-export const nativeSymbolDefault = "SOL";
-
 export interface SdkBalancesOptions {
   readonly page: number;
   readonly limit: number;
   readonly showsNative: boolean;
   readonly showsNfts: boolean;
+  /** What the native currency is called where the oracle has no symbol for it. */
+  readonly nativeSymbol: string;
 }
 
 /** Balances, of which NFTs are a list of their own, on the first page. */
 export function sdkBalances(
   balances: Balances,
   nfts: readonly TokenBalance[],
-  { page, limit, showsNative, showsNfts }: SdkBalancesOptions,
+  { page, limit, showsNative, showsNfts, nativeSymbol }: SdkBalancesOptions,
 ): RecordValue {
   const { native, holdings, shown, tokensTotal } = balances;
   const tokens = shown.filter(({ described }) => described !== null && !isOneOfAKind(described));
   const lamports: RecordValue = {
     mint: nativeMint,
-    symbol: native.symbol ?? nativeSymbolDefault,
+    symbol: native.symbol ?? nativeSymbol,
     name: null,
     balance: new ExactDecimal(holdings.lamports, nativeDecimals),
     decimals: nativeDecimals,

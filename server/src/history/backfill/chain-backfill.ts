@@ -13,6 +13,8 @@ export interface ChainBackfillOptions {
   readonly network: Network;
   readonly chain: ChainIdentity;
   readonly votes: boolean;
+  /** What sentences call the native currency; SOL where it is left out. */
+  readonly nativeSymbol?: string | undefined;
 }
 
 export interface ChainBackfillDependencies {
@@ -62,14 +64,14 @@ export class ChainBackfill implements AsyncDisposable {
     this.#dependencies = dependencies;
     const { store, sources, clock, events } = dependencies;
     const { signal } = this.#ended;
-    const { network, votes } = options;
+    const { network, votes, nativeSymbol } = options;
     this.#filler = new SpanFiller(network, identityOf(options.chain), {
       ...{ store, clock, signal },
       fetcher: new BlockFetcher({
         ...{ sources, clock, signal },
         tookSingleWord: () => events.backfillSingleWord(network),
       }),
-      rows: new BlockRows({ network, votes, unreadable: (of) => events.parserFault(network, of) }),
+      rows: new BlockRows({ network, votes, nativeSymbol, unreadable: (of) => events.parserFault(network, of) }),
       wrote: (blocks, until) => this.#wrote(blocks, until),
     });
     this.#running = this.#run();

@@ -19,6 +19,8 @@ export interface ChainReparseOptions {
   readonly chain: ChainIdentity;
   /** Whether votes have rows. */
   readonly votes: boolean;
+  /** What sentences call the native currency; SOL where it is left out. */
+  readonly nativeSymbol?: string | undefined;
   /** The version that rows are to have: that of the parser, unless a test says otherwise. */
   readonly version?: number;
 }
@@ -170,14 +172,14 @@ export class ChainReparse implements AsyncDisposable {
 
   /** Until the order is through, or something else comes first. */
   async #work(running: Running): Promise<void> {
-    const { network, votes, version } = this.#options;
+    const { network, votes, nativeSymbol, version } = this.#options;
     const { parsed, clock, events } = this.#dependencies;
     const { signal } = this.#ended;
     const beganMs = clock.monotonic();
     const isOwn = running.kind === "version";
     this.#current = running;
     const reparser = new Reparser(
-      { network, votes, share: shares[running.kind] },
+      { network, votes, nativeSymbol, share: shares[running.kind] },
       { store: parsed, clock, signal, unreadable: (of) => events.parserFault(network, of) },
     );
     const advance = (next: bigint, transactions: number) => this.#advance(running, { next, transactions });

@@ -16,6 +16,8 @@ export interface ReparserOptions {
   readonly network: Network;
   /** Whether votes have rows. */
   readonly votes: boolean;
+  /** What sentences call the native currency; SOL where it is left out. */
+  readonly nativeSymbol?: string | undefined;
   /** Of the event loop's time, how much parsing takes at most: 1 is all of it, one slice after the other. */
   readonly share: number;
 }
@@ -88,7 +90,7 @@ export class Reparser {
     const view = new TransactionView(unpackTransaction(body), (key) => this.#addresses.of(key));
     const parsed = parsedOrUnknown(view, this.#dependencies.unreadable);
     const place = { slot, blockTime: blockTime === null ? null : BigInt(blockTime) };
-    addParsed(this.#rows, { index, place }, { view, parsed });
+    addParsed(this.#rows, { index, place, nativeSymbol: this.#options.nativeSymbol }, { view, parsed });
   }
 
   #endBlock({ slot, blockhash, blockTime, atMs }: StoredTransaction): void {

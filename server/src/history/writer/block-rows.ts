@@ -10,6 +10,8 @@ export interface BlockRowsOptions {
   readonly network: Network;
   /** Whether instructions, movements, changes and what was parsed of votes have rows too. */
   readonly votes: boolean;
+  /** What sentences call the native currency; SOL where it is left out. */
+  readonly nativeSymbol?: string | undefined;
   readonly unreadable: Unreadable;
 }
 
@@ -29,13 +31,15 @@ const secondsMax = 0xffff_ffff;
 export class BlockRows {
   readonly rows: ChainRows;
   readonly #votes: boolean;
+  readonly #nativeSymbol: string | undefined;
   readonly #unreadable: Unreadable;
   readonly #addresses = new AddressTexts();
   readonly #addressOf = (key: Uint8Array): string => this.#addresses.of(key);
 
-  constructor({ network, votes, unreadable }: BlockRowsOptions) {
+  constructor({ network, votes, nativeSymbol, unreadable }: BlockRowsOptions) {
     this.rows = new ChainRows(network);
     this.#votes = votes;
+    this.#nativeSymbol = nativeSymbol;
     this.#unreadable = unreadable;
   }
 
@@ -92,7 +96,7 @@ export class BlockRows {
     addChanges(this.rows, index, view);
     const parsed = parsedOrUnknown(view, this.#unreadable);
     addMovements(this.rows, { index, signature: view.transaction.signature }, parsed.movements);
-    addParsed(this.rows.parsed, { index, place }, { view, parsed });
+    addParsed(this.rows.parsed, { index, place, nativeSymbol: this.#nativeSymbol }, { view, parsed });
   }
 
   #addRow({ index, view, packed, isVote: vote }: Placed): void {

@@ -14,6 +14,8 @@ export interface LedgerWriterOptions {
   readonly chain: ChainIdentity;
   /** Whether instructions, movements and changes of votes have rows too. */
   readonly votes: boolean;
+  /** What sentences call the native currency; SOL where it is left out. */
+  readonly nativeSymbol?: string | undefined;
   /** Whether what the ledger holds of another chain is removed; else nothing is written beside it. */
   readonly discardsOtherChain: boolean;
 }
@@ -71,9 +73,9 @@ export class LedgerWriter implements AsyncDisposable {
   constructor(options: LedgerWriterOptions, dependencies: LedgerWriterDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    const { network, votes } = options;
+    const { network, votes, nativeSymbol } = options;
     const { events } = dependencies;
-    this.#rows = new BlockRows({ network, votes, unreadable: (of) => events.parserFault(network, of) });
+    this.#rows = new BlockRows({ network, votes, nativeSymbol, unreadable: (of) => events.parserFault(network, of) });
     this.#persistence = new Persistence(options.network, { ...dependencies, signal: this.#ended.signal });
     this.#running = this.#run();
   }

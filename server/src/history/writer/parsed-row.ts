@@ -42,11 +42,15 @@ const nothingKnown: Omit<ParsedTransaction, "movements"> = {
 /** Adds what a transaction was, as the parser of this version tells it. */
 export function addParsed(
   rows: ParsedRows,
-  { index, place }: { readonly index: number; readonly place: RecordPlace },
+  {
+    index,
+    place,
+    nativeSymbol,
+  }: { readonly index: number; readonly place: RecordPlace; readonly nativeSymbol: string | undefined },
   { view, parsed }: { readonly view: TransactionView; readonly parsed: ParsedTransaction },
 ): void {
   const { columns } = rows;
-  const { description, events } = toldOf(view, parsed, place);
+  const { description, events } = toldOf(view, parsed, place, nativeSymbol);
   columns.transaction_index.add(index);
   columns.signature.add(view.transaction.signature);
   columns.version.add(parserVersion);

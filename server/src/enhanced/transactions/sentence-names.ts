@@ -1,0 +1,109 @@
+import type { Clock } from "@sluice/lib";
+import { type Names, namedIn, type ParsedTransaction } from "@sluice/parser";
+import { decodeMplCore, mplCoreProgram } from "@sluice/wire/accounts/mpl-core";
+import { readAccounts } from "../node-accounts.ts";
+import type { Asking, NodeCallDependencies } from "../node-calls.ts";
+import type { ManyTokens } from "../tokens/many-tokens.ts";
+import type { UsdPrices } from "../wallets/prices.ts";
+
+export interface SentenceNamesDependencies extends NodeCallDependencies {
+  readonly tokens: Pick<ManyTokens, "read">;
+  readonly prices: Pick<UsdPrices, "symbolOf" | "symbolsOf">;
+  /** What the native currency of the chains is called, by configuration. */
+  readonly nativeSymbol: string;
+  readonly clock: Pick<Clock, "after">;
+}
+
+export interface NamesRead {
+  readonly names: Names;
+  /** False where nodes did not say in time, so that another reading may know more. */
+  readonly isComplete: boolean;
+}
+
+/** How long sentences wait for names; without them they have addresses. */
+const waitMs = 1_000;
+/** Symbols are letters and digits of some scripts, with what stands in some of them. */
+const symbolForm = /^[$\p{L}\p{N}][\p{L}\p{N}._+-]{0,11}$/u;
+const nameLengthMax = 64;
+
+/**
+ * What the sentences of transactions call things. A symbol is certain where the server knows what the mint is; else it is
+ * what the token says of itself, unless that is the symbol of something certain, and the address where it says nothing.
+ */
+export class SentenceNames {
+  readonly #dependencies: SentenceNamesDependencies;
+
+  constructor(dependencies: SentenceNamesDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Asks nodes once for all that is named and not kept. Never rejects, and is late by a second at most. */
+  async of(asking: Asking, parsed: readonly ParsedTransaction[]): Promise<NamesRead> {
+    const { prices, nativeSymbol, clock } = this.#dependencies;
+    const named = parsed.map(namedIn);
+    const tokens = [...new Set(named.flatMap((each) => each.tokens))];
+    const nfts = [...new Set(named.flatMap((each) => each.nfts))];
+    const certain = new Map<string, string>();
+    for (const mint of tokens) {
+      const symbol = prices.symbolOf(asking.network, mint);
+      if (symbol !== null) certain.set(mint, symbol);
+    }
+    const unknown = tokens.filter((mint) => !certain.has(mint));
+    const told: Told = { symbols: new Map(), names: new Map() };
+    let isComplete = true;
+    if (unknown.length + nfts.length > 0) {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const timer = clock.after(waitMs, () => resolve(false));
+      this.#read(asking, { tokens: unknown, nfts }, told).then(resolve, () => resolve(false));
+      isComplete = await promise;
+      timer.cancel();
+    }
+    const certainly = [nativeSymbol, ...prices.symbolsOf(asking.network)].map(bare);
+    const taken = new Set(certainly.flatMap((symbol) => [symbol, `W${symbol}`]));
+    const symbolOf = (mint: string): string | null => {
+      const symbol = told.symbols.get(mint) ?? null;
+      return certain.get(mint) ?? (symbol === null || taken.has(bare(symbol)) ? null : symbol);
+    };
+    return { names: { symbolOf, nameOf: (id) => told.names.get(id) ?? null, nativeSymbol }, isComplete };
+  }
+
+  async #read(
+    asking: Asking,
+    { tokens, nfts }: { readonly tokens: readonly string[]; readonly nfts: readonly string[] },
+    told: Told,
+  ): Promise<boolean> {
+    const read = await this.#dependencies.tokens.read(asking, [...tokens, ...nfts]);
+    if (!read.ok) return false;
+    for (const [mint, { symbol, name }] of read.records) {
+      if (symbol !== null && symbolForm.test(symbol.trim())) told.symbols.set(mint, symbol.trim());
+      addName(told, mint, name);
+    }
+    // What has no mint may be an asset of MPL Core.
+    const others = nfts.filter((id) => !read.records.has(id)).slice(0, accountsMax);
+    if (others.length === 0) return true;
+    const accounts = await readAccounts(this.#dependencies, asking, others);
+    if (!accounts.ok) return false;
+    for (const [at, account] of accounts.accounts.entries()) {
+      if (account?.program === mplCoreProgram)
+        addName(told, others[at] ?? "", decodeMplCore(account.data)?.name ?? null);
+    }
+    return true;
+  }
+}
+
+const accountsMax = 100;
+
+/** What was told so far; it is read when time is up as well. */
+interface Told {
+  readonly symbols: Map<string, string>;
+  readonly names: Map<string, string>;
+}
+
+function addName(told: Told, id: string, name: string | null): void {
+  // Control characters and those that change the direction of text are left out.
+  const shown = (name ?? "").replaceAll(/[\p{C}]/gu, "").trim();
+  if (shown !== "") told.names.set(id, [...shown].slice(0, nameLengthMax).join(""));
+}
+
+/** A symbol as people take it, whatever its case and signs are. */
+const bare = (symbol: string): string => symbol.replaceAll(/[^\p{L}\p{N}]/gu, "").toUpperCase();
