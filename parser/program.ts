@@ -51,6 +51,8 @@ export interface Instruction {
   readonly price?: number;
   /** Offset of the most or the least that is agreed to, u64: no price. */
   readonly bound?: number;
+  /** Who gets the price in one transfer, all fees being paid on top of it by others. */
+  readonly paid?: number;
 }
 
 /**

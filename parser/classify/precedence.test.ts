@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
+import { programs } from "@sluice/wire/programs";
 import { raydiumCpmm } from "../programs/raydium-cpmm.ts";
-import { key } from "../testing/built.ts";
+import { tensorSwap } from "../programs/tensor-swap.ts";
+import { key, u64 } from "../testing/built.ts";
 import {
   acceptedOffer,
   cases,
@@ -11,7 +13,13 @@ import {
   listingForOffer,
   strange,
 } from "../testing/cases.ts";
-import { addressOf, parsedScenario } from "../testing/scenario.ts";
+import { addressOf, parsedScenario, type ScenarioCall } from "../testing/scenario.ts";
+
+const pay = (to: string, lamports: bigint): ScenarioCall => ({
+  program: programs.system,
+  accounts: ["payer", to],
+  data: Buffer.from([2, 0, 0, 0, ...u64(lamports)]).toString("hex"),
+});
 
 for (const { what, type, told } of cases) {
   test(`${type}: ${what}`, () => {
@@ -56,6 +64,15 @@ test("an offer that is taken for what a market held is told with its ends and al
 test("an offer that is taken is told with who takes it, who made it and at what price", () => {
   expect(parsedScenario(listingForOffer).nfts).toMatchObject([
     { mint: addressOf("mint"), seller: addressOf("payer"), buyer: addressOf("friend"), priceLamports: 9_000n },
+  ]);
+});
+
+test("a price that fees are paid on top of is what the seller gets in one payment", () => {
+  const others = ["fees", "pool", "whitelist", "tokens", "mint", "listing", "escrow", "seller", "payer"];
+  const buy = { program: tensorSwap.id, accounts: others, data: `f5dc694975624e8d${"00".repeat(8)}` };
+  const paid = [pay("fees", 21n), pay("seller", 8n), pay("seller", 2_100n)];
+  expect(parsedScenario({ calls: [{ ...buy, inner: paid }] }).nfts).toMatchObject([
+    { seller: addressOf("seller"), buyer: addressOf("payer"), priceLamports: 2_100n },
   ]);
 });
 

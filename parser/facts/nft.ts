@@ -122,7 +122,9 @@ function priceOf(context: Context, action: Action, buyer: string | null): Price 
   const { instruction, start } = action;
   const call = context.view.calls[start];
   if (call === undefined) return noPrice;
-  if (instruction.price === undefined) return action.does === "nft_sale" ? paidPrice(context, action, buyer) : noPrice;
+  if (instruction.price === undefined) {
+    return paidTo(context, action) ?? (action.does === "nft_sale" ? paidPrice(context, action, buyer) : noPrice);
+  }
   if (call.data.length < instruction.price + 8) return noPrice;
   const stated = readU64(call.data, instruction.price);
   if (stated === maxU64) return noPrice;
@@ -130,6 +132,16 @@ function priceOf(context: Context, action: Action, buyer: string | null): Price 
   if (currency === null || isWrapped(currency)) return { priceLamports: stated, priceToken: null };
   const priceToken = { mint: currency, amount: stated, decimals: decimalsOf(context, currency) };
   return { priceLamports: null, priceToken };
+}
+
+/** The largest payment to who gets the price and no fee; null where the call names nobody, or nothing was paid. */
+function paidTo(context: Context, action: Action): Price | null {
+  const account = keyAt(context, action, action.instruction.paid);
+  let price = 0n;
+  for (const { kind, to, lamports } of context.lamportsIn(action.start, action.end)) {
+    if (kind === "transfer" && account !== null && to === account && lamports > price) price = lamports;
+  }
+  return price === 0n ? null : { priceLamports: price, priceToken: null };
 }
 
 /** What the buyer's side paid where the call states no price: the buyer himself, else the account that paid most. */
