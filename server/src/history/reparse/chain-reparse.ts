@@ -69,7 +69,7 @@ interface Running {
  * goes on where the orders say. Rows of a version are the same whoever wrote them, so twice does no harm.
  */
 export class ChainReparse implements AsyncDisposable {
-  readonly #options: Required<ChainReparseOptions>;
+  readonly #options: ChainReparseOptions & { readonly version: number };
   readonly #dependencies: ChainReparseDependencies;
   readonly #ended = new AbortController();
   readonly #running: Promise<void>;
