@@ -113,9 +113,15 @@ function writing(
   const sources = (): readonly BackfillSource[] => backfillSources(upstreams, network);
   const finalized = (): bigint | null => upstreams.pool(network)?.confirmedRoot() ?? null;
   return {
-    writer: new LedgerWriter({ network, chain, votes, nativeSymbol, discardsOtherChain }, { store, chainLog, clock, events }),
+    writer: new LedgerWriter(
+      { network, chain, votes, nativeSymbol, discardsOtherChain },
+      { store, chainLog, clock, events },
+    ),
     backfill: new ChainBackfill({ network, chain, votes, nativeSymbol }, { store, sources, finalized, clock, events }),
-    reparse: new ChainReparse({ network, chain, votes, nativeSymbol }, { store, parsed: stores.ledger.parsed, clock, events }),
+    reparse: new ChainReparse(
+      { network, chain, votes, nativeSymbol },
+      { store, parsed: stores.ledger.parsed, clock, events },
+    ),
   };
 }
 
