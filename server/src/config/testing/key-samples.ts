@@ -114,7 +114,7 @@ export const samples: Readonly<
     good: [["a, b.2", (c) => c.genesis.allowUnknown, ["a", "b.2"]]],
     bad: ["a,,b", "-a", "a b"],
   },
-  NATIVE_SYMBOL: { good: [["XNT", (c) => c.nativeSymbol, "XNT"]], bad: ["", "X NT", "ABCDEFGHIJKLM"] },
+  NATIVE_SYMBOL: { good: [["XNT", (c) => c.nativeSymbol, "XNT"]], bad: ["X NT", "ABCDEFGHIJKLM"] },
   NETWORK_DEFAULT: { good: [["Testnet", (c) => c.networkDefault, "testnet"]], bad: ["x1"] },
   UPSTREAM_TIMEOUT_MS: { good: [["5000", (c) => c.upstreamTimeoutMs, 5000]], bad: ["99", "30001", "5s"] },
   MAX_NODE_BODY: { good: [["100KiB", (c) => c.nodeBodyBytesMax, 102_400]], bad: ["1KiB", "1MiB", "-1"] },
