@@ -35,7 +35,7 @@ describe("a sentence", () => {
 
   test("of the ledger calls the native currency as it is told to", () => {
     const view = scenario(acceptedOffer);
-    expect(toldOf(view, parseTransaction(view), place, "XNT").description).toContain("0.001 XNT");
+    expect(toldOf(view, parseTransaction(view), { ...place, nativeSymbol: "XNT" }).description).toContain("0.001 XNT");
     expect(toldOf(view, parseTransaction(view), place).description).toContain("0.001 SOL");
   });
 });

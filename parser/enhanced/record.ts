@@ -48,8 +48,7 @@ export function enhancedRecord(
 export function toldOf(
   view: TransactionView,
   parsed: ParsedTransaction,
-  place: RecordPlace,
-  nativeSymbol = noNames.nativeSymbol,
+  { nativeSymbol = noNames.nativeSymbol, ...place }: RecordPlace & { readonly nativeSymbol?: string | undefined },
 ) {
   const head = headOf(view, parsed, { place, names: { ...noNames, nativeSymbol } });
   return { description: head.description, events: recordText(eventsOf(parsed, head)) };

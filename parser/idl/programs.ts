@@ -12,7 +12,7 @@ interface DecodedInstruction {
   readonly name: string;
   /** Null where the data are not of the form that the file states. */
   readonly args: { readonly [name: string]: JsonValue } | null;
-  /** Addresses by the names of the file; accounts beyond them have none, optional ones that are not given are left out. */
+  /** Addresses by the names of the file; accounts beyond them have none, nor have optional ones that are not given. */
   readonly accounts: { readonly [name: string]: string };
 }
 

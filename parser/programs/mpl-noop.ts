@@ -1,6 +1,6 @@
 import { type ProgramParser, parserOf } from "../program.ts";
 
-/** Noop of Metaplex, by which Bubblegum's second version tells its leaves: it stands beside whatever a transaction does. */
+/** Noop of Metaplex, by which Bubblegum tells leaves of its second version: it stands beside whatever is done. */
 export const mplNoop: ProgramParser = parserOf({
   id: "mnoopTCrg4p8ry25e4bcWA9XZjbNjMTfgYVGGEdRsf3",
   source: "mpl_noop",

@@ -142,18 +142,7 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
     stakePool: { address: values.STAKE_POOL, program: values.STAKE_POOL_PROGRAM },
     tls: tlsOf(values),
     metrics: { host: values.METRICS_BIND.host, port: ports.metrics },
-    upstreams: {
-      mainnet: values.UPSTREAMS_MAINNET ?? [],
-      devnet: values.UPSTREAMS_DEVNET ?? [],
-      testnet: values.UPSTREAMS_TESTNET ?? [],
-    },
-    genesis: {
-      hashes: { mainnet: values.GENESIS_MAINNET, devnet: values.GENESIS_DEVNET, testnet: values.GENESIS_TESTNET },
-      allowUnknown: values.GENESIS_ALLOW_UNKNOWN ?? [],
-    },
-    programIdls: values.PROGRAM_IDLS,
-    nativeSymbol: values.NATIVE_SYMBOL,
-    networkDefault: values.NETWORK_DEFAULT,
+    ...chainsOf(values),
     upstreamTimeoutMs: values.UPSTREAM_TIMEOUT_MS,
     nodeBodyBytesMax: values.MAX_NODE_BODY,
     cordonSlots: values.CORDON_SLOTS,
@@ -170,6 +159,25 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
     logLevel: values.LOG_LEVEL,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
     settings,
+  };
+}
+
+function chainsOf(
+  values: KeyValues,
+): Pick<Config, "upstreams" | "genesis" | "programIdls" | "nativeSymbol" | "networkDefault"> {
+  return {
+    upstreams: {
+      mainnet: values.UPSTREAMS_MAINNET ?? [],
+      devnet: values.UPSTREAMS_DEVNET ?? [],
+      testnet: values.UPSTREAMS_TESTNET ?? [],
+    },
+    genesis: {
+      hashes: { mainnet: values.GENESIS_MAINNET, devnet: values.GENESIS_DEVNET, testnet: values.GENESIS_TESTNET },
+      allowUnknown: values.GENESIS_ALLOW_UNKNOWN ?? [],
+    },
+    programIdls: values.PROGRAM_IDLS,
+    nativeSymbol: values.NATIVE_SYMBOL,
+    networkDefault: values.NETWORK_DEFAULT,
   };
 }
 

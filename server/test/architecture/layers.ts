@@ -245,7 +245,7 @@ export const layered: readonly Layered[] = [
       ["assets", "off-chain"],
       ["asset-index", "das", "nfts", "tokens", "transactions"],
       ["wallets"],
-      ["addresses", "asset-lists"],
+      ["addresses", "asset-lists", "sentences"],
       ["http"],
       ["index"],
     ],

@@ -6,7 +6,7 @@ import { MalformedBytes } from "@sluice/wire/bytes";
 import type { EnhancedEvents } from "../events.ts";
 import { type Asking, callNode, type NodeCallDependencies } from "../node-calls.ts";
 import type { TextCache } from "../text-cache.ts";
-import type { SentenceNames } from "./sentence-names.ts";
+import type { SentenceSource } from "./sentence-source.ts";
 
 export interface ParsedTransactionsDependencies extends NodeCallDependencies {
   readonly clock: Pick<Clock, "monotonic">;
@@ -16,7 +16,7 @@ export interface ParsedTransactionsDependencies extends NodeCallDependencies {
   readonly events: EnhancedEvents;
   /** Of the operator's files. */
   readonly programs: IdlPrograms;
-  readonly names: Pick<SentenceNames, "of">;
+  readonly names: SentenceSource;
 }
 
 export interface TransactionsQuestion extends Asking {

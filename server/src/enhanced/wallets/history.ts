@@ -3,7 +3,7 @@ import type { IdlPrograms, TransactionView } from "@sluice/parser";
 import type { TransactionPlace } from "../../ledger/index.ts";
 import type { EnhancedEvents } from "../events.ts";
 import type { LedgerPage, LedgerPages, LedgerQuestion } from "../transactions/ledger-pages.ts";
-import type { SentenceNames } from "../transactions/sentence-names.ts";
+import type { SentenceSource } from "../transactions/sentence-source.ts";
 import { parsedOf, recordTextOf } from "../transactions/transaction-record.ts";
 import type { WalletAsking, WalletLedger } from "./wallet-ledger.ts";
 
@@ -14,7 +14,7 @@ export interface WalletHistoryDependencies {
   readonly events: EnhancedEvents;
   /** Of the operator's files. */
   readonly programs: IdlPrograms;
-  readonly names: Pick<SentenceNames, "of">;
+  readonly names: SentenceSource;
 }
 
 /** Which transactions beside those that name the wallet are its own. */

@@ -50,7 +50,7 @@ export function addParsed(
   { view, parsed }: { readonly view: TransactionView; readonly parsed: ParsedTransaction },
 ): void {
   const { columns } = rows;
-  const { description, events } = toldOf(view, parsed, place, nativeSymbol);
+  const { description, events } = toldOf(view, parsed, { ...place, nativeSymbol });
   columns.transaction_index.add(index);
   columns.signature.add(view.transaction.signature);
   columns.version.add(parserVersion);

@@ -1,9 +1,10 @@
 import type { Clock } from "@sluice/lib";
-import { type Names, namedIn, type ParsedTransaction } from "@sluice/parser";
+import { namedIn, type ParsedTransaction } from "@sluice/parser";
 import { decodeMplCore, mplCoreProgram } from "@sluice/wire/accounts/mpl-core";
 import { readAccounts } from "../node-accounts.ts";
 import type { Asking, NodeCallDependencies } from "../node-calls.ts";
 import type { ManyTokens } from "../tokens/many-tokens.ts";
+import type { NamesRead, SentenceSource } from "../transactions/sentence-source.ts";
 import type { UsdPrices } from "../wallets/prices.ts";
 
 export interface SentenceNamesDependencies extends NodeCallDependencies {
@@ -14,12 +15,6 @@ export interface SentenceNamesDependencies extends NodeCallDependencies {
   readonly clock: Pick<Clock, "after">;
 }
 
-export interface NamesRead {
-  readonly names: Names;
-  /** False where nodes did not say in time, so that another reading may know more. */
-  readonly isComplete: boolean;
-}
-
 /** How long sentences wait for names; without them they have addresses. */
 const waitMs = 1_000;
 /** Symbols are letters and digits of some scripts, with what stands in some of them. */
@@ -27,17 +22,17 @@ const symbolForm = /^[$\p{L}\p{N}][\p{L}\p{N}._+-]{0,11}$/u;
 const nameLengthMax = 64;
 
 /**
- * What the sentences of transactions call things. A symbol is certain where the server knows what the mint is; else it is
- * what the token says of itself, unless that is the symbol of something certain, and the address where it says nothing.
+ * What the sentences of transactions call things. A symbol is certain where the server knows what the mint is; else it
+ * is what the token says of itself, unless that is the symbol of something certain.
  */
-export class SentenceNames {
+export class SentenceNames implements SentenceSource {
   readonly #dependencies: SentenceNamesDependencies;
 
   constructor(dependencies: SentenceNamesDependencies) {
     this.#dependencies = dependencies;
   }
 
-  /** Asks nodes once for all that is named and not kept. Never rejects, and is late by a second at most. */
+  /** Asks nodes once for all that is named and not kept. */
   async of(asking: Asking, parsed: readonly ParsedTransaction[]): Promise<NamesRead> {
     const { prices, nativeSymbol, clock } = this.#dependencies;
     const named = parsed.map(namedIn);
