@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import * as schemas from "@sluice/contract/schemas";
-import { movementsOf, parseTransaction, TransactionView } from "@sluice/parser";
+import { movementsOf, parserVersion, parseTransaction, TransactionView } from "@sluice/parser";
 import { programs, wellKnownAddresses } from "@sluice/wire/programs";
 import { grantOfTests } from "../../access/testing/grants.ts";
 import { type DevnetRun, runDevnet } from "../../history/testing/devnet-blocks.ts";
+import { parserRow } from "../../history/testing/held-activity.ts";
 import { LedgerQueryError, LedgerUnavailableError } from "../../ledger/index.ts";
 import { EnhancedStand } from "../testing/stand.ts";
 import { transfersOf } from "../wallets/transfers.ts";
@@ -62,10 +63,12 @@ describe("a wallet's history", () => {
     expect(schemas.walletHistory.safeParse({ items: open.items, next_cursor: null }).success).toBe(true);
   });
 
-  test("by type and source has those alone, whether or not the ledger has the parsers' rows", async () => {
-    for (const isParsed of [false, true]) {
-      stand.held.isParsed = isParsed;
-      stand.chain = `parsed ${isParsed}`;
+  test("by type and source has those alone, whatever rows the ledger has: none, this parser's or older ones", async () => {
+    const older = (type: string) => () => ({ type, source: "nobody", version: parserVersion - 1 });
+    const rows = { none: () => null, own: parserRow, wrong: older("TRANSFER"), swaps: older("SWAP") };
+    for (const [name, rowOf] of Object.entries(rows)) {
+      stand.held.rowOf = rowOf;
+      stand.chain = `parsed ${name}`;
       const { items } = await pages(root("/history?limit=3&type=SWAP&token_accounts=none"));
       const swaps = own.filter(({ view }) => parseTransaction(view).type === "SWAP");
       expect(items.map(({ signature }) => signature)).toEqual(swaps.map(({ signature }) => signature) as never[]);
@@ -172,10 +175,14 @@ describe("a wallet's figures", () => {
     expect(figures.last_seen?.slot).toBeGreaterThanOrEqual(Number(own[0]?.slot));
     expect(figures.first_seen?.slot).toBeLessThanOrEqual(Number(own.at(-1)?.slot));
     expect(figures.reach.token_accounts_watched).toBeLessThanOrEqual(figures.reach.token_accounts);
-    stand.held.isParsed = true;
-    stand.chain = "chain 2";
-    const parsed = (await stand.ask(root())).body.data.activity;
-    expect(parsed.types).toEqual(activity.types);
+    // Rows of an older parser count as none.
+    const older = () => ({ type: "UNKNOWN", source: "", version: parserVersion - 1 });
+    for (const rowOf of [parserRow, older]) {
+      stand.held.rowOf = rowOf;
+      stand.chain = `parsed by ${rowOf.name}`;
+      const parsed = (await stand.ask(root())).body.data.activity;
+      expect(parsed.types).toEqual(activity.types);
+    }
   });
 
   test("cost 25 credits, are kept for two minutes, and are read once for all who ask at one time", async () => {

@@ -1,7 +1,7 @@
 import type { Network } from "@sluice/contract/tiers";
 import { type ConfirmedTransaction, unpackTransaction } from "@sluice/encode";
 import type { Clock } from "@sluice/lib";
-import { TransactionView } from "@sluice/parser";
+import { parserVersion, TransactionView } from "@sluice/parser";
 import { MalformedBytes } from "@sluice/wire/bytes";
 import type {
   ChainOrder,
@@ -124,7 +124,7 @@ export class LedgerPages {
     return { places: within, isLast: within.length < limit };
   }
 
-  /** The transactions of places, without those whose type the ledger knows to be another. */
+  /** The transactions of places, without those whose type the ledger knows to be another by this very parser. */
   async #transactions(
     { network, order, filter }: LedgerQuestion,
     places: readonly TransactionPlace[],
@@ -147,6 +147,7 @@ export class LedgerPages {
     const known = await this.#dependencies.chain.activity.typesOf(network, places);
     const others = new Set(
       known
+        .filter(({ version }) => version === parserVersion)
         .filter((each) => (type !== null && each.type !== type) || (source !== null && each.source !== source))
         .map(({ slot, index }) => `${slot} ${index}`),
     );

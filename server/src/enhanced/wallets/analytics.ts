@@ -1,6 +1,6 @@
 import { walletDaysMax, walletPageMax } from "@sluice/contract/enhanced";
 import { SluiceError } from "@sluice/contract/errors";
-import { parseTransaction, type RecordValue, recordText } from "@sluice/parser";
+import { parserVersion, parseTransaction, type RecordValue, recordText } from "@sluice/parser";
 import type { AddressWindow, SlotWindow } from "../../ledger/index.ts";
 import type { LedgerPages, LedgerTransaction } from "../transactions/ledger-pages.ts";
 import { balanceMembers, tokenMembers, type WalletBalances } from "./balances.ts";
@@ -87,7 +87,7 @@ export class WalletAnalytics {
     const [days, looked, types] = await Promise.all([
       activity.days(window),
       this.#lookedAt(window),
-      activity.types(window),
+      activity.types(window, parserVersion),
     ]);
     const sum = (list: readonly { readonly transactions: number }[]): number =>
       list.reduce((all, { transactions }) => all + transactions, 0);

@@ -1,5 +1,5 @@
-import { parseTransaction, type TransactionView } from "@sluice/parser";
-import type { ChainReads, PlaceRange, TransactionPlace } from "../../ledger/index.ts";
+import { parserVersion, parseTransaction, type TransactionView } from "@sluice/parser";
+import type { ChainReads, ParsedType, PlaceRange, TransactionPlace } from "../../ledger/index.ts";
 
 /** What the counts look at of a transaction that is held. */
 interface CountedTransaction extends TransactionPlace {
@@ -8,13 +8,22 @@ interface CountedTransaction extends TransactionPlace {
   readonly success: boolean;
 }
 
+/** What the parsers' row of a transaction says. */
+export type ParsedRow = Pick<ParsedType, "type" | "source" | "version">;
+
+/** The row that the parser writes. */
+export function parserRow(view: TransactionView): ParsedRow {
+  const { type, source } = parseTransaction(view);
+  return { type, source, version: parserVersion };
+}
+
 type Page = (range: PlaceRange, matching: (row: CountedTransaction) => boolean) => readonly CountedTransaction[];
 
 /**
- * Counts about addresses over blocks in memory; `page` gives the transactions of a range. `isParsed` says whether the
- * parsers' rows are there.
+ * Counts about addresses over blocks in memory; `page` gives the transactions of a range. `rowOf` says what the
+ * parsers' row of a transaction has; null where there is none.
  */
-export function heldActivity(page: Page, isParsed: () => boolean): ChainReads["activity"] {
+export function heldActivity(page: Page, rowOf: (view: TransactionView) => ParsedRow | null): ChainReads["activity"] {
   const named = (addresses: readonly string[], { view }: CountedTransaction): boolean =>
     addresses.some((address) => view.keys.includes(address));
   const ofWindow = ({ network, from, to, addresses }: Parameters<ChainReads["activity"]["days"]>[0]) =>
@@ -34,25 +43,24 @@ export function heldActivity(page: Page, isParsed: () => boolean): ChainReads["a
       }
       return { rows: [...days.values()].sort((one, other) => (one.date < other.date ? 1 : -1)), isWhole: true };
     },
-    types: async (window) => {
+    types: async (window, version) => {
       const types = new Map<string, number>();
-      for (const { view } of isParsed() ? ofWindow(window) : []) {
-        const { type } = parseTransaction(view);
-        types.set(type, (types.get(type) ?? 0) + 1);
+      for (const { view } of ofWindow(window)) {
+        const row = rowOf(view);
+        if (row !== null && row.version >= version) types.set(row.type, (types.get(row.type) ?? 0) + 1);
       }
       const rows = [...types].map(([type, transactions]) => ({ type, transactions }));
       rows.sort((one, other) => other.transactions - one.transactions || (one.type < other.type ? -1 : 1));
       return { rows, isWhole: true };
     },
     typesOf: async (network, places) => {
-      if (!isParsed()) return [];
       const whole = { network, from: 0n, to: 2n ** 64n - 1n, order: "asc", after: null } as const;
       const rows = page({ ...whole, limit: Number.MAX_SAFE_INTEGER }, (row) =>
         places.some(({ slot, index }) => slot === row.slot && index === row.index),
       );
-      return rows.map((row) => {
-        const { type, source } = parseTransaction(row.view);
-        return { ...placeOf(row), type, source };
+      return rows.flatMap((each) => {
+        const row = rowOf(each.view);
+        return row === null ? [] : [{ ...placeOf(each), ...row }];
       });
     },
   };

@@ -9,7 +9,7 @@ import type {
   TransactionConditions,
   TransactionPlace,
 } from "../../ledger/index.ts";
-import { heldActivity } from "./held-activity.ts";
+import { heldActivity, type ParsedRow } from "./held-activity.ts";
 
 /** A transaction of a held chain, with what look-ups ask of it. */
 interface HeldTransaction extends TransactionBodyRow {
@@ -32,8 +32,8 @@ export class HeldChainModel implements ChainReads {
   readonly blocks: ChainReads["blocks"];
   readonly transactions: ChainReads["transactions"];
   readonly activity: ChainReads["activity"];
-  /** Whether the parsers' rows are there. */
-  isParsed = false;
+  /** The parsers' rows. */
+  rowOf: (view: TransactionView) => ParsedRow | null = () => null;
   /** What every read throws, where something is away. */
   fault: Error | null = null;
 
@@ -61,7 +61,7 @@ export class HeldChainModel implements ChainReads {
         this.#fail();
         return this.#page(range, matching);
       },
-      () => this.isParsed,
+      (view) => this.rowOf(view),
     );
     this.transactions = {
       bySignature: async (_network, signature) => {

@@ -37,6 +37,8 @@ export interface Counted<Row> {
 export interface ParsedType extends TransactionPlace {
   readonly type: string;
   readonly source: string;
+  /** Of the parsers that wrote the row. */
+  readonly version: number;
 }
 
 /** Rows of each address that one count looks at, the newest first; after a statement that was too slow, fewer. */
@@ -105,17 +107,23 @@ export class AddressActivity {
     });
   }
 
-  /** How many transactions the parsers found to be of each type; those that were never parsed are not there. */
-  async types(window: AddressWindow): Promise<Counted<{ readonly type: string; readonly transactions: number }>> {
+  /**
+   * How many transactions the parsers found to be of each type; those without a row of a version of the parsers, or of a
+   * newer one, are not there.
+   */
+  async types(
+    window: AddressWindow,
+    version: number,
+  ): Promise<Counted<{ readonly type: string; readonly transactions: number }>> {
     return await this.#counted(window, async (most) => {
       const within = "network = {network:String} AND slot >= {from:UInt64} AND slot <= {to:UInt64}";
       const rows = await this.#connection.query<{ kind: string; transactions: string }>(
         "SELECT kind, count() AS transactions FROM (" +
           "SELECT slot, transaction_index, argMax(type, version) AS kind FROM parsed " +
-          `PREWHERE ${within} AND (slot, transaction_index) GLOBAL IN (` +
+          `PREWHERE ${within} AND version >= {version:UInt32} AND (slot, transaction_index) GLOBAL IN (` +
           `SELECT slot, transaction_index FROM (${newest(window.addresses, "slot, transaction_index")})) ` +
           `WHERE ${ofChain} GROUP BY slot, transaction_index) GROUP BY kind ORDER BY transactions DESC, kind`,
-        parametersOf(window, most),
+        { ...parametersOf(window, most), version },
         settings,
       );
       const found = rows.map(({ kind: type, transactions }) => ({ type, transactions: Number(transactions) }));
@@ -131,15 +139,17 @@ export class AddressActivity {
       transaction_index: number;
       kind: string;
       named: string;
+      newest: number;
     }>(
-      "SELECT slot, transaction_index, argMax(type, version) AS kind, argMax(source, version) AS named FROM parsed " +
+      "SELECT slot, transaction_index, argMax(type, version) AS kind, argMax(source, version) AS named, " +
+        "max(version) AS newest FROM parsed " +
         `PREWHERE network = {network:String} AND (slot, transaction_index) IN (${placeList(places)}) ` +
         `WHERE ${ofChain} GROUP BY slot, transaction_index`,
       { network },
       lookupSettings,
     );
-    return rows.map(({ slot, transaction_index: index, kind: type, named: source }) => {
-      return { slot: BigInt(slot), index, type, source };
+    return rows.map(({ slot, transaction_index: index, kind: type, named: source, newest: version }) => {
+      return { slot: BigInt(slot), index, type, source, version };
     });
   }
 
