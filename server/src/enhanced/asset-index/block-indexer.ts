@@ -4,6 +4,7 @@ import {
   type AssetRow,
   anyAsset,
   type BlockCall,
+  type IndexedAsset,
   type LedgerAssetBlocks,
   type LedgerAssetReads,
   type LedgerAssetStore,
@@ -11,7 +12,8 @@ import {
 } from "../../ledger/index.ts";
 import type { AssetIndexEvents } from "./events.ts";
 import { type AssetNodes, NodeReads } from "./node-reads.ts";
-import { readAssets } from "./readings.ts";
+import { changedCollections } from "./passed-on.ts";
+import { type AssetReadings, readAssets } from "./readings.ts";
 import { leafRow, nodeRows, readingRow } from "./rows.ts";
 import { assetPrograms, assetsOfAccounts, mayBeAsset, tokenPrograms } from "./touched.ts";
 import type { Unsettled } from "./unsettled.ts";
@@ -22,7 +24,7 @@ export interface BlockIndexerDependencies {
   readonly blocks: Pick<LedgerAssetBlocks, "calls" | "touched">;
   readonly nodes: AssetNodes;
   readonly unsettled: Unsettled;
-  readonly events: Pick<AssetIndexEvents, "changesIndexed" | "readingsIndexed">;
+  readonly events: Pick<AssetIndexEvents, "changesIndexed" | "readingsIndexed" | "holdersRefused">;
 }
 
 /** Assets that are read and written together. */
@@ -71,15 +73,11 @@ export class BlockIndexer {
     const addresses = [...slotOf.keys()].filter(mayBeAsset);
     if (addresses.length === 0) return;
     const reads = new NodeReads(nodes, { commitment: "confirmed", minimumSlot: slots.to });
-    const { ids, holders, gone, collections } = assetsOfAccounts(await reads.accounts(addresses));
+    const { ids, holders, gone } = assetsOfAccounts(await reads.accounts(addresses));
     const changed = new Map<string, bigint>();
     for (const [id, address] of ids) changed.set(id, slotOf.get(address) ?? slots.to);
     for (const id of await this.#dependencies.reads.known(this.#network, gone)) {
       changed.set(id, slotOf.get(id) ?? slots.to);
-    }
-    // What a collection says, its assets say: their own slot of change stays.
-    for (const collection of collections) {
-      for (const id of await this.#assetsOf(collection)) if (!changed.has(id)) changed.set(id, 0n);
     }
     await this.read(changed, { minimumSlot: slots.to, holders });
   }
@@ -116,7 +114,9 @@ export class BlockIndexer {
         return [id, [...(touchedHolders.get(id) ?? []), ...(before === "" ? [] : [before])]];
       }),
     );
-    const { slot, assets } = await readAssets(nodes, ids, { commitment: "confirmed", minimumSlot, holders });
+    const terms = { commitment: "confirmed", minimumSlot, holders } as const;
+    const { slot, assets, unheld } = await readAssets(nodes, ids, terms);
+    await this.readMembers({ slot, assets }, known);
     const rows = ids.flatMap((id) => {
       const asset = assets.get(id) ?? null;
       const isNews =
@@ -128,6 +128,24 @@ export class BlockIndexer {
     await store.write(this.#network, rows);
     for (const { asset, changedSlot } of rows) unsettled.add({ asset, slot, changedSlot });
     events.readingsIndexed(this.#network, "confirmed", rows.length);
+    events.holdersRefused(this.#network, unheld.size);
+  }
+
+  /**
+   * Reads the assets of collections again that pass on something else than the index knows. It comes before the
+   * collections themselves are written: a process that is killed between finds them changed again.
+   *
+   * @throws {Error} when the ledger or the nodes do not answer
+   */
+  async readMembers(
+    { slot, assets }: Pick<AssetReadings, "slot" | "assets">,
+    known: ReadonlyMap<string, IndexedAsset>,
+  ): Promise<void> {
+    for (const collection of changedCollections(assets, known)) {
+      const members = (await this.#assetsOf(collection)).filter((id) => !assets.has(id));
+      // Their own slot of change stays.
+      await this.read(new Map(members.map((id) => [id, 0n])), { minimumSlot: slot, holders: new Map() });
+    }
   }
 
   async #assetsOf(collection: string): Promise<readonly string[]> {

@@ -10,6 +10,14 @@ export const assetIndexMetrics = {
     ["network", "commitment"],
   ),
   unsettled: gauge("sluice_asset_index_unsettled", "Assets whose newest reading is not final yet", ["network"]),
+  postponed: gauge(
+    "sluice_asset_index_postponed",
+    "Assets whose holder the nodes refuse to tell; they are asked again a minute later",
+    ["network"],
+  ),
+  refusals: counter("sluice_asset_index_refusals_total", "Holders of assets that the nodes refused to tell", [
+    "network",
+  ]),
   lag: gauge("sluice_asset_index_lag_slots", "Slots from the last indexed block to the newest block of the ledger", [
     "network",
   ]),
@@ -21,7 +29,12 @@ export const assetIndexMetrics = {
 export interface AssetIndexEvents {
   changesIndexed(network: Network, count: number): void;
   readingsIndexed(network: Network, commitment: "confirmed" | "finalized", count: number): void;
-  indexStands(network: Network, figures: { readonly unsettled: number; readonly lagSlots: number }): void;
+  indexStands(
+    network: Network,
+    figures: { readonly unsettled: number; readonly postponed: number; readonly lagSlots: number },
+  ): void;
+  /** Holders that nodes refuse to tell: the assets are indexed without an owner, and read again later. */
+  holdersRefused(network: Network, count: number): void;
   /** The round is repeated; the log says the first of several. */
   indexFailed(network: Network, failure: { readonly error: unknown; readonly isFirst: boolean }): void;
   fillEnded(network: Network, fill: { readonly id: string; readonly state: string; readonly read: number }): void;
@@ -33,7 +46,11 @@ export function createAssetIndexEvents({ metrics, log }: Pick<Observe, "metrics"
   return {
     changesIndexed: (network, count) => families.changes.with(network).add(count),
     readingsIndexed: (network, commitment, count) => families.readings.with(network, commitment).add(count),
-    indexStands: (network, { unsettled, lagSlots }) => {
+    holdersRefused: (network, count) => {
+      if (count > 0) families.refusals.with(network).add(count);
+    },
+    indexStands: (network, { unsettled, postponed, lagSlots }) => {
+      families.postponed.with(network).set(postponed);
       families.unsettled.with(network).set(unsettled);
       families.lag.with(network).set(lagSlots);
     },

@@ -9,7 +9,12 @@ export interface FillState {
   /** The last asset that was read; empty before the first. */
   readonly cursor: string;
   readonly version: bigint;
+  /** The oldest slot of the lists of nodes that the order is filled from; null before there is one. */
+  readonly listedSlot: bigint | null;
 }
+
+/** As it is kept; fills of earlier releases do not say their slot. */
+type WrittenFill = Pick<FillState, "record" | "cursor"> & { readonly listedSlot?: string | null };
 
 const name = "fill";
 
@@ -20,14 +25,16 @@ export async function readFill(
 ): Promise<FillState | null> {
   const progress = await store.progress(network, name, chain);
   if (progress === null) return null;
-  const { record, cursor }: Omit<FillState, "version"> = JSON.parse(progress.state);
-  return { record, cursor, version: progress.version };
+  const { record, cursor, listedSlot = null }: WrittenFill = JSON.parse(progress.state);
+  const slot = listedSlot === null ? null : BigInt(listedSlot);
+  return { record, cursor, version: progress.version, listedSlot: slot };
 }
 
 export async function saveFill(
   store: Pick<LedgerAssetStore, "saveProgress">,
   { network, chain }: IndexedChain,
-  { record, cursor, version }: FillState,
+  { record, cursor, version, listedSlot }: FillState,
 ): Promise<void> {
-  await store.saveProgress(network, chain, { name, version, state: JSON.stringify({ record, cursor }) });
+  const written: WrittenFill = { record, cursor, listedSlot: listedSlot?.toString() ?? null };
+  await store.saveProgress(network, chain, { name, version, state: JSON.stringify(written) });
 }

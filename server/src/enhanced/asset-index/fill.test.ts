@@ -3,6 +3,7 @@ import { ManualClock, seededRandom } from "@sluice/lib";
 import { mplCoreProgram } from "@sluice/wire/accounts/mpl-core";
 import { decodeBase58 } from "@sluice/wire/base58";
 import type { ChainValue } from "../../chain/index.ts";
+import { Coverage } from "../asset-lists/coverage.ts";
 import { type Accounts, addCoreAsset, addNft, addressOf } from "../testing/asset-accounts.ts";
 import { IndexModel } from "../testing/index-model.ts";
 import { AssetFills } from "./fills.ts";
@@ -14,7 +15,7 @@ const chain = { genesisHash: "genesis", firstBlockhash: "first" };
 const everything = { authority: null, creator: null, collection: null };
 const noEvents = {
   ...{ changesIndexed: () => undefined, readingsIndexed: () => undefined, indexStands: () => undefined },
-  ...{ indexFailed: () => undefined, fillEnded: () => undefined },
+  ...{ indexFailed: () => undefined, fillEnded: () => undefined, holdersRefused: () => undefined },
 };
 
 interface Listing {
@@ -30,6 +31,7 @@ class FillStand {
   /** Why nodes list nothing; null while they do. */
   refusal: string | null = null;
   listed = 0;
+  slot = 5n;
   readonly fills = new AssetFills({
     ...{ store: this.model.store, networks: [network], chainOf: () => chain, clock: this.clock },
     random: seededRandom(1),
@@ -57,7 +59,9 @@ class FillStand {
   }
 
   #answer(method: string, of: unknown, config: unknown): unknown {
-    if (method === "getProgramAccounts") return this.#list(String(of), config as Listing);
+    if (method === "getProgramAccounts") {
+      return { context: { slot: this.slot }, value: this.#list(String(of), config as Listing) };
+    }
     const value = Array.isArray(of)
       ? of.map((address) => {
           const account = this.accounts.get(address);
@@ -66,7 +70,7 @@ class FillStand {
       : [...this.accounts].flatMap(([address, { data }]) =>
           data.length === 165 && String(of) === this.#addressIn(data) ? [{ address, amount: "1" }] : [],
         );
-    return { context: { slot: 5n }, value };
+    return { context: { slot: this.slot }, value };
   }
 
   #addressIn(data: Uint8Array): string {
@@ -115,6 +119,9 @@ test("a fill of everything reads what nodes list of both programs, with owners, 
   expect(stand.model.newest().get(addressOf(100))?.holding.owner).toBe(addressOf(200));
   expect(stand.model.newest().get(addressOf(300))?.holding.owner).toBe(addressOf(201));
   expect(await stand.fills.list()).toMatchObject([{ state: "done", assets: 5, read: 5, fault: null }]);
+  // The list is from slot 5, from where on the blocks are indexed.
+  const covered = await new Coverage({ store: stand.model.store, clock: stand.clock }).of(network, chain);
+  expect(covered).toMatchObject({ since: 5n, accountsComplete: true, leavesComplete: false });
 });
 
 test("a fill goes on in another process where it ended, keeps to its rate, and ends when it is cancelled", async () => {

@@ -92,11 +92,13 @@ export class AssetFill {
     if (clock.monotonic() < this.#nextAtMs) return false;
     const ids = await this.#listed(state);
     if (ids === null) return false;
+    // Each asset is read at least as late as it was listed, so that blocks from there on tell what the fill does not.
+    const minimumSlot = this.#state?.listedSlot ?? 0n;
     const from = state.cursor === "" ? 0 : firstAfter(ids, state.cursor);
     const group = ids.slice(from, from + groupSize);
     if (group.length > 0) {
       const changed = new Map(group.map((id) => [id, 0n]));
-      await this.#dependencies.indexer.read(changed, { minimumSlot: 0n, holders: new Map() });
+      await this.#dependencies.indexer.read(changed, { minimumSlot, holders: new Map() });
       this.#nextAtMs = clock.monotonic() + (group.length / state.record.per_second) * 1_000;
     }
     const isDone = from + group.length >= ids.length;
@@ -116,8 +118,12 @@ export class AssetFill {
     const { id } = state.record;
     if (this.#ids?.of === id) return this.#ids.ids;
     const found = new Set<string>();
+    let { listedSlot } = state;
     try {
-      for (const listing of listingsOf(state.record.of)) await this.#list(listing, found);
+      for (const listing of listingsOf(state.record.of)) {
+        const slot = await this.#list(listing, found);
+        if (listedSlot === null || slot < listedSlot) listedSlot = slot;
+      }
     } catch (error) {
       const fault = error instanceof Error ? error.message : "nodes do not list the accounts";
       await this.#put(state, { ...state.record, state: "failed", fault: fault.slice(0, 500) });
@@ -125,21 +131,25 @@ export class AssetFill {
     }
     const ids = [...found].sort();
     this.#ids = { of: id, ids };
-    await this.#put(state, { ...state.record, assets: ids.length });
+    await this.#put({ ...state, listedSlot }, { ...state.record, assets: ids.length });
     return ids;
   }
 
-  async #list({ program, filters, idOffset }: Listing, found: Set<string>): Promise<void> {
+  /** @returns the slot that the list is from */
+  async #list({ program, filters, idOffset }: Listing, found: Set<string>): Promise<bigint> {
     const dataSlice = idOffset === null ? { offset: 0, length: 0 } : { offset: idOffset, length: 32 };
     const config = {
       encoding: "base64",
       commitment: "confirmed",
+      withContext: true,
       dataSlice,
       filters: filters.map((each) => ({ ...each })),
     };
     const result = await this.#dependencies.nodes.read("getProgramAccounts", [program, config], {});
-    if (!Array.isArray(result)) throw new Error("a node listed accounts in another form");
-    for (const entry of result) {
+    const slot = memberOf(memberOf(result, "context"), "slot");
+    const listed = memberOf(result, "value");
+    if (!Array.isArray(listed) || typeof slot !== "bigint") throw new Error("a node listed accounts in another form");
+    for (const entry of listed) {
       const [text] = dataOf(memberOf(memberOf(entry, "account"), "data"));
       const pubkey = memberOf(entry, "pubkey");
       const bytes = idOffset === null || typeof text !== "string" ? null : Buffer.from(text, "base64");
@@ -148,6 +158,7 @@ export class AssetFill {
       if (found.size > assetsMax)
         throw new Error(`more than ${assetsMax} assets; fill them by authority or collection`);
     }
+    return slot;
   }
 
   async #advance(

@@ -47,7 +47,8 @@ export class AssetFills {
     const id = `${Math.trunc(clock.now()).toString(36)}${Buffer.from(random.bytes(4)).toString("hex")}`;
     const record: AssetFillRecord = { id, network, ...terms, state: "active", assets: null, read: 0, fault: null };
     // What has no version is before all that has one.
-    await saveFill(store, { network, chain }, { record, cursor: "", version: (before?.version ?? 0n) + 1n });
+    const version = (before?.version ?? 0n) + 1n;
+    await saveFill(store, { network, chain }, { record, cursor: "", version, listedSlot: null });
     return { ok: true, record };
   }
 

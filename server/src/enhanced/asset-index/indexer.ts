@@ -40,6 +40,8 @@ const limits = {
   /** Readings that are settled in one call, and those that are remembered. */
   settledAtOnce: 100,
   unsettledMax: 200_000,
+  /** When what nodes refused is asked for again. */
+  refusedMs: 60_000,
   /** How often readings of other processes are looked for, which nobody settles else. */
   recallMs: 60_000,
   /** Windows of the past in one round, so that the head does not wait for them. */
@@ -97,7 +99,9 @@ export class AssetIndex {
     for (const [blockhash, slot] of this.#seen) if (slot < finalBefore - limits.slots) this.#seen.delete(blockhash);
     const indexedUntil = this.#spans.at(-1)?.until ?? 0n;
     const lagSlots = Number(indexedUntil >= finalBefore ? 0n : finalBefore - indexedUntil);
-    events.indexStands(network, { unsettled: this.#unsettled.size, lagSlots });
+    const unsettled = this.#unsettled.size;
+    const postponed = this.#unsettled.postponed(this.#dependencies.clock.monotonic());
+    events.indexStands(network, { unsettled, postponed, lagSlots });
     return isFilling || windows.length > limits.windows;
   }
 
@@ -139,24 +143,33 @@ export class AssetIndex {
   /** Reads again, finalized, what was read before the slot of the reading was final. */
   async #settle(finalizedSlot: bigint | null): Promise<void> {
     const { network } = this.#options;
-    const { nodes, store, reads, events } = this.#dependencies;
+    const { nodes, store, reads, clock, events } = this.#dependencies;
     if (finalizedSlot === null) return;
-    const due = this.#unsettled.due(finalizedSlot, limits.settledAtOnce);
+    const nowMs = clock.monotonic();
+    const due = this.#unsettled.due(finalizedSlot, nowMs, limits.settledAtOnce);
     if (due.length === 0) return;
     const ids = due.map(({ asset }) => asset);
     const minimumSlot = due.reduce((highest, { slot }) => greatest(highest, slot), 0n);
     const known = await reads.byIds(network, ids);
     const holders = new Map(ids.map((id) => [id, [known.get(id)?.holding.tokenAccount ?? ""].filter(Boolean)]));
-    const { slot, assets } = await readAssets(nodes, ids, { commitment: "finalized", minimumSlot, holders });
-    const rows = due.map(({ asset: id, changedSlot }) => {
+    const terms = { commitment: "finalized", minimumSlot, holders } as const;
+    const { slot, assets, unheld } = await readAssets(nodes, ids, terms);
+    await this.#indexer.readMembers({ slot, assets }, known);
+    // What nodes refuse to tell of one asset holds up no other one.
+    const told = due.filter(({ asset }) => !unheld.has(asset));
+    const rows = told.map(({ asset: id, changedSlot }) => {
       const asset = assets.get(id) ?? null;
       const row = readingRow(id, asset, { slot, isFinal: true, changedSlot, known: known.get(id) });
       // What no final reading has ever shown was on a fork alone.
       return asset === null && known.get(id)?.isSettled !== true ? { ...row, operation: absentOperation } : row;
     });
     await store.write(network, rows);
-    for (const reading of due) this.#unsettled.settled(reading);
+    for (const reading of told) this.#unsettled.settled(reading);
+    for (const reading of due) {
+      if (unheld.has(reading.asset)) this.#unsettled.postpone(reading, nowMs + limits.refusedMs);
+    }
     events.readingsIndexed(network, "finalized", rows.length);
+    events.holdersRefused(network, unheld.size);
   }
 
   async #save(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { CommitmentName } from "@sluice/contract/rpc";
 import { isAddress } from "@sluice/wire/identifiers";
 import { type ChainValue, memberOf } from "../../chain/index.ts";
-import type { EngineChain } from "../../engine/index.ts";
+import { type EngineChain, EngineChainError } from "../../engine/index.ts";
 import type { ShownAccount } from "../node-accounts.ts";
 
 /** How a reading asks: at which commitment, and of nodes that are at least as far as a slot. */
@@ -21,10 +21,15 @@ class MalformedAnswer extends Error {
 /** Accounts of one call; nodes take no more. */
 const accountsOfCallMax = 100;
 
+/** Mints of one reading for which no node may answer: beyond them the nodes are away. */
+const unansweredMax = 3;
+
 /** Reads the accounts of one reading, and keeps the oldest slot that an answer is from. */
 export class NodeReads {
   readonly #nodes: AssetNodes;
   readonly #terms: ReadingTerms;
+  /** Mints for which no node has answered. */
+  #unanswered = 0;
   /** The oldest slot of all answers: what had happened by then is in each of them. */
   slot: bigint | null = null;
 
@@ -46,12 +51,25 @@ export class NodeReads {
     return read;
   }
 
-  /** The token account with the only unit of a mint; null where none has it. */
-  async holder(mint: string): Promise<string | null> {
-    const value = await this.#call("getTokenLargestAccounts", mint, {});
+  /**
+   * The token account with the only unit of a mint; null where none has it. One mint that nodes refuse, or take too
+   * long for, is told as refused.
+   *
+   * @throws {Error} when no node has answered for several mints
+   */
+  async holder(mint: string): Promise<{ readonly address: string } | "refused" | null> {
+    let value: ChainValue;
+    try {
+      value = await this.#call("getTokenLargestAccounts", mint, {});
+    } catch (error) {
+      if (!(error instanceof EngineChainError)) throw error;
+      if (error.code === "CHAIN_UNAVAILABLE") this.#unanswered += 1;
+      if (this.#unanswered > unansweredMax) throw error;
+      return "refused";
+    }
     const holding = Array.isArray(value) ? value.find((each) => memberOf(each, "amount") === "1") : undefined;
     const address = memberOf(holding ?? null, "address");
-    return typeof address === "string" && isAddress(address) ? address : null;
+    return typeof address === "string" && isAddress(address) ? { address } : null;
   }
 
   async #call(method: string, of: string | readonly string[], options: Readonly<Record<string, string>>) {

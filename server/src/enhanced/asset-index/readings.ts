@@ -12,13 +12,15 @@ export interface AssetReadings {
   /** All of them hold what had happened by this slot. */
   readonly slot: bigint;
   readonly assets: ReadonlyMap<string, Asset | null>;
+  /** Assets of one unit of which the nodes refuse to tell the holder: they are without an owner here. */
+  readonly unheld: ReadonlySet<string>;
 }
 
 /**
  * Reads assets from their accounts.
  *
  * @param holders - token accounts that may hold an asset's only unit, by asset; where none does the nodes are asked
- * @throws {Error} when no node answers
+ * @throws {Error} when no node answers; that holders of single assets are refused is told in `unheld`
  */
 export async function readAssets(
   nodes: AssetNodes,
@@ -31,8 +33,9 @@ export async function readAssets(
   const others = ids.filter((id) => accounts.get(id)?.program !== mplCoreProgram);
   const assets = new Map<string, Asset | null>();
   for (const [id, asset] of await coreAssets(reads, cores, accounts)) assets.set(id, asset);
-  for (const [id, asset] of await tokenAssets(reads, others, { accounts, holders })) assets.set(id, asset);
-  return { slot: reads.slot ?? terms.minimumSlot, assets };
+  const tokens = await tokenAssets(reads, others, { accounts, holders });
+  for (const [id, asset] of tokens.assets) assets.set(id, asset);
+  return { slot: reads.slot ?? terms.minimumSlot, assets, unheld: tokens.unheld };
 }
 
 type Accounts = ReadonlyMap<string, ShownAccount | null>;
@@ -58,14 +61,15 @@ async function tokenAssets(
   reads: NodeReads,
   ids: readonly string[],
   { accounts, holders }: { readonly accounts: Accounts; readonly holders: ReadonlyMap<string, readonly string[]> },
-): Promise<readonly [string, Asset | null][]> {
+): Promise<{ readonly assets: readonly [string, Asset | null][]; readonly unheld: ReadonlySet<string> }> {
   const parts = new Map(ids.map((id) => [id, partsOf(id, accounts)]));
   const held = ids.filter((id) => {
     const told = readToken(parts.get(id) ?? noAccounts);
     return told !== null && isOfOneUnit(told);
   });
-  const found = await holdersOf(reads, held, { parts, holders });
-  return ids.map((id) => [id, tokenAsset(id, parts.get(id) ?? noAccounts, found.get(id) ?? null)]);
+  const { found, unheld } = await holdersOf(reads, held, { parts, holders });
+  const assetOf = (id: string) => tokenAsset(id, parts.get(id) ?? noAccounts, found.get(id) ?? null);
+  return { assets: ids.map((id) => [id, assetOf(id)]), unheld };
 }
 
 const noAccounts: TokenAccounts = { mint: null, metadata: null, edition: null };
@@ -108,10 +112,13 @@ async function holdersOf(
   };
   await look(known);
   const named: Candidate[] = [];
+  const unheld = new Set<string>();
   for (const id of ids) {
-    const address = found.has(id) ? null : await reads.holder(id);
-    if (address !== null) named.push(candidate(id, address));
+    if (found.has(id)) continue;
+    const holder = await reads.holder(id);
+    if (holder === "refused") unheld.add(id);
+    else if (holder !== null) named.push(candidate(id, holder.address));
   }
   await look(named);
-  return found;
+  return { found, unheld };
 }

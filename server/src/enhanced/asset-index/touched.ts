@@ -26,8 +26,6 @@ export interface TouchedAssets {
   readonly holders: ReadonlyMap<string, readonly string[]>;
   /** Addresses where no asset is now: some of them may have been one. */
   readonly gone: readonly string[];
-  /** Collections of MPL Core, whose assets say in part what they say. */
-  readonly collections: readonly string[];
 }
 
 /** The first byte of an account of MPL Core that is an asset, or a collection. */
@@ -38,7 +36,6 @@ export function assetsOfAccounts(accounts: ReadonlyMap<string, ShownAccount | nu
   const ids = new Map<string, string>();
   const holders = new Map<string, string[]>();
   const gone: string[] = [];
-  const collections: string[] = [];
   const add = (id: string, address: string): void => {
     if (!ids.has(id)) ids.set(id, address);
   };
@@ -48,7 +45,6 @@ export function assetsOfAccounts(accounts: ReadonlyMap<string, ShownAccount | nu
       const [key] = account.data;
       if (key === coreKeys.asset || key === coreKeys.collection) add(address, address);
       else gone.push(address);
-      if (key === coreKeys.collection) collections.push(address);
     } else if (account.program === tokenMetadataProgram) {
       const metadata = decodeMetaplexMetadata(account.data);
       if (metadata !== null) add(metadata.mint, address);
@@ -57,7 +53,7 @@ export function assetsOfAccounts(accounts: ReadonlyMap<string, ShownAccount | nu
       else addHolder({ add, holders }, address, account);
     }
   }
-  return { ids, holders, gone, collections };
+  return { ids, holders, gone };
 }
 
 function addHolder(

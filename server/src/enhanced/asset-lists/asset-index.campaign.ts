@@ -10,7 +10,7 @@ const blocksOfRound = 40;
 
 const noEvents = {
   ...{ changesIndexed: () => undefined, readingsIndexed: () => undefined, indexStands: () => undefined },
-  ...{ indexFailed: () => undefined, fillEnded: () => undefined },
+  ...{ indexFailed: () => undefined, fillEnded: () => undefined, holdersRefused: () => undefined },
 };
 
 /**

@@ -9,7 +9,7 @@ export interface IndexCoverage {
   /** Blocks up to this one are indexed, from `since` on; null before any is. */
   readonly lastSlot: bigint | null;
   readonly since: bigint | null;
-  /** Whether assets with accounts are there since the beginning: by blocks, or by a fill of all that nodes list. */
+  /** Whether assets with accounts are there since the beginning: by blocks, or by a fill and blocks since. */
   readonly accountsComplete: boolean;
   /** Whether compressed assets are there since the beginning, which blocks alone tell. */
   readonly leavesComplete: boolean;
@@ -56,10 +56,13 @@ export class Coverage {
     const since = newest?.first ?? null;
     const fromStart = since !== null && since <= firstSlot;
     const isFilled = fill?.record.state === "done" && Object.values(fill.record.of).every((value) => value === null);
+    const filledAt = isFilled ? fill.listedSlot : null;
+    // What changed between the fill and the first of the blocks that are indexed without a gap nobody has told.
+    const goesOn = filledAt !== null && since !== null && since <= filledAt + 1n;
     return {
       lastSlot: newest === undefined ? null : newest.until - 1n,
       since,
-      accountsComplete: fromStart || isFilled,
+      accountsComplete: fromStart || goesOn,
       leavesComplete: fromStart,
     };
   }

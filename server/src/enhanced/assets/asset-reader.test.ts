@@ -74,6 +74,7 @@ describe("an NFT of Token Metadata", () => {
       },
       attributes: [],
       plugins: [],
+      passedOn: null,
     });
   });
 

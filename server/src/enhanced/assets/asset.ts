@@ -102,6 +102,8 @@ export interface Asset {
   readonly attributes: readonly { readonly key: string; readonly value: string }[];
   /** Plugins of MPL Core, by name. */
   readonly plugins: readonly string[];
+  /** Of a collection of MPL Core a text of all that its assets take from it; null for what passes nothing on. */
+  readonly passedOn: string | null;
 }
 
 const nonFungible: ReadonlySet<AssetInterface> = new Set(["V1_NFT", "V1_PRINT", "ProgrammableNFT", "MplCoreAsset"]);
@@ -126,4 +128,5 @@ export const assetWithout = {
   token: null,
   attributes: [],
   plugins: [],
+  passedOn: null,
 } as const satisfies Partial<Asset>;

@@ -36,8 +36,15 @@ function ofCollection(id: string, { name, uri, updateAuthority, plugins }: CoreC
     edition: plugins.masterEdition === null ? null : master(plugins.masterEdition),
     isMutable: !plugins.isImmutable,
     isBurnt: false,
+    passedOn: passedOn(updateAuthority, plugins),
   };
 }
+
+/** All that `ofAsset` takes from a collection. */
+const passedOn = (
+  updateAuthority: string,
+  { royalties, verifiedCreators, isFrozen, isImmutable }: CorePlugins,
+): string => JSON.stringify([updateAuthority, royalties, verifiedCreators, isFrozen, isImmutable]);
 
 function ofAsset(id: string, { name, uri, owner, updateAuthority, plugins }: CoreAsset, above: CoreCollection | null) {
   const { transferDelegate } = plugins;

@@ -109,7 +109,13 @@ export function addSelfDescribed(accounts: Accounts, mint: string, owner: string
 }
 
 /** An asset of MPL Core without plugins, in a collection that has royalties. */
-export function addCoreAsset(accounts: Accounts, id: string, owner: string, collection: string): void {
+export function addCoreAsset(
+  accounts: Accounts,
+  id: string,
+  owner: string,
+  collection: string,
+  basisPoints = 250,
+): void {
   const asset = new ByteWriter().u8(1).address(owner).u8(2).address(collection);
   asset.sizedText("Core 1").sizedText("https://meta.example/core.json").u8(0);
   accounts.set(id, { program: mplCoreProgram, data: asset.finish() });
@@ -119,7 +125,7 @@ export function addCoreAsset(accounts: Accounts, id: string, owner: string, coll
     .sizedText("Cores")
     .sizedText("https://meta.example/cores.json");
   const head = own.u32(4).u32(3).finish();
-  const plugin = new ByteWriter().u8(0).u16(250).u32(1).address(addressOf(95)).u8(100).u8(0).finish();
+  const plugin = new ByteWriter().u8(0).u16(basisPoints).u32(1).address(addressOf(95)).u8(100).u8(0).finish();
   const at = head.length + 9;
   const registry = new ByteWriter().u8(4).u32(1).u8(0).u8(2).u64(BigInt(at)).u32(0).finish();
   const data = new ByteWriter()
