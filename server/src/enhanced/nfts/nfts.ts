@@ -50,7 +50,7 @@ export class Nfts {
       return { ok: false, code: "NFT_NOT_FOUND", message: asset === undefined ? null : otherAssets(asset) };
     }
     events.answered("nft", "chain");
-    const document = await documents.read(asset.uri, documentWaitMs);
+    const document = await documents.read(asset.uri, documentWaitMs, asking.keyId);
     const text = JSON.stringify({
       ...recordOf(asset),
       off_chain: offChainRecord(document),

@@ -24,6 +24,7 @@ beforeEach(() => {
 });
 
 const origin = `http://127.0.0.1:${server.port}`;
+const key = "key";
 const nobody: NameResolver = { addressesOf: async () => [] };
 
 describe("a fetch", () => {
@@ -122,55 +123,164 @@ describe("documents", () => {
   const uri = "https://meta.example/1.json";
 
   test("are fetched once for all who ask at a time, and kept for an hour", async () => {
-    const reads = [documents.read(uri, 1_000), documents.read(uri, 1_000)];
+    const reads = [documents.read(uri, 1_000, key), documents.read(uri, 1_000, key)];
     await begun(1);
     fetches[0]?.settle(found("one"));
     const read = { state: "read", document: { ...empty, description: "one" } };
     expect(await Promise.all(reads)).toEqual([read, read] as never);
     clock.advance(3_599_999);
-    expect(await documents.read(uri, 1_000)).toEqual(read as never);
+    expect(await documents.read(uri, 1_000, key)).toEqual(read as never);
     expect(fetches).toHaveLength(1);
     clock.advance(1);
-    void documents.read(uri, 1_000);
+    void documents.read(uri, 1_000, key);
     await begun(2);
   });
 
   test("that cannot be had are not asked for again for five minutes", async () => {
-    const first = documents.read(uri, 1_000);
+    const first = documents.read(uri, 1_000, key);
     await begun(1);
     fetches[0]?.settle({ ok: false, fault: "status" });
     expect((await first).state).toBe("failed");
     clock.advance(299_999);
-    expect((await documents.read(uri, 1_000)).state).toBe("failed");
+    expect((await documents.read(uri, 1_000, key)).state).toBe("failed");
     expect([fetches.length, outcomes]).toEqual([1, ["status"]]);
     clock.advance(1);
-    void documents.read(uri, 1_000);
+    void documents.read(uri, 1_000, key);
     await begun(2);
   });
 
   test("are told as pending when they take longer than is waited for, and are there for who asks next", async () => {
-    const slow = documents.read(uri, 1_000);
+    const slow = documents.read(uri, 1_000, key);
     await begun(1);
     clock.advance(1_000);
     expect(await slow).toEqual({ state: "pending", document: null });
     fetches[0]?.settle(found("late"));
-    await eventually("the document is kept", async () => (await documents.read(uri, 0)).state === "read");
+    await eventually("the document is kept", async () => (await documents.read(uri, 0, key)).state === "read");
     expect(fetches).toHaveLength(1);
   });
 
-  test("beyond sixteen at a time wait for one to end, and beyond two thousand are not fetched", async () => {
-    const reads = Array.from({ length: 2_017 }, (_, at) => documents.read(`https://meta.example/${at}.json`, 1_000));
-    await begun(16);
-    expect((await reads[2_016])?.state).toBe("pending");
+  const uris = (host: string, count: number) => Array.from({ length: count }, (_, at) => `https://${host}/${at}.json`);
+  const ask = (list: readonly string[], caller = key) => list.map((each) => documents.read(each, 1_000, caller));
+  const hostsAsked = () => fetches.map(({ url }) => new URL(url).host);
+  const settleAll = async (from: number, fetched: FetchedDocument) => {
+    for (const { settle } of fetches.slice(from)) settle(fetched);
+    await turns();
+  };
+  /** What was settled has had its effects. */
+  const turns = async () => {
+    for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+  };
+
+  test("of a host that has not answered are fetched four at a time, and more once it has", async () => {
+    void ask(uris("meta.example", 100));
+    await turns();
+    expect(fetches).toHaveLength(4);
+    fetches[0]?.settle(found("one"));
+    await turns();
+    // Eight run for one caller at one host.
+    expect(fetches).toHaveLength(9);
+    void ask(uris("meta.example", 200).slice(100), "other");
+    await turns();
+    expect(fetches).toHaveLength(13);
+  });
+
+  test("of hosts that hang keep nobody from a host that answers, whoever asks for them and how many there are", async () => {
+    void ask(uris("good.example", 1));
+    await turns();
+    await settleAll(0, found("one"));
+    for (const caller of ["a", "b", "c", "d", "e"]) {
+      void ask(
+        Array.from({ length: 100 }, (_, at) => `https://hangs-${caller}-${at}.example/1.json`),
+        caller,
+      );
+    }
+    await turns();
+    expect(fetches).toHaveLength(1 + 16);
+    const read = documents.read("https://good.example/2.json", 1_000, "honest");
+    await turns();
+    expect(hostsAsked().at(-1)).toBe("good.example");
+    fetches.at(-1)?.settle(found("two"));
+    expect((await read).state).toBe("read");
+  });
+
+  test("of a host that is out of reach are fetched one at a time until it answers", async () => {
+    void ask(uris("away.example", 20));
+    await turns();
+    await settleAll(0, { ok: false, fault: "unreachable" });
+    // Three have begun before the fourth ended.
+    expect(fetches).toHaveLength(7);
+    await settleAll(4, { ok: false, fault: "unreachable" });
+    expect(fetches).toHaveLength(8);
+    await settleAll(7, { ok: false, fault: "status" });
+    expect(fetches).toHaveLength(16);
+  });
+
+  test("are fetched for callers in turn, so that a thousand of one do not hold up the one of another", async () => {
+    void ask(uris("meta.example", 1));
+    await turns();
+    await settleAll(0, found("one"));
+    void ask(uris("meta.example", 1_000), "greedy");
+    await turns();
+    const begunFor = fetches.length;
+    void ask(["https://meta.example/modest.json"], "modest");
+    await turns();
+    // The caller that has fewer than his part begins at once, and as soon as one ends where the host's part is full.
+    expect(fetches.slice(begunFor).map(({ url }) => url)).toEqual(["https://meta.example/modest.json"]);
+    void ask(uris("meta.example", 1_010).slice(1_000), "third");
+    await turns();
+    const full = fetches.length;
+    void ask(["https://meta.example/late.json"], "fourth");
+    fetches[1]?.settle(found("ended"));
+    fetches[2]?.settle(found("ended"));
+    fetches[3]?.settle(found("ended"));
+    await turns();
+    expect(fetches.slice(full).map(({ url }) => url)).toContain("https://meta.example/late.json");
+  });
+
+  test("that hang behind a gateway keep one caller in half of its places", async () => {
+    const cid = (at: number) => `ipfs://${String(at).padStart(46, "Q")}/1.json`;
+    void ask(
+      Array.from({ length: 50 }, (_, at) => cid(at)),
+      "greedy",
+    );
+    await turns();
+    expect(fetches).toHaveLength(8);
+    await settleAll(0, { ok: false, fault: "unreachable" });
+    expect(fetches).toHaveLength(16);
+    void ask([cid(1_000)], "modest");
+    await turns();
+    expect(fetches.at(-1)?.url).toContain("QQ1000/1.json");
+  });
+
+  test("that another caller waits for as well begin with the first turn of either", async () => {
+    const list = uris("slow.example", 50);
+    void ask(list, "greedy");
+    await turns();
+    expect(fetches).toHaveLength(4);
+    const last = list.at(-1) ?? "";
+    const read = documents.read(last, 1_000, "modest");
+    fetches[0]?.settle(found("one"));
+    await turns();
+    expect(fetches.map(({ url }) => url)).toContain(last);
+    fetches.find(({ url }) => url === last)?.settle(found("shared"));
+    expect((await read).document?.description).toBe("shared");
+  });
+
+  test("are not waited for beyond a thousand of one caller, and four thousand of all", async () => {
+    const reads = ask(uris("meta.example", 1_005));
+    await turns();
     expect(outcomes).toEqual(["busy"]);
-    fetches[3]?.settle(found("three"));
-    await begun(17);
-    expect((await reads[3])?.state).toBe("read");
+    expect((await reads.at(-1))?.state).toBe("pending");
+    for (const caller of ["a", "b", "c"]) void ask(uris(`${caller}.example`, 1_004), caller);
+    await turns();
+    expect(outcomes).toHaveLength(1);
+    expect((await documents.read("https://e.example/1.json", 1_000, "e")).state).toBe("pending");
+    expect(outcomes).toEqual(["busy", "busy"]);
   });
 
   test("of no URI and of one that leads nowhere cost no fetch", async () => {
-    expect((await documents.read("", 1_000)).state).toBe("none");
-    expect((await documents.read("file:///etc/passwd", 1_000)).state).toBe("failed");
+    expect((await documents.read("", 1_000, key)).state).toBe("none");
+    expect((await documents.read("file:///etc/passwd", 1_000, key)).state).toBe("failed");
     expect(fetches).toEqual([]);
   });
 });

@@ -2,8 +2,9 @@ import type { Clock } from "@sluice/lib";
 import type { EnhancedEvents } from "../events.ts";
 import type { TextCache } from "../text-cache.ts";
 import type { OffChainDocument } from "./document.ts";
-import type { DocumentFetch } from "./document-fetch.ts";
-import { type LocationOptions, locate } from "./location.ts";
+import type { DocumentFetch, FetchedDocument } from "./document-fetch.ts";
+import { FetchPlaces, type FetchTurn } from "./fetch-places.ts";
+import { type DocumentLocation, type LocationOptions, locate } from "./location.ts";
 
 export interface DocumentsDependencies {
   readonly clock: Pick<Clock, "monotonic" | "after">;
@@ -25,16 +26,12 @@ export type DocumentRead =
 
 /** Documents, by their URIs. */
 export interface DocumentSource {
-  /** Waits for at most `waitMs`. Never rejects. */
-  read(uri: string, waitMs: number): Promise<DocumentRead>;
+  /** Waits for at most `waitMs`. `caller` is the key for which it is: callers take turns. Never rejects. */
+  read(uri: string, waitMs: number, caller: string): Promise<DocumentRead>;
 }
 
 /** How long an answer waits for documents; those that are not there by then are told as pending. */
 export const documentWaitMs = 2_000;
-
-/** Fetches at a time, and those that wait for one of them to end. */
-const fetchesMax = 16;
-const waitingMax = 2_000;
 
 const without = (state: "none" | "off" | "pending" | "failed"): DocumentRead => ({ state, document: null });
 
@@ -43,68 +40,75 @@ export const noDocuments: DocumentSource = {
   read: async (uri) => without(uri === "" ? "none" : "off"),
 };
 
+interface Flight {
+  readonly read: Promise<DocumentRead>;
+  readonly turn: FetchTurn;
+}
+
 /** Fetches each document once, however many ask for it, and keeps what it says, or for a while that there is none. */
 export class Documents implements DocumentSource {
   readonly #options: LocationOptions;
   readonly #dependencies: DocumentsDependencies;
-  readonly #flights = new Map<string, Promise<DocumentRead>>();
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  readonly #flights = new Map<string, Flight>();
+  readonly #places = new FetchPlaces();
 
   constructor(options: LocationOptions, dependencies: DocumentsDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
   }
 
-  async read(uri: string, waitMs: number): Promise<DocumentRead> {
+  async read(uri: string, waitMs: number, caller: string): Promise<DocumentRead> {
     if (uri === "") return without("none");
-    const { kept, faults } = this.#dependencies;
+    const { kept, faults, fetch, events } = this.#dependencies;
     const text = kept.get(uri);
     if (text !== null) return { state: "read", document: JSON.parse(text) };
     if (faults.get(uri) !== null) return without("failed");
-    const flight = this.#flights.get(uri) ?? this.#begin(uri);
-    return flight === null ? without("pending") : await this.#within(flight, waitMs);
-  }
-
-  /** Null when so many wait that no more may. */
-  #begin(uri: string): Promise<DocumentRead> | null {
-    if (this.#running >= fetchesMax && this.#waiting.length >= waitingMax) {
-      this.#dependencies.events.documentFetched("busy", 0);
-      return null;
+    const flight = this.#flights.get(uri);
+    if (flight !== undefined) {
+      this.#places.join(flight.turn, caller);
+      return await this.#within(flight.read, waitMs);
     }
-    const flight = this.#fetch(uri).finally(() => this.#flights.delete(uri));
-    this.#flights.set(uri, flight);
-    return flight;
-  }
-
-  async #fetch(uri: string): Promise<DocumentRead> {
-    const { clock, kept, faults, fetch, events } = this.#dependencies;
     const location = locate(uri, this.#options);
     if (location === null) {
       events.documentFetched("refused", 0);
       // Where a URI leads is told again in no time; nothing of it is kept.
       return without("failed");
     }
-    await this.#turn();
+    // What stands in the URI itself takes no place and is not kept.
+    if (location.kind === "bytes") return this.#told(await fetch.fetch(location), 0);
+    const turn = this.#places.take(caller, { kind: location.kind, host: location.url.host });
+    if (turn === null) {
+      events.documentFetched("busy", 0);
+      return without("pending");
+    }
+    const read = this.#fetch(uri, location, turn).finally(() => this.#flights.delete(uri));
+    this.#flights.set(uri, { read, turn });
+    return await this.#within(read, waitMs);
+  }
+
+  async #fetch(
+    uri: string,
+    location: Exclude<DocumentLocation, { kind: "bytes" }>,
+    turn: FetchTurn,
+  ): Promise<DocumentRead> {
+    const { clock, kept, faults, fetch } = this.#dependencies;
+    await turn.begun;
+    let hasAnswered = false;
     try {
       const startedMs = clock.monotonic();
       const fetched = await fetch.fetch(location);
-      events.documentFetched(fetched.ok ? "read" : fetched.fault, clock.monotonic() - startedMs);
-      if (fetched.ok) {
-        if (location.kind !== "bytes") kept.keep(uri, JSON.stringify(fetched.document));
-        return { state: "read", document: fetched.document };
-      }
-      if (location.kind !== "bytes") faults.keep(uri, fetched.fault);
-      return without("failed");
+      hasAnswered = fetched.ok || (fetched.fault !== "unreachable" && fetched.fault !== "refused");
+      if (fetched.ok) kept.keep(uri, JSON.stringify(fetched.document));
+      else faults.keep(uri, fetched.fault);
+      return this.#told(fetched, clock.monotonic() - startedMs);
     } finally {
-      this.#running -= 1;
-      this.#waiting.shift()?.();
+      this.#places.end(turn, hasAnswered);
     }
   }
 
-  async #turn(): Promise<void> {
-    while (this.#running >= fetchesMax) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#running += 1;
+  #told(fetched: FetchedDocument, elapsedMs: number): DocumentRead {
+    this.#dependencies.events.documentFetched(fetched.ok ? "read" : fetched.fault, elapsedMs);
+    return fetched.ok ? { state: "read", document: fetched.document } : without("failed");
   }
 
   /** The fetch goes on when nobody waits for it any more: what it brings is kept for who asks next. */

@@ -52,7 +52,7 @@ export class Tokens {
       return read;
     }
     events.answered("token", "chain");
-    const document = await documents.read(read.record.uri ?? "", documentWaitMs);
+    const document = await documents.read(read.record.uri ?? "", documentWaitMs, asking.keyId);
     const text = JSON.stringify({ ...read.record, off_chain: offChainRecord(document) } satisfies TokenMetadataRecord);
     if (chain !== null && isSettled(document)) cache.keep(key, text);
     return { ok: true, text, kept: false };
