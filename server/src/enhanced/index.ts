@@ -96,16 +96,17 @@ export function createEnhanced(
   const balances = new WalletBalances({ ...dependencies, tokens: manyTokens });
   const parts = { ...dependencies, ledger, pages, identities, balances, tokens: manyTokens, names };
   const history = new WalletHistory(parts);
+  const reads = new WalletReads(dependencies);
   const walletParts = {
     ...parts,
     history,
     analytics: new WalletAnalytics(parts),
     past: new PastBalances(parts),
-    reads: new WalletReads(dependencies),
+    reads,
     kept: new KeptAnswers({ ...dependencies, cache: cacheOf(ofWallets, keptCharactersMax / 8) }),
   };
   const fromLedger = new LedgerTransactions({ ...dependencies, ledger, history });
-  const addresses = new AddressTransactions({ ...dependencies, transactions, fromLedger });
+  const addresses = new AddressTransactions({ ...dependencies, transactions, fromLedger, reads });
   const routes = [...walletRoutes(walletParts), ...sdkWalletRoutes(walletParts)];
   return new EnhancedApp({ ...dependencies, transactions, tokens, nfts, addresses, routes });
 }

@@ -98,6 +98,7 @@ test("a preflight echoes requested headers, allows any origin, never credentials
     "Retry-After",
     "X-Cache-Status",
     "X-Data-Since",
+    "X-Next-Signature",
     "X-Error-Code",
     "X-RPC-Endpoint",
     "X-RPC-Latency-Ms",

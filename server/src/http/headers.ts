@@ -34,6 +34,7 @@ const exposedHeaders = [
   "X-RPC-Latency-Ms",
   "X-Request-Id",
   "X-Data-Since",
+  "X-Next-Signature",
 ].join(", ");
 
 /** How long a browser may keep the answer of a preflight, in seconds; browsers cut it to two hours or less. */

@@ -3,7 +3,7 @@ import type { Network } from "@sluice/contract/tiers";
 import type { ChainReads, SlotWindow, TransactionPlace } from "../../ledger/index.ts";
 import type { PlacedRecord, WalletHistory } from "../wallets/history.ts";
 import type { WalletAsking, WalletLedger } from "../wallets/wallet-ledger.ts";
-import type { AddressQuestion } from "./address-question.ts";
+import type { AddressPage, AddressQuestion } from "./address-question.ts";
 
 export interface LedgerTransactionsDependencies {
   readonly chain: ChainReads;
@@ -30,7 +30,7 @@ export class LedgerTransactions {
   }
 
   /** @throws {SluiceError} INVALID_INPUT where the ledger lacks what is named; and the errors of the ledger */
-  async read(question: AddressQuestion & WalletAsking): Promise<readonly string[]> {
+  async read(question: AddressQuestion & WalletAsking): Promise<AddressPage> {
     const { ledger, history } = this.#dependencies;
     const { query, network } = question;
     const order = query["sort-order"];
@@ -49,7 +49,17 @@ export class LedgerTransactions {
       ...{ order, window, ...bounds, skip: 0, limit: query.limit, tokenAccounts: query["token-accounts"] },
       filter: { type: query.type ?? null, source: query.source ?? null },
     });
-    return page.items.map(({ text }: PlacedRecord) => text);
+    return {
+      texts: page.items.map(({ text }: PlacedRecord) => text),
+      nextSignature: await this.#signatureAt(network, page.next?.after ?? null, order),
+    };
+  }
+
+  /** The transaction behind which the next page begins. */
+  async #signatureAt(network: Network, place: TransactionPlace | null, order: "asc" | "desc"): Promise<string | null> {
+    if (place === null) return null;
+    const [row] = await this.#dependencies.chain.transactions.rows(network, [place], order);
+    return row?.signature ?? null;
   }
 
   async #placeOf(network: Network, path: string, signature: string | undefined): Promise<TransactionPlace | null> {

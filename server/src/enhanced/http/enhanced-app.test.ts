@@ -3,6 +3,7 @@ import { enhancedRecord, type Names, namedIn, parseTransaction, recordText, Tran
 import { grantOfTests } from "../../access/testing/grants.ts";
 import { type DevnetRun, runDevnet } from "../../history/testing/devnet-blocks.ts";
 import { answerOf } from "../../rpc/testing/rpc-stand.ts";
+import { addressOf } from "../testing/asset-accounts.ts";
 import { EnhancedStand } from "../testing/stand.ts";
 
 let run: DevnetRun;
@@ -262,6 +263,60 @@ describe("where helius-sdk calls", () => {
     const none = await stand.ask(`${path}?lt-slot=1`);
     expect(none.body).toEqual([]);
     expect((await stand.ask(`${path}?sort-order=up`)).status).toBe(400);
+  });
+
+  test("transactions of an address by type go on behind the last that was looked at, to the end and without a gap", async () => {
+    const [newest] = placed().slice(-1);
+    const address = new TransactionView(newest?.transaction ?? fail()).keys[0] ?? "";
+    const named = placed().filter(({ transaction }) => new TransactionView(transaction).keys.includes(address));
+    const typeOf = ({ transaction }: (typeof named)[number]) => parseTransaction(new TransactionView(transaction)).type;
+    const type = typeOf(named.at(-1) ?? fail());
+    for (const [order, edge] of [
+      ["desc", "before-signature"],
+      ["asc", "after-signature"],
+    ] as const) {
+      for (const filter of [`&type=${type}`, ""]) {
+        const found: string[] = [];
+        let [next, pages] = ["", 0];
+        do {
+          const query = `limit=2&sort-order=${order}${filter}${next === "" ? "" : `&${edge}=${next}`}`;
+          const { body, headers } = await stand.ask(`/v0/addresses/${address}/transactions?${query}`);
+          found.push(...body.map(({ signature }: { signature: string }) => signature));
+          next = headers.get("x-next-signature") ?? "";
+          pages += 1;
+        } while (next !== "" && pages < 500);
+        const wanted = named.filter((each) => filter === "" || typeOf(each) === type);
+        const ordered = order === "asc" ? wanted : wanted.toReversed();
+        expect(found).toEqual(ordered.map(({ transaction }) => transaction.signature));
+      }
+    }
+  }, 60_000);
+
+  test("an address without end costs a bounded number of calls and time, and says where to go on", async () => {
+    let [told, tookMs] = [0, 0];
+    const nameOf = (number: number) => `${"5".repeat(80)}${String(1_000_000 + number).replaceAll("0", "z")}`;
+    stand.rpc.respond = ({ method, params }) => {
+      if (method !== "getSignaturesForAddress") return answerOf("null");
+      stand.clock.advance(tookMs);
+      const [, { limit }] = JSON.parse(params ?? "[]");
+      const infos = Array.from({ length: limit }, () => {
+        told += 1;
+        return { signature: nameOf(told), slot: 10_000_000 - told, err: null, memo: null, blockTime: null };
+      });
+      return answerOf(JSON.stringify(infos));
+    };
+    const path = (number: number) => `/v0/addresses/${addressOf(number)}/transactions?type=NFT_SALE&limit=5`;
+    const { status, body, headers } = await stand.ask(path(1));
+    expect([status, body, told, headers.get("x-next-signature")]).toEqual([200, [], 1_000, nameOf(1_000)]);
+    expect(headers.get("access-control-expose-headers")).toContain("X-Next-Signature");
+    [told, tookMs] = [0, 1_500];
+    const slow = await stand.ask(path(2));
+    // The third call ends after four seconds.
+    expect([told, slow.headers.get("x-next-signature")]).toEqual([300, nameOf(300)]);
+    // All that follow lie below the bound of slots.
+    [told, tookMs] = [0, 0];
+    const bounded = await stand.ask(`${path(3)}&gte-slot=9999850`);
+    expect([told, bounded.headers.get("x-next-signature")]).toEqual([200, null]);
   });
 
   test("transactions of an address are the oldest first where that is asked for, within bounds", async () => {

@@ -52,6 +52,9 @@ export const enhancedPath = "/api/v1/v0";
 export const barePath = "/v0";
 export { sdkWalletPath };
 
+/** Where the next page of a list begins, whose body is a list alone. */
+const nextSignatureHeader = "X-Next-Signature";
+
 /** What is known of a request while it is served. */
 interface EnhancedExchange extends ReadExchange {
   /** Whether all of the answer was kept. */
@@ -152,7 +155,9 @@ export class EnhancedApp {
       const work = async (): Promise<EnhancedAnswer> => {
         const page = await this.#dependencies.addresses.read({ ...asking, address, query });
         if (!page.ok) throw new SluiceError(page.code);
-        return { text: `[${page.texts.join()}]`, kept: false };
+        const headers: Record<string, string> = {};
+        if (page.nextSignature !== null) headers[nextSignatureHeader] = page.nextSignature;
+        return { text: `[${page.texts.join()}]`, kept: false, headers };
       };
       return { price: serviceCredits.walletHistory, work };
     };

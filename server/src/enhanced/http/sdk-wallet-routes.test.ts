@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import * as schemas from "@sluice/contract/schemas";
-import { parseTransaction, TransactionView } from "@sluice/parser";
+import { movementsOf, parseTransaction, TransactionView } from "@sluice/parser";
 import { programs, sysvars } from "@sluice/wire/programs";
 import { grantOfTests } from "../../access/testing/grants.ts";
 import { type DevnetRun, runDevnet } from "../../history/testing/devnet-blocks.ts";
+import { answerOf } from "../../rpc/testing/rpc-stand.ts";
 import { EnhancedStand } from "../testing/stand.ts";
 
 let run: DevnetRun;
@@ -180,6 +181,47 @@ describe("the past", () => {
     for (const answer of found) expect(schemas.sdkFunding.safeParse(answer.body).success).toBe(true);
   });
 });
+
+test("a funding is told where nothing can have come before it: by a whole ledger, or by nodes from the beginning", async () => {
+  const named = new Set<string>();
+  const [slot, address] =
+    run.blocks
+      .flatMap((block) => block.transactions.map((each) => [block.slot, new TransactionView(each)] as const))
+      .flatMap(([at, view]) => {
+        const fresh = view.keys.filter((key) => !named.has(key));
+        for (const key of view.keys) named.add(key);
+        // A transfer to an address that nothing has named before.
+        const [moved] = view.succeeded ? movementsOf(view).native : [];
+        return moved?.kind === "transfer" && moved.to !== null && fresh.includes(moved.to)
+          ? [[at, moved.to] as const]
+          : [];
+      })
+      .find(([at]) => at > 4n) ?? fail();
+  const whole = await ask("/funded-by", address);
+  expect(whole.status).toBe(200);
+  expect(stand.rpc.calls).toEqual([]);
+  const later = { ask: run.ask, blocks: run.blocks.filter((block) => block.slot >= slot), finalized: run.finalized };
+  const asked = async (answers: Readonly<Record<string, string>>) => {
+    stand = new EnhancedStand(later);
+    stand.grant = { ...grantOfTests, tier: "developer" };
+    const { respond } = stand.rpc;
+    stand.rpc.respond = (call) => {
+      const text = answers[call.method];
+      return text === undefined ? respond(call) : answerOf(text);
+    };
+    const { status, body } = await ask("/funded-by", address);
+    return status === 200 ? body : body.code;
+  };
+  // The ledger begins with the transaction itself; the development chain's nodes have all that was before.
+  expect(await asked({})).toEqual(whole.body);
+  expect(await asked({ getFirstAvailableBlock: "12" })).toBe("FUNDING_NOT_FOUND");
+  const older = [{ signature: own[0]?.signature, slot: 1, err: null, memo: null, blockTime: null }];
+  expect(await asked({ getSignaturesForAddress: JSON.stringify(older) })).toBe("FUNDING_NOT_FOUND");
+});
+
+function fail(): never {
+  throw new Error("the chain has no such transaction");
+}
 
 test("hostile addresses are refused on every route with the member's name, for nothing", async () => {
   const before = stand.creditsLeft;

@@ -78,7 +78,7 @@ describe("a wallet's history", () => {
       expect(bySource.items.length).toBeGreaterThan(0);
       expect((await pages(root("/history?source=nobody"))).items).toEqual([]);
     }
-  });
+  }, 60_000);
 
   test("is kept for two minutes and costs 15 credits, kept or not", async () => {
     const before = stand.creditsLeft;
@@ -114,7 +114,7 @@ describe("a wallet's transfers", () => {
       expect(found).toEqual(expected);
       expect(schemas.walletTransfers.safeParse({ items, next_cursor: null }).success).toBe(true);
     }
-  });
+  }, 60_000);
 });
 
 describe("a wallet's balances", () => {

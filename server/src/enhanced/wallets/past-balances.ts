@@ -7,6 +7,7 @@ import { programAddress } from "@sluice/wire/program-address";
 import { programs } from "@sluice/wire/programs";
 import type { SlotWindow, TransactionBodyRow } from "../../ledger/index.ts";
 import { sha256 } from "../node-accounts.ts";
+import { callNode } from "../node-calls.ts";
 import type { LedgerPages } from "../transactions/ledger-pages.ts";
 import { readHoldings } from "./holdings.ts";
 import type { Identities } from "./identities.ts";
@@ -24,6 +25,8 @@ export const nativePseudoMint = "So11111111111111111111111111111111111111111";
 const nativeDecimals = 9;
 /** Accounts of one mint that a balance is summed over. */
 const accountsMax = 8;
+/** Of the first block after the genesis, before which there is no transaction. */
+const firstSlot = 1n;
 /** Transactions that are looked at for the one that funded a wallet. */
 const fundingScanMax = 200;
 
@@ -80,7 +83,7 @@ export class PastBalances {
       const balance =
         (await this.#left({ asking, account, wallet, mint }, { from: window.from, to: slot })) ??
         (await this.#foundLater({ asking, account, wallet, mint }, { from: slot + 1n, to: window.to }));
-      if (balance === null) isKnown &&= held.from <= 1n && window.from === 0n;
+      if (balance === null) isKnown &&= held.from <= firstSlot && window.from === 0n;
       else found.push(balance);
     }
     const [first] = found;
@@ -142,7 +145,9 @@ export class PastBalances {
   }
 
   /**
-   * The transfer that funded a wallet: the first that brought lamports into its empty account.
+   * The transfer that funded a wallet: the first that ever brought lamports into its account. A wallet may have been
+   * funded and emptied before what is held, so that it is told only where that is known not to be: by the ledger, or by
+   * nodes whose history begins with the chain.
    * @throws {SluiceError} FUNDING_NOT_FOUND
    */
   async funding(asking: WalletAsking, wallet: string) {
@@ -161,7 +166,14 @@ export class PastBalances {
       // Lamports were there before the first transaction that is held: where they came from is not.
       if (before === undefined || before > 0n) break;
       const funder = fundingSource(view, wallet);
-      if (after === undefined || after === 0n || funder === null) continue;
+      if (funder === null && after === 0n) continue;
+      // What came by no transfer came first; and what is not held may have come before.
+      if (
+        funder === null ||
+        !(await this.#isFirst(asking, wallet, { window, slot: row.slot, oldest: items[0]?.row }))
+      ) {
+        break;
+      }
       const identity = identities.known(funder.from);
       return {
         funder: funder.from,
@@ -174,6 +186,33 @@ export class PastBalances {
       };
     }
     throw new SluiceError("FUNDING_NOT_FOUND");
+  }
+
+  /** Whether nothing named a wallet before the oldest of its transactions that are held. */
+  async #isFirst(
+    asking: WalletAsking,
+    wallet: string,
+    of: { readonly window: SlotWindow | null; readonly slot: bigint; readonly oldest: TransactionBodyRow | undefined },
+  ): Promise<boolean> {
+    if (await this.#isHeldUntil(asking.network, of.slot, of.window)) return true;
+    const begin = await callNode(this.#dependencies, asking, { method: "getFirstAvailableBlock", params: [] });
+    const first = begin.ok ? begin.result : null;
+    if ((typeof first !== "number" && typeof first !== "bigint") || first > firstSlot) return false;
+    const before = of.oldest?.signature;
+    const params = [wallet, { before, limit: 1, commitment: "confirmed" }];
+    const older = await callNode(this.#dependencies, asking, { method: "getSignaturesForAddress", params });
+    return older.ok && Array.isArray(older.result) && older.result.length === 0;
+  }
+
+  /** Whether all blocks from the first of the chain up to a slot are held, and the caller sees them. */
+  async #isHeldUntil(network: Network, slot: bigint, seen: SlotWindow | null): Promise<boolean> {
+    const { ranges, finalBefore, blocks } = await this.#dependencies.chain.held(network);
+    const [first] = ranges;
+    const begin = first?.from ?? blocks?.from;
+    if (begin === undefined || begin > firstSlot || seen === null || seen.from > begin) return false;
+    // Blocks that are not final yet are held one after the other.
+    const isAtHead = slot >= finalBefore && ranges.length <= 1;
+    return isAtHead || (first !== undefined && slot <= first.to);
   }
 }
 
