@@ -40,6 +40,7 @@ const assetListMethods = [
   "searchAssets",
   "getTokenAccounts",
   "getSignaturesForAsset",
+  "getNftEditions",
 ] as const;
 
 /** The price of each method that does not cost the standard 1. */

@@ -68,10 +68,24 @@ type Records =
   | typeof schemas.enhancedTransactions
   | typeof schemas.enhancedAddressAnswer;
 
-const records = (schema: Records) => ({
-  description: "One record for each signature, in their order",
+/** Where a list goes on whose body is a list alone. */
+const nextSignature = {
+  "X-Next-Signature": {
+    description:
+      "There while more may follow, also on a page with few records or none: the transaction to go on from, as before-signature, with sort-order=asc as after-signature",
+    schema: { type: "string" as const },
+  },
+};
+
+const records = (schema: Records, description = "One record for each signature, in their order") => ({
+  description,
   headers: requestIdHeader,
   content: { "application/json": { schema } },
+});
+
+const page = (schema: Records) => ({
+  ...records(schema, "Records in the order that is asked for, of the first 1,000 transactions that are looked at"),
+  headers: { ...requestIdHeader, ...nextSignature },
 });
 
 const parse = (operationId: string, summary: string): ZodOpenApiOperationObject => ({
@@ -156,7 +170,7 @@ export function enhancedPaths(problems: Problems): ZodOpenApiPathsObject {
       get: {
         ...ofAddress("parseTransactionsOfAddressEnveloped", "What transactions of an address were"),
         responses: {
-          "200": records(schemas.enhancedAddressAnswer),
+          "200": page(schemas.enhancedAddressAnswer),
           ...failures(["INVALID_REQUEST", "TIER_REQUIRED", ...admission]),
         },
       },
@@ -165,7 +179,7 @@ export function enhancedPaths(problems: Problems): ZodOpenApiPathsObject {
       get: {
         ...ofAddress("parseTransactionsOfAddress", "The same without the envelope, where helius-sdk calls it"),
         responses: {
-          "200": records(schemas.enhancedTransactions),
+          "200": page(schemas.enhancedTransactions),
           ...problems("INVALID_INPUT", "TIER_REQUIRED", ...admission),
         },
       },

@@ -53,7 +53,10 @@ export const assetListMethods: readonly RpcMethodSpec[] = [
     id: address,
     page: page.page,
     limit: page.limit,
+    before: text,
+    after: text,
   }),
+  method("getNftEditions", { mint: address, page: page.page, limit: page.limit }),
   method("getAssetProof", { id: address }),
   method("getAssetProofBatch", { ids: { kind: "addresses", max: 100 } }),
 ];

@@ -15,7 +15,13 @@ export {
   type TreeNodeRow,
 } from "./assets/asset-rows.ts";
 export type { BlockCall, LedgerAssetBlocks } from "./assets/block-calls.ts";
-export type { AssetSignature, IndexedAsset, LedgerAssetReads, UnsettledReading } from "./assets/reads.ts";
+export type {
+  AssetSignature,
+  IndexedAsset,
+  LedgerAssetReads,
+  SignaturePage,
+  UnsettledReading,
+} from "./assets/reads.ts";
 export { type AssetEdge, type AssetFilter, type AssetPage, type AssetSort, anyAsset } from "./assets/select.ts";
 export type { LedgerAssetStore } from "./assets/store.ts";
 export type { BundleBalances, BundleFigures, BundleGain, BundleMevFigures, LandedBundle } from "./bundle-queries.ts";

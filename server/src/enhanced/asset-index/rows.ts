@@ -9,6 +9,7 @@ import {
   type TreeNodeRow,
 } from "../../ledger/index.ts";
 import type { Asset } from "../assets/asset.ts";
+import { masterEditionOf } from "../assets/editions.ts";
 import { assetText } from "./asset-text.ts";
 
 /** Rows of the index: from readings of accounts, and from changes of leaves. */
@@ -35,7 +36,9 @@ export function readingRow(
   { slot, isFinal, changedSlot, known }: ReadingPlace & { readonly known: IndexedAsset | undefined },
 ): AssetRow {
   const head = { asset: id, place: readingPlace(slot, isFinal), changedSlot, signature: "", operation: "read" };
-  if (asset === null || isRemainder(asset, known)) return { ...head, holding: nobody, leaf: null, description: null };
+  if (asset === null || isRemainder(asset, known)) {
+    return { ...head, holding: nobody, leaf: null, description: null, edition: null };
+  }
   const { owner, delegate, isFrozen, tokenAccount } = asset.ownership;
   return {
     ...head,
@@ -45,7 +48,13 @@ export function readingRow(
     },
     leaf: null,
     description: descriptionOf(asset),
+    edition: editionOf(asset),
   };
+}
+
+function editionOf(asset: Asset): AssetRow["edition"] {
+  const account = masterEditionOf(asset);
+  return account === null || asset.edition === null ? null : { kind: asset.edition.kind, account };
 }
 
 /** Of an NFT that is burnt its mint may remain, without a unit and without what described it. */
@@ -99,6 +108,7 @@ export function leafRow(
       leafHash: leaf?.leafHash ?? "",
     },
     description: metadata === null ? null : leafDescription(metadata),
+    edition: null,
   };
 }
 

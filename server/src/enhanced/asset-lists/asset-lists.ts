@@ -7,11 +7,13 @@ import { assetOfIndex } from "../asset-index/indexed-asset.ts";
 import { readingRow } from "../asset-index/rows.ts";
 import type { Asset } from "../assets/asset.ts";
 import type { AssetReader } from "../assets/asset-reader.ts";
+import { mastersOf } from "../assets/editions.ts";
 import { dasAsset } from "../das/das-asset.ts";
 import { memberOf } from "../node-accounts.ts";
 import { type Asking, callNode, type NodeCallDependencies } from "../node-calls.ts";
-import { Coverage, type IndexCoverage } from "./coverage.ts";
+import { Coverage, type IndexCoverage, indexRecord } from "./coverage.ts";
 import { cursorOf, type DasInput, InvalidInput, type WantedPage, type WrittenEdge } from "./das-input.ts";
+import { nftEditions } from "./editions.ts";
 import { type HeldToken, heldByMint, heldTokens } from "./held-tokens.ts";
 import { leafProof } from "./proofs.ts";
 import { type ListQuestion, listMethods } from "./questions.ts";
@@ -53,6 +55,8 @@ export class AssetLists {
   }
 
   async answer(method: string, asking: Asking, input: DasInput): Promise<JsonValue> {
+    if (method === "getNftEditions")
+      return await nftEditions(this.#dependencies, asking, input, await this.#covered(asking.network));
     if (method === "getSignaturesForAsset") return await this.#signatures(asking, input);
     if (method === "getAssetProof") return await this.#proof(asking.network, input.requiredAddress("id"));
     if (method === "getAssetProofBatch") return await this.#proofs(asking.network, input);
@@ -76,13 +80,15 @@ export class AssetLists {
       options.showNativeBalance && owner !== null ? this.#native(asking, owner) : null,
     ]);
     const collections = options.showCollectionMetadata ? await this.#collections(network, found) : new Map();
-    const items = found.flatMap((indexed) => {
-      const asset = assetOfIndex(indexed);
-      if (asset === null) return [];
+    const assets = found.flatMap((indexed) => assetOfIndex(indexed) ?? []);
+    const masters = await mastersOf(reads, network, assets);
+    const items = assets.map((asset) => {
       const { showUnverifiedCollections } = options;
       const collectionMetadata = collections.get(asset.collection?.address ?? "") ?? null;
-      const shown = dasAsset(heldBy(asset, owner, held), { showUnverifiedCollections, collectionMetadata });
-      return [withBalance(shown, held?.tokens.get(asset.id))];
+      const shown = dasAsset(heldBy(asset, owner, held), {
+        ...{ showUnverifiedCollections, collectionMetadata, masters },
+      });
+      return withBalance(shown, held?.tokens.get(asset.id));
     });
     const last = found.at(-1);
     const slot =
@@ -177,18 +183,32 @@ export class AssetLists {
   }
 
   async #signatures({ network }: Asking, input: DasInput): Promise<JsonObject> {
-    input.allow(["id", "page", "limit"]);
+    input.allow(["id", "page", "limit", "before", "after"]);
     const id = input.requiredAddress("id");
     const limit = input.whole("limit", 1, signaturesMax) ?? signaturesMax;
+    const [before, after] = [input.text("before"), input.text("after")];
     const page = input.whole("page", 1, 100_001) ?? 1;
-    const [found, coverage] = await Promise.all([
-      this.#dependencies.reads.signatures(network, id, { limit, skip: (page - 1) * limit }),
-      this.#covered(network),
-    ]);
+    // The types of helius-sdk ask for a page beside every edge.
+    if (page > 1 && (before !== null || after !== null)) {
+      throw new InvalidInput("page does not go with before or after");
+    }
+    const { reads } = this.#dependencies;
+    const edges = [before, after].filter((each) => each !== null);
+    const places = await reads.signaturePlaces(network, id, edges);
+    const placeOf = (signature: string | null) => {
+      const place = signature === null ? null : places.get(signature);
+      if (place === undefined) throw new InvalidInput("before and after must be signatures of this asset in the index");
+      return place;
+    };
+    const asked = { limit, skip: (page - 1) * limit, before: placeOf(before), after: placeOf(after) };
+    const [found, coverage] = await Promise.all([reads.signatures(network, id, asked), this.#covered(network)]);
     const named = (operation: string): string => `${operation.slice(0, 1).toUpperCase()}${operation.slice(1)}`;
     return {
       last_indexed_slot: coverage.lastSlot ?? 0n,
-      ...{ total: found.length, limit, page },
+      ...{ total: found.length, limit },
+      ...(edges.length === 0 ? { page } : {}),
+      ...(before === null ? {} : { before }),
+      ...(after === null ? {} : { after }),
       items: found.map(({ signature, operation }) => [signature, named(operation)]),
       index: indexRecord(coverage, 0),
     };
@@ -244,14 +264,4 @@ function withBalance(shown: JsonObject, token: HeldToken | undefined): JsonObjec
   const info = shown["token_info"];
   if (token === undefined || typeof info !== "object" || info === null || Array.isArray(info)) return shown;
   return { ...shown, token_info: { ...info, balance: token.amount, associated_token_address: token.account } };
-}
-
-/** What of the chain the index has, and how many assets of the owner it does not. */
-function indexRecord({ since, accountsComplete, leavesComplete }: IndexCoverage, unread: number): JsonObject {
-  return {
-    since_slot: since,
-    accounts_complete: accountsComplete && unread === 0,
-    compressed_complete: leavesComplete,
-    unread,
-  };
 }

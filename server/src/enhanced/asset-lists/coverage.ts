@@ -1,4 +1,5 @@
 import type { Network } from "@sluice/contract/tiers";
+import type { JsonObject } from "@sluice/encode";
 import { BoundedMap, type Clock } from "@sluice/lib";
 import type { HeldIdentity, LedgerAssetStore } from "../../ledger/index.ts";
 import { readFill } from "../asset-index/fill-state.ts";
@@ -66,4 +67,14 @@ export class Coverage {
       leavesComplete: fromStart,
     };
   }
+}
+
+/** What of the chain the index has, and how many assets of the owner it does not. */
+export function indexRecord({ since, accountsComplete, leavesComplete }: IndexCoverage, unread: number): JsonObject {
+  return {
+    since_slot: since,
+    accounts_complete: accountsComplete && unread === 0,
+    compressed_complete: leavesComplete,
+    unread,
+  };
 }

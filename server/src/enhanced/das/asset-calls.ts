@@ -1,7 +1,9 @@
 import type { JsonValue } from "@sluice/encode";
 import { parseJsonExact } from "@sluice/wire/json";
+import type { LedgerAssetReads } from "../../ledger/index.ts";
 import type { Asset } from "../assets/asset.ts";
 import type { AssetReader } from "../assets/asset-reader.ts";
+import { mastersOf } from "../assets/editions.ts";
 import type { Asking } from "../node-calls.ts";
 import { type DocumentRead, type DocumentSource, documentWaitMs } from "../off-chain/documents.ts";
 import { type DasAnswer, type DasCall, failure, notFound, result } from "./das-call.ts";
@@ -10,6 +12,8 @@ import { type Display, presentAsset } from "./present.ts";
 export interface AssetCallsDependencies {
   readonly assets: Pick<AssetReader, "read">;
   readonly documents: DocumentSource;
+  /** The index, which knows the masters of prints. */
+  readonly reads: Pick<LedgerAssetReads, "masters">;
 }
 
 /** getAsset: one asset by its id. An id that names none is an error. */
@@ -35,7 +39,7 @@ type Presented =
   | Extract<DasAnswer, { ok: false }>;
 
 async function presentAll(
-  { assets, documents }: AssetCallsDependencies,
+  { assets, documents, reads }: AssetCallsDependencies,
   { asking, params }: DasCall,
   ids: readonly string[],
 ): Promise<Presented> {
@@ -45,7 +49,10 @@ async function presentAll(
   const collections = display.showCollectionMetadata
     ? await collectionsOf({ assets }, asking, [...read.assets.values()])
     : new Map<string, Asset>();
-  const documentsOf = await documentsByUri(documents, [...read.assets.values(), ...collections.values()]);
+  const [documentsOf, masters] = await Promise.all([
+    documentsByUri(documents, asking, [...read.assets.values(), ...collections.values()]),
+    mastersOf(reads, asking.network, read.assets.values()),
+  ]);
   const documentOf = ({ uri }: Asset): DocumentRead => documentsOf.get(uri) ?? { state: "pending", document: null };
   return {
     ok: true,
@@ -54,7 +61,7 @@ async function presentAll(
       if (asset === undefined) return null;
       const above = collections.get(asset.collection?.address ?? "");
       const collection = above === undefined ? null : { asset: above, document: documentOf(above) };
-      return presentAsset(asset, display, { document: documentOf(asset), collection, slot: read.slot });
+      return presentAsset(asset, display, { document: documentOf(asset), collection, masters, slot: read.slot });
     }),
   };
 }
@@ -72,10 +79,11 @@ async function collectionsOf(
 
 async function documentsByUri(
   documents: DocumentSource,
+  { keyId }: Asking,
   assets: readonly Asset[],
 ): Promise<ReadonlyMap<string, DocumentRead>> {
   const uris = [...new Set(assets.map(({ uri }) => uri))];
-  const read = await Promise.all(uris.map((uri) => documents.read(uri, documentWaitMs)));
+  const read = await Promise.all(uris.map((uri) => documents.read(uri, documentWaitMs, keyId)));
   return new Map(uris.map((uri, at) => [uri, read[at] ?? { state: "pending", document: null }]));
 }
 

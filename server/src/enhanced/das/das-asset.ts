@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@sluice/encode";
 import type { Asset } from "../assets/asset.ts";
+import type { MasterMints } from "../assets/editions.ts";
 
 /** Assets in the form of the Digital Asset Standard. Source: the types of helius-sdk 3.2. */
 
@@ -13,9 +14,15 @@ export interface DasOptions {
   readonly showUnverifiedCollections: boolean;
   /** Name, symbol and such of the collection; null where it is not asked for or not known. */
   readonly collectionMetadata: JsonObject | null;
+  /** Of the masters of prints. */
+  readonly masters: MasterMints;
 }
 
-export const plainOptions: DasOptions = { showUnverifiedCollections: false, collectionMetadata: null };
+export const plainOptions: DasOptions = {
+  showUnverifiedCollections: false,
+  collectionMetadata: null,
+  masters: new Map(),
+};
 
 /** One asset as methods of DAS answer it; whole numbers are exact. */
 export function dasAsset(asset: Asset, options: DasOptions = plainOptions): JsonObject {
@@ -31,7 +38,7 @@ export function dasAsset(asset: Asset, options: DasOptions = plainOptions): Json
     creators: creators.map(({ address, share, isVerified }) => ({ address, share, verified: isVerified })),
     ownership: ownershipOf(asset),
     ...(uses === null ? {} : { uses: { use_method: uses.method, remaining: uses.remaining, total: uses.total } }),
-    supply: supplyOf(asset),
+    supply: supplyOf(asset, options),
     mutable: asset.isMutable,
     burnt: asset.isBurnt,
     ...tokenInfoOf(asset),
@@ -104,12 +111,12 @@ function ownershipOf({ ownership: { isFrozen, delegate, model, owner } }: Asset)
   };
 }
 
-function supplyOf({ edition, editionNonce }: Asset): JsonObject | null {
+function supplyOf({ edition, editionNonce }: Asset, { masters }: DasOptions): JsonObject | null {
   if (edition === null) return null;
   const nonce = editionNonce === null ? {} : { edition_nonce: editionNonce };
   if (edition.kind === "print") {
-    const parent = edition.parent === null ? {} : { master_edition_mint: edition.parent };
-    return { edition_number: edition.number, ...parent, ...nonce };
+    const mint = masters.get(edition.parent ?? "");
+    return { edition_number: edition.number, ...(mint === undefined ? {} : { master_edition_mint: mint }), ...nonce };
   }
   return { print_max_supply: edition.maxSupply, print_current_supply: edition.supply, ...nonce };
 }

@@ -1,5 +1,9 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { editionAddress } from "@sluice/wire/accounts/metaplex-editions";
 import { programs } from "@sluice/wire/programs";
+import { readingRow } from "../asset-index/rows.ts";
+import { AssetReader } from "../assets/asset-reader.ts";
+import { sha256 } from "../node-accounts.ts";
 import { showAccounts } from "../testing/account-node.ts";
 import {
   type Accounts,
@@ -19,6 +23,7 @@ beforeEach(() => {
   showAccounts(stand.rpc, accounts);
 });
 
+const asking = { network: "devnet", keyId: "key", nowMs: 0 } as const;
 const [mint, owner, other] = [addressOf(1), addressOf(2), addressOf(3)];
 
 describe("getAsset", () => {
@@ -72,6 +77,26 @@ describe("getAsset", () => {
         token_program: programs.token,
       },
     });
+  });
+
+  test("tells the mint of a print's master where the index has it, and believes no mint of another account", async () => {
+    const [master, wrong] = [addressOf(4), addressOf(5)];
+    const account = editionAddress(master, sha256) ?? "";
+    addNft(accounts, { mint, owner, standard: 3, edition: "print", printOf: account });
+    addNft(accounts, { mint: master, owner });
+    const supply = async () => (await stand.call("getAsset", { id: mint })).result.supply;
+    const unnamed = { edition_number: 3, edition_nonce: 255 };
+    expect(await supply()).toEqual(unnamed);
+    const row = async (id: string) => {
+      const read = await new AssetReader({ rpc: stand.rpc.rpc, compressed: null }).read(asking, [id]);
+      const asset = read.ok ? (read.assets.get(id) ?? null) : null;
+      return readingRow(id, asset, { slot: 77n, isFinal: false, changedSlot: 0n, known: undefined });
+    };
+    const told = await row(master);
+    stand.index.rows.push({ ...told, asset: wrong });
+    expect(await supply()).toEqual(unnamed);
+    stand.index.rows.push(told);
+    expect(await supply()).toEqual({ ...unnamed, master_edition_mint: master });
   });
 
   test("tells of a collection that has not agreed, and of what a collection says, only where it is asked to", async () => {

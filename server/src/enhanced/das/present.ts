@@ -1,5 +1,6 @@
 import type { JsonObject } from "@sluice/encode";
 import type { Asset } from "../assets/asset.ts";
+import type { MasterMints } from "../assets/editions.ts";
 import type { DocumentRead } from "../off-chain/documents.ts";
 import { contentOf } from "./content.ts";
 import { dasAsset } from "./das-asset.ts";
@@ -16,17 +17,20 @@ export interface Beside {
   readonly document: DocumentRead;
   /** The collection's own asset and document, where they are asked for and there. */
   readonly collection: { readonly asset: Asset; readonly document: DocumentRead } | null;
+  /** Of the masters of prints. */
+  readonly masters: MasterMints;
   /** The slot that the facts are from. */
   readonly slot: bigint | null;
 }
 
 /** An asset by itself, as lists have it and with what its document, its mint's extensions and its plugins say. */
-export function presentAsset(asset: Asset, display: Display, { document, collection, slot }: Beside): JsonObject {
+export function presentAsset(asset: Asset, display: Display, beside: Beside): JsonObject {
+  const { document, collection, masters, slot } = beside;
   const { showUnverifiedCollections } = display;
   const extensions = mintExtensionsOf(asset.token);
   return {
     ...(slot === null ? {} : { last_indexed_slot: slot }),
-    ...dasAsset(asset, { showUnverifiedCollections, collectionMetadata: collectionMetadataOf(collection) }),
+    ...dasAsset(asset, { showUnverifiedCollections, collectionMetadata: collectionMetadataOf(collection), masters }),
     content: contentOf(asset, document),
     ...(extensions === null ? {} : { mint_extensions: extensions }),
     ...(asset.plugins.length === 0 ? {} : { plugins: asset.plugins }),

@@ -23,6 +23,8 @@ export interface NftShape {
   readonly supply?: bigint;
   readonly collection?: { readonly address: string; readonly isVerified: boolean };
   readonly edition?: "master" | "print" | null;
+  /** The account of a print's master. */
+  readonly printOf?: string;
   /** State of a programmable NFT's record. */
   readonly record?: { readonly state: number; readonly delegate: string };
   readonly delegate?: string;
@@ -79,7 +81,11 @@ export function addNft(accounts: Accounts, shape: NftShape): string {
     const data =
       edition === "master"
         ? new ByteWriter().u8(6).u64(2n).u8(1).u64(10n).finish(282)
-        : new ByteWriter().u8(1).address(addressOf(93)).u64(3n).finish(241);
+        : new ByteWriter()
+            .u8(1)
+            .address(shape.printOf ?? addressOf(93))
+            .u64(3n)
+            .finish(241);
     accounts.set(required(editionAddress(mint, sha256)), { program: ofMetadata, data });
   }
   accounts.set(holder, { program: ofToken, data: tokenAccountBytes(mint, owner, supply, shape) });

@@ -102,12 +102,26 @@ export class IndexModel {
       const open = [...newest.values()].filter(({ place }) => place.position === 0).slice(0, limit);
       return open.map(({ asset, place, changedSlot }) => ({ asset, slot: place.slot, changedSlot }));
     },
-    list: async (_network, { collection }) => {
+    list: async (_network, { collection, printOf }) => {
       this.#alive();
+      if (printOf !== null) {
+        const prints = this.rows.filter(({ edition }) => edition?.kind === "print" && edition.account === printOf);
+        const named = new Set(prints.map(({ asset }) => asset));
+        return [...this.newest().values()].filter(({ asset }) => named.has(asset));
+      }
       return [...this.newest().values()].filter((each) => each.description?.collection === collection);
     },
     count: async () => this.newest().size,
     signatures: async () => [],
+    signaturePlaces: async () => new Map(),
+    masters: async (_network, accounts) => {
+      const masters = this.rows.filter(({ edition }) => edition?.kind === "master");
+      return new Map(
+        masters.flatMap(({ asset, edition }) =>
+          accounts.includes(edition?.account ?? "") ? [[edition?.account ?? "", asset]] : [],
+        ),
+      );
+    },
     treeNodes: async (_network, tree, wanted) => {
       const newest = new Map<number, TreeNodeRow>();
       for (const row of this.nodes) {

@@ -13,6 +13,7 @@ import { AssetReader } from "../assets/asset-reader.ts";
 import { DasMethods } from "../das/das-methods.ts";
 import { createEnhanced, createEnhancedEvents } from "../index.ts";
 import { type DocumentOptions, openDocuments } from "../off-chain/open-documents.ts";
+import { IndexModel } from "./index-model.ts";
 
 /** Fetches nothing. */
 const offline: DocumentOptions = {
@@ -41,6 +42,8 @@ export class EnhancedStand {
 
   /** The ledger, over what the chain had confirmed. */
   readonly held: HeldChainModel;
+  /** The index of assets. */
+  readonly index = new IndexModel();
   readonly prices = new Map<string, { readonly symbol: string; readonly usd: string }>();
   readonly names = new Map<string, string>();
 
@@ -58,7 +61,8 @@ export class EnhancedStand {
     const { rpc } = this.rpc;
     const events = createEnhancedEvents({ metrics: this.metrics });
     const documents = openDocuments(documentOptions, { clock: this.clock, events });
-    this.#methods = new DasMethods({ rpc, documents, assets: new AssetReader({ rpc, compressed: null }) });
+    const { reads } = this.index;
+    this.#methods = new DasMethods({ rpc, documents, reads, assets: new AssetReader({ rpc, compressed: null }) });
     this.#app = createEnhanced(
       {},
       {

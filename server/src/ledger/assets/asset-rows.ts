@@ -60,6 +60,8 @@ export interface AssetRow {
   readonly leaf: AssetLeaf | null;
   /** Null where the row says nothing of it: what was said before stands. */
   readonly description: AssetDescription | null;
+  /** The master edition that an NFT is, or of which it is a print: its account. Null for all else. */
+  readonly edition: { readonly kind: "master" | "print"; readonly account: string } | null;
 }
 
 /** A node of a tree as a change wrote it. */
@@ -80,15 +82,25 @@ export const readingPlace = (slot: bigint, isFinal: boolean): AssetPlace => ({
 export const absentOperation = "absent";
 
 /** What lists of assets are selected by. */
-export type AssetValueKind = "owner" | "delegate" | "authority" | "collection" | "creator" | "tree" | "uri";
+export type AssetValueKind =
+  | "owner"
+  | "delegate"
+  | "authority"
+  | "collection"
+  | "creator"
+  | "tree"
+  | "uri"
+  | "master"
+  | "print";
 
 /** The values of a row that lists are selected by. */
-export function valuesOf({ holding, leaf, description }: AssetRow): readonly [AssetValueKind, string][] {
+export function valuesOf({ holding, leaf, description, edition }: AssetRow): readonly [AssetValueKind, string][] {
   const values: [AssetValueKind, string][] = [
     ["owner", holding.owner],
     ["delegate", holding.delegate],
     ["tree", leaf?.tree ?? ""],
   ];
+  if (edition !== null) values.push([edition.kind, edition.account]);
   if (description !== null) {
     values.push(["authority", description.authority], ["collection", description.collection]);
     values.push(["uri", description.jsonUri]);

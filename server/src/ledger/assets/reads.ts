@@ -1,5 +1,5 @@
 import type { Network } from "@sluice/contract/tiers";
-import { lookupSettings, ofChain } from "../chain/statements.ts";
+import { lookupSettings, ofChain, type TransactionPlace } from "../chain/statements.ts";
 import type { LedgerConnection, LedgerSettings } from "../connection.ts";
 import type { AssetDescription, AssetHolding, AssetLeaf } from "./asset-rows.ts";
 import { type AssetFilter, type AssetPage, addressList, newestAssets, selectionOf } from "./select.ts";
@@ -23,6 +23,14 @@ export interface AssetSignature {
   readonly signature: string;
   readonly operation: string;
   readonly slot: bigint;
+}
+
+/** Which transactions of a leaf are listed: between two of them, neither included. */
+export interface SignaturePage {
+  readonly limit: number;
+  readonly skip: number;
+  readonly before: TransactionPlace | null;
+  readonly after: TransactionPlace | null;
 }
 
 /** A reading that is not final yet. */
@@ -126,22 +134,65 @@ export class AssetReads {
     return new Set(rows.map(({ asset }) => asset));
   }
 
-  /** Transactions that changed a leaf, each once, the newest first. */
+  /** The mints of master editions by the accounts of these; those that the index does not have are not there. */
+  async masters(network: Network, accounts: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (accounts.length === 0) return new Map();
+    const sql =
+      "SELECT value, min(asset) AS asset FROM asset_values WHERE network = {network:String} AND kind = 'master' " +
+      `AND value IN (${addressList(accounts)}) GROUP BY value`;
+    const rows = await this.#connection.query<Record<"value" | "asset", string>>(sql, { network }, listSettings);
+    return new Map(rows.map(({ value, asset }) => [value, asset]));
+  }
+
+  /**
+   * Transactions that changed a leaf, each once, the newest first: those that are older than `before` and newer than
+   * `after`; with `after` alone the ones that follow it next.
+   */
   async signatures(
     network: Network,
     asset: string,
-    { limit, skip }: { readonly limit: number; readonly skip: number },
+    { limit, skip, before, after }: SignaturePage,
   ): Promise<readonly AssetSignature[]> {
+    const isBackwards = after !== null && before === null;
+    const direction = isBackwards ? "ASC" : "DESC";
+    const parameters: Record<string, unknown> = { network, asset, limit, skip };
+    const edge = (name: "before" | "after", sign: "<" | ">", place: TransactionPlace | null): string => {
+      if (place === null) return "";
+      parameters[`${name}Slot`] = place.slot;
+      parameters[`${name}Index`] = place.index;
+      return `AND (slot, transaction_index) ${sign} ({${name}Slot:UInt64}, {${name}Index:UInt32}) `;
+    };
     const sql =
       "SELECT signature, operation, slot FROM assets FINAL WHERE network = {network:String} AND asset = {asset:String} " +
-      `AND signature != '' AND ${ofChain} ORDER BY slot DESC, transaction_index DESC, position DESC ` +
+      `AND signature != '' AND ${ofChain} ${edge("before", "<", before)}${edge("after", ">", after)}` +
+      `ORDER BY slot ${direction}, transaction_index ${direction}, position DESC ` +
       "LIMIT 1 BY signature LIMIT {limit:UInt32} OFFSET {skip:UInt32}";
     const rows = await this.#connection.query<Record<"signature" | "operation" | "slot", string>>(
       sql,
-      { network, asset, limit, skip },
+      parameters,
       lookupSettings,
     );
-    return rows.map(({ signature, operation, slot }) => ({ signature, operation, slot: BigInt(slot) }));
+    const found = rows.map(({ signature, operation, slot }) => ({ signature, operation, slot: BigInt(slot) }));
+    return isBackwards ? found.reverse() : found;
+  }
+
+  /** Where some transactions that changed a leaf are, by signature; others are not there. */
+  async signaturePlaces(
+    network: Network,
+    asset: string,
+    signatures: readonly string[],
+  ): Promise<ReadonlyMap<string, TransactionPlace>> {
+    if (signatures.length === 0) return new Map();
+    const sql =
+      "SELECT signature, slot, transaction_index FROM assets WHERE network = {network:String} AND asset = {asset:String} " +
+      `AND has({signatures:Array(String)}, signature) AND ${ofChain}`;
+    const rows = await this.#connection.query<{ signature: string; slot: string; transaction_index: number }>(
+      sql,
+      { network, asset, signatures },
+      lookupSettings,
+    );
+    const placeOf = (slot: string, index: number): TransactionPlace => ({ slot: BigInt(slot), index: Number(index) });
+    return new Map(rows.map(({ signature, slot, transaction_index: index }) => [signature, placeOf(slot, index)]));
   }
 
   /** Nodes of a tree as they are now, by their number; those that no change has written are not there. */

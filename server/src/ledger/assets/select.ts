@@ -19,6 +19,8 @@ export interface AssetFilter {
   readonly creatorVerified: boolean | null;
   readonly tree: string | null;
   readonly uri: string | null;
+  /** The account of the master edition of which an asset is a print, as it stays. */
+  readonly printOf: string | null;
   readonly compressed: boolean | null;
   readonly frozen: boolean | null;
   readonly burnt: boolean | null;
@@ -32,7 +34,16 @@ export interface AssetFilter {
 /** A filter that every asset passes. */
 export const anyAsset: AssetFilter = {
   ...{ owner: null, held: null, delegate: null, authority: null, collection: null, unverifiedCollections: false },
-  ...{ creator: null, creatorVerified: null, tree: null, uri: null, compressed: null, frozen: null, burnt: null },
+  ...{
+    creator: null,
+    creatorVerified: null,
+    tree: null,
+    uri: null,
+    printOf: null,
+    compressed: null,
+    frozen: null,
+    burnt: null,
+  },
   ...{ interfaces: null, withoutInterfaces: [], royalty: null, supply: null },
 };
 
@@ -123,6 +134,7 @@ export function selectionOf(network: Network, filter: AssetFilter): Selection {
   equal("creator", filter.creator, creatorCondition(filter.creatorVerified));
   equal("tree", filter.tree, "tree = {tree:String}");
   equal("uri", filter.uri, "json_uri = {uri:String}");
+  equal("print", filter.printOf, "is_described");
   const flags = { compressed: "(tree != '')", frozen: "frozen", burnt: "burnt" } as const;
   for (const name of ["compressed", "frozen", "burnt"] as const) {
     const wanted = filter[name];

@@ -22,7 +22,14 @@ function description(changes: Partial<AssetDescription> = {}): AssetDescription 
 type Changes = Partial<Omit<AssetRow, "asset" | "place">> & { readonly owner?: string };
 
 function reading(asset: string, slot: bigint, { owner = key("W"), ...changes }: Changes = {}): AssetRow {
-  const told = { changedSlot: slot, signature: "", operation: "read", leaf: null, description: description() };
+  const told = {
+    changedSlot: slot,
+    signature: "",
+    operation: "read",
+    leaf: null,
+    description: description(),
+    edition: null,
+  };
   return { asset, place: readingPlace(slot, false), ...told, holding: { ...nobody, owner }, ...changes };
 }
 
@@ -36,9 +43,10 @@ function leafChange(asset: string, at: Omit<AssetPlace, "position">, changes: Ch
   };
   const { owner = key("W"), ...others } = changes;
   const holding = { ...nobody, owner };
-  return { asset, place: { ...at, position: 1 }, ...told, holding, leaf, description: null, ...others };
+  return { asset, place: { ...at, position: 1 }, ...told, holding, leaf, description: null, edition: null, ...others };
 }
 
+const allSignatures = { limit: 10, skip: 0, before: null, after: null };
 const page: AssetPage = { sort: "id", order: "asc", after: null, before: null, skip: 0, limit: 100 };
 const of = (changes: Partial<AssetFilter>): AssetFilter => ({ ...anyAsset, ...changes });
 
@@ -89,10 +97,50 @@ export function assetIndex(ledger: () => Ledger): void {
     ]);
     const [found] = await reads.list(network, of({ owner: buyer }), page);
     expect(found).toMatchObject({ created: 40n, updated: 42n, description: { name: "A leaf", royalty: 500 } });
-    expect((await reads.signatures(network, asset, { limit: 10, skip: 0 })).map(({ operation }) => operation)).toEqual([
+    expect((await reads.signatures(network, asset, allSignatures)).map(({ operation }) => operation)).toEqual([
       "transfer",
       "mintV1",
     ]);
+  });
+
+  test("signatures of a leaf are paged from both sides, and a transaction that did not change it has no place", async () => {
+    const asset = key("F", 5);
+    const { store, reads } = ledger().assets;
+    const slots = [80n, 81n, 82n, 83n, 84n];
+    await store.write(
+      network,
+      slots.map((slot) => leafChange(asset, { slot, transactionIndex: 2, blockhash: "x" })),
+    );
+    const named = (slot: bigint): string => `signature ${slot} 2`;
+    const places = await reads.signaturePlaces(network, asset, [named(81n), named(83n), "nothing"]);
+    expect(places).toEqual(
+      new Map([
+        [named(81n), { slot: 81n, index: 2 }],
+        [named(83n), { slot: 83n, index: 2 }],
+      ]),
+    );
+    const [low = null, high = null] = [places.get(named(81n)), places.get(named(83n))];
+    const paged = async (of: Partial<typeof allSignatures | { before: typeof low; after: typeof low }>) =>
+      (await reads.signatures(network, asset, { ...allSignatures, ...of })).map(({ slot }) => slot);
+    expect(await paged({})).toEqual([84n, 83n, 82n, 81n, 80n]);
+    expect(await paged({ before: high, limit: 2 })).toEqual([82n, 81n]);
+    expect(await paged({ after: low, limit: 2 })).toEqual([83n, 82n]);
+    expect(await paged({ before: high, after: low })).toEqual([82n]);
+    expect(await reads.signaturePlaces(network, key("F"), [named(81n)])).toEqual(new Map());
+  });
+
+  test("prints are found by their master's account, and the master's mint as well", async () => {
+    const [account, other] = [key("E", 4), key("E", 6)];
+    const { store, reads } = ledger().assets;
+    await store.write(network, [
+      reading(key("M", 3), 90n, { edition: { kind: "master", account } }),
+      reading(key("M", 4), 91n, { edition: { kind: "print", account } }),
+      reading(key("M", 5), 92n, { edition: { kind: "print", account } }),
+      reading(key("M", 6), 93n, { edition: { kind: "print", account: other } }),
+    ]);
+    expect(await reads.masters(network, [account, other])).toEqual(new Map([[account, key("M", 3)]]));
+    expect(await ids({ printOf: account }, { sort: "created" })).toEqual([key("M", 4), key("M", 5)]);
+    expect(await reads.count(network, of({ printOf: account }))).toBe(2);
   });
 
   test("what was on a fork alone counts as no asset until it is seen again", async () => {
