@@ -80,8 +80,8 @@ export const assetsTable: TableDefinition = {
 
 /**
  * Which assets have had a value: candidates of a list, of which the newest rows say whether they still have it. `kind`
- * is owner, delegate, authority, collection, creator, tree, uri, master (the account of a master edition, which the asset
- * is) or print (the same, of which the asset is a print).
+ * is owner, delegate, authority, collection, creator, tree, uri, master (the account of a master edition, which the
+ * asset is) or print (the same, of which the asset is a print).
  */
 export const assetValuesTable: TableDefinition = {
   name: "asset_values",

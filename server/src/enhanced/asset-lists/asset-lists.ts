@@ -1,4 +1,3 @@
-import type { ErrorCode } from "@sluice/contract/errors";
 import type { Network } from "@sluice/contract/tiers";
 import type { JsonObject, JsonValue } from "@sluice/encode";
 import type { Clock } from "@sluice/lib";
@@ -15,6 +14,7 @@ import { Coverage, type IndexCoverage, indexRecord } from "./coverage.ts";
 import { cursorOf, type DasInput, InvalidInput, type WantedPage, type WrittenEdge } from "./das-input.ts";
 import { nftEditions } from "./editions.ts";
 import { type HeldToken, heldByMint, heldTokens } from "./held-tokens.ts";
+import { ListRefusal } from "./list-refusal.ts";
 import { leafProof } from "./proofs.ts";
 import { type ListQuestion, listMethods } from "./questions.ts";
 
@@ -25,17 +25,6 @@ export interface AssetListsDependencies extends NodeCallDependencies {
   /** The chain that a network is now; null while it is not known. */
   readonly identityOf: (network: Network) => HeldIdentity | null;
   readonly clock: Pick<Clock, "monotonic">;
-}
-
-/** Why there is no answer. `code` and text are those of the endpoint. */
-export class ListRefusal extends Error {
-  override readonly name = "ListRefusal";
-  readonly code: ErrorCode;
-
-  constructor(code: ErrorCode, message: string) {
-    super(message);
-    this.code = code;
-  }
 }
 
 /** Mints of an owner that one answer looks at, and those of them that it reads into the index itself. */
@@ -55,8 +44,10 @@ export class AssetLists {
   }
 
   async answer(method: string, asking: Asking, input: DasInput): Promise<JsonValue> {
-    if (method === "getNftEditions")
-      return await nftEditions(this.#dependencies, asking, input, await this.#covered(asking.network));
+    if (method === "getNftEditions") {
+      const coverage = await this.#covered(asking.network);
+      return await nftEditions(this.#dependencies, asking, { input, coverage });
+    }
     if (method === "getSignaturesForAsset") return await this.#signatures(asking, input);
     if (method === "getAssetProof") return await this.#proof(asking.network, input.requiredAddress("id"));
     if (method === "getAssetProofBatch") return await this.#proofs(asking.network, input);

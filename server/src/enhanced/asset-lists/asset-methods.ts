@@ -3,9 +3,10 @@ import { MalformedBytes } from "@sluice/wire/bytes";
 import { valueAnswer } from "../../history/index.ts";
 import { LedgerUnavailableError } from "../../ledger/index.ts";
 import type { AssetAnswers, AssetCall, IndexedAnswer } from "../../rpc/index.ts";
-import { type AssetLists, ListRefusal } from "./asset-lists.ts";
+import type { AssetLists } from "./asset-lists.ts";
 import { DasInput, InvalidInput } from "./das-input.ts";
 import type { AssetListEvents } from "./events.ts";
+import { ListRefusal } from "./list-refusal.ts";
 
 export interface AssetMethodsDependencies {
   readonly lists: Pick<AssetLists, "answer">;

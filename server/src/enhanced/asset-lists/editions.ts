@@ -1,13 +1,14 @@
 import type { JsonObject } from "@sluice/encode";
 import { editionAddress } from "@sluice/wire/accounts/metaplex-editions";
-import { anyAsset } from "../../ledger/index.ts";
+import { anyAsset, type LedgerAssetReads } from "../../ledger/index.ts";
 import { assetOfIndex } from "../asset-index/indexed-asset.ts";
+import type { AssetReader } from "../assets/asset-reader.ts";
 import { masterEditionOf } from "../assets/editions.ts";
 import { sha256 } from "../node-accounts.ts";
 import type { Asking } from "../node-calls.ts";
-import { type AssetListsDependencies, ListRefusal } from "./asset-lists.ts";
 import { type IndexCoverage, indexRecord } from "./coverage.ts";
 import { type DasInput, InvalidInput } from "./das-input.ts";
+import { ListRefusal } from "./list-refusal.ts";
 
 const limitMax = 1_000;
 /** Prints that a page may pass over. */
@@ -18,10 +19,9 @@ const skippedMax = 100_000;
  * nodes, so that its counts are those of the chain. Source: helius-sdk 3.2.
  */
 export async function nftEditions(
-  { assets, reads }: Pick<AssetListsDependencies, "assets" | "reads">,
+  { assets, reads }: { readonly assets: Pick<AssetReader, "read">; readonly reads: Pick<LedgerAssetReads, "list"> },
   asking: Asking,
-  input: DasInput,
-  coverage: IndexCoverage,
+  { input, coverage }: { readonly input: DasInput; readonly coverage: IndexCoverage },
 ): Promise<JsonObject> {
   input.allow(["mint", "page", "limit"]);
   const mint = input.requiredAddress("mint");

@@ -7,7 +7,7 @@ export const fetchLimits = {
   placesOfUnproven: 16,
   /** Of one caller, whatever he asks for. */
   placesOfCaller: 16,
-  /** Of one host: a gateway of the operator's, one that has answered, an unknown one, one that was out of reach often. */
+  /** Of one host: a gateway of the operator's, one that answers, an unknown one, one that was out of reach often. */
   placesOfHost: { gateway: 16, answering: 12, unknown: 4, unreachable: 1 },
   /** Of one caller at one host: what he asks a gateway for may not be there, and let it hang. */
   placesOfCallerAtHost: 8,

@@ -108,8 +108,8 @@ export class AddressActivity {
   }
 
   /**
-   * How many transactions the parsers found to be of each type; those without a row of a version of the parsers, or of a
-   * newer one, are not there.
+   * How many transactions the parsers found to be of each type; those without a row of a version of the parsers, or of
+   * a newer one, are not there.
    */
   async types(
     window: AddressWindow,
