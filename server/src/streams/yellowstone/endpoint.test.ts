@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { protoFiles } from "@sluice/contract/proto";
 import { platformTierLimits } from "@sluice/contract/tiers";
 import { eventually } from "@sluice/lib/testing";
@@ -205,6 +205,18 @@ describe("who may", () => {
     stand.keys.delete("leaving");
     await stand.endpoint.recheck();
     expect(await stream.ended).toMatchObject({ status: "UNAUTHENTICATED", details: "No valid auth token" });
+  });
+
+  test("a key that is taken back while its stream is being admitted ends it", async () => {
+    stand.keys.set("entering", { ...professional, accountId: "acc_4" });
+    const looking = spyOn(stand.keys, "get").mockImplementation((key) => {
+      const grant = Map.prototype.get.call(stand.keys, key);
+      if (stand.keys.delete("entering")) void stand.endpoint.recheck();
+      return grant;
+    });
+    const stream = client.duplex("Subscribe", { "x-token": "entering" });
+    expect(await stream.ended).toMatchObject({ status: "UNAUTHENTICATED" });
+    looking.mockRestore();
   });
 
   test("an account has as many streams as its tier has connections", async () => {

@@ -80,6 +80,7 @@ export class YellowstoneEndpoint implements Disposable {
   readonly #networks = new WeakMap<NetworkFlow, NetworkStreams>();
   readonly #feeds = new Map<Network, NodeFeed>();
   readonly #streams = new Set<OpenStream>();
+  #rechecks = 0;
   readonly #timer: Timer;
 
   constructor(options: YellowstoneEndpointOptions, dependencies: YellowstoneEndpointDependencies) {
@@ -115,6 +116,7 @@ export class YellowstoneEndpoint implements Disposable {
 
   /** Ends the streams of those whose key no longer opens the endpoint; the newest first where a tier allows fewer. */
   async recheck(): Promise<void> {
+    this.#rechecks += 1;
     await Promise.all([...this.#streams].toReversed().map((open) => this.#recheckOne(open)));
   }
 
@@ -179,6 +181,7 @@ export class YellowstoneEndpoint implements Disposable {
   async #open(context: CallContext, responses: PackedResponses): Promise<ClientStream> {
     const { clock, access, served, events } = this.#dependencies;
     const startedMs = clock.monotonic();
+    const rechecks = this.#rechecks;
     const caller = await this.#admit(context);
     const { grant, network } = caller;
     const { webSocketConnections } = platformTierLimits[grant.tier];
@@ -211,6 +214,8 @@ export class YellowstoneEndpoint implements Disposable {
       place.leave();
       void meter.end(closedStatus, "");
     });
+    // What was revoked while it was being admitted was not told to it.
+    if (rechecks !== this.#rechecks) void this.#recheckOne(open);
     return stream;
   }
 
