@@ -88,7 +88,7 @@ export class GeyserClient {
     if (this.#view !== null) this.#world.count("resumes");
     this.#view ??= new GeyserView(chain, this.#commitment, this.#from);
     const from = this.#view.next;
-    this.#view.connected(from);
+    this.#view.connected(from, this.#world.finalUntil);
     this.#ask(from);
   }
 

@@ -89,6 +89,8 @@ interface Collected {
 /** What is known of the stream of one connection. */
 interface Connection {
   readonly from: bigint | null;
+  /** The newest slot that was final when it began. */
+  readonly finalUntil: bigint;
   before: WorldBlock | null;
   collected: Collected[];
   readonly blocks: Set<WorldBlock>;
@@ -128,8 +130,8 @@ export class GeyserView {
     return this.#lastFinal === null ? this.#start : this.#lastFinal + 1n;
   }
 
-  connected(from: bigint | null): void {
-    this.#connection = { from, before: null, collected: [], blocks: new Set(), ranks: new Map() };
+  connected(from: bigint | null, finalUntil: bigint): void {
+    this.#connection = { from, finalUntil, before: null, collected: [], blocks: new Set(), ranks: new Map() };
   }
 
   asks(number: number, asked: GeyserAsked): void {
@@ -221,7 +223,9 @@ export class GeyserView {
 
   /** All blocks of the chain up to one, from where it began, were told; throws where one was not. */
   verify(tip: WorldBlock): void {
-    const { before } = this.#connection ?? {};
+    const { before, from: asked, finalUntil = -1n } = this.#connection ?? {};
+    // Who comes for what is new when all is over is told nothing.
+    if (this.#start === null && asked === null && finalUntil >= tip.header.slot) return;
     if (this.commitment !== "processed" && before !== tip) {
       throw new Error(`the last block that was told is ${before?.header.slot}, the chain's is ${tip.header.slot}`);
     }

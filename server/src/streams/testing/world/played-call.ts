@@ -70,9 +70,9 @@ export class PlayedCall extends EventEmitter {
     return this.#held.length === 0 ? this.#end : null;
   }
 
-  /** Whether the server goes on with it, whatever has arrived of how it ends. */
+  /** Whether the server has admitted it and goes on with it, whatever has arrived of how it ends. */
   get isServed(): boolean {
-    return !this.cancelled && this.#end === null;
+    return !this.cancelled && this.#end === null && this.listenerCount("data") > 0;
   }
 
   get isOver(): boolean {

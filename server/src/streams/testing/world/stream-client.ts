@@ -15,6 +15,8 @@ export interface ClientWorld {
   chainOf(cursor: string): StreamedChain | null;
   readonly hasPast: boolean;
   readonly hasGaps: boolean;
+  /** The newest slot that is final; 0 without one. */
+  readonly finalUntil: bigint;
   host(): StreamsHost | null;
   /** The first slots that the log has held since it was trimmed first. */
   readonly floors: readonly bigint[];

@@ -218,7 +218,7 @@ export class StreamsWorld implements ClientWorld {
       past: this.#plan.hasPast
         ? chainPast(
             () => this.chain,
-            () => this.#finalUntil,
+            () => this.finalUntil,
           )
         : null,
       failed: (what) => this.failed(`host ${index}: ${what}`),
@@ -229,7 +229,7 @@ export class StreamsWorld implements ClientWorld {
   }
 
   /** The slot up to which all is final, in the ledger as well. */
-  get #finalUntil(): bigint {
+  get finalUntil(): bigint {
     const log = this.#hosts.find((host) => host !== null && host !== undefined)?.log;
     return log?.reached("finalized")?.slot ?? 0n;
   }
@@ -372,7 +372,7 @@ export class StreamsWorld implements ClientWorld {
 
   /** Only what is final may go, and what the ledger holds where there is one. */
   #trim(): void {
-    const until = this.#finalUntil;
+    const until = this.finalUntil;
     const held = this.chain.standing.filter(({ header: { slot }, isUnavailable }) => slot <= until && !isUnavailable);
     const block = held[Math.floor(held.length * (0.3 + 0.6 * this.random.next()))];
     if (block === undefined) return;
