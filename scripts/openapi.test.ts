@@ -142,6 +142,10 @@ test("every route of administration, history, SQL, the oracle and the console is
     "GET /api/v1/console/bundles",
     "GET /api/v1/console/bundles/live",
     "GET /api/v1/console/bundles/{id}",
+    "GET /api/v1/console/enhanced/nft/{mint}",
+    "GET /api/v1/console/enhanced/token/{mint}",
+    "GET /api/v1/console/enhanced/wallet/{address}/balances",
+    "GET /api/v1/console/enhanced/wallet/{address}/history",
     "GET /api/v1/console/live",
     "GET /api/v1/console/names",
     "GET /api/v1/console/overview",
@@ -149,6 +153,7 @@ test("every route of administration, history, SQL, the oracle and the console is
     "GET /api/v1/console/pool/explain",
     "GET /api/v1/console/prices",
     "GET /api/v1/console/prices/live",
+    "POST /api/v1/console/enhanced/transactions",
     "POST /api/v1/console/session",
   ]);
   expect(routesOf("resolver")).toEqual(["GET /resolve/{name}", "GET /version", "GET /health"]);

@@ -1,5 +1,6 @@
 import type {
   EnhancedTransaction,
+  NftMetadataRecord,
   TokenMetadataRecord,
   WalletAnalytics,
   WalletBalances,
@@ -30,12 +31,21 @@ export interface Enhanced {
   ): Promise<readonly (EnhancedTransaction | EnhancedTransactionFailure)[]>;
   /** @throws {ProblemError} TOKEN_NOT_FOUND */
   token(mint: string): Promise<TokenMetadataRecord>;
+  /** @throws {ProblemError} NFT_NOT_FOUND */
+  nft(mint: string): Promise<NftMetadataRecord>;
   /** What a wallet holds, and what it did, in figures. */
   wallet(address: string): Promise<WalletAnalytics>;
   walletBalances(address: string, query?: Asked<WalletBalancesQuery>): Promise<WalletBalances>;
   /** A page may hold fewer items than its limit while `next_cursor` is not null; so may the next one. */
   walletTransfers(address: string, query?: Asked<WalletTransfersQuery>): Promise<HistoryPage<WalletTransfer>>;
   walletHistory(address: string, query?: Asked<WalletHistoryQuery>): Promise<HistoryPage<EnhancedTransaction>>;
+}
+
+/** Where the gateway is, and the key; without a key the requests carry the page's own session. */
+export interface EnhancedOptions extends Omit<HistoryOptions, "apiKey"> {
+  readonly apiKey?: string;
+  /** `/api/v1/v0` when absent. */
+  readonly path?: string;
 }
 
 const timeoutMsDefault = 30_000;
@@ -52,15 +62,15 @@ interface Failure {
  * @returns a client whose calls reject with `ProblemError` for a refusal, with a DOMException of the name
  * `TimeoutError` after `timeoutMs`, and with `TypeError` when the gateway cannot be reached
  */
-export function createEnhanced(options: HistoryOptions): Enhanced {
-  const base = `${options.url.replace(/\/+$/, "")}/api/v1/v0`;
+export function createEnhanced(options: EnhancedOptions): Enhanced {
+  const base = `${options.url.replace(/\/+$/, "")}${options.path ?? "/api/v1/v0"}`;
   const call = options.fetch ?? ((url, init) => fetch(url, init));
   const ask = async <T>(path: string, query: object = {}, body?: object): Promise<T> => {
     const said = Object.entries(query).filter(([, value]) => value !== undefined);
     const search =
       said.length === 0 ? "" : `?${new URLSearchParams(said.map(([name, value]) => [name, String(value)]))}`;
     const headers = {
-      "x-api-key": options.apiKey,
+      ...(options.apiKey === undefined ? {} : { "x-api-key": options.apiKey }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...(options.network === undefined ? {} : { "x-network": options.network }),
     };
@@ -73,6 +83,7 @@ export function createEnhanced(options: HistoryOptions): Enhanced {
   return {
     transactions: (signatures, commitment) => ask("/transactions", { commitment }, { transactions: signatures }),
     token: (mint) => ask(`/token/${encodeURIComponent(mint)}`),
+    nft: (mint) => ask(`/nft/${encodeURIComponent(mint)}`),
     wallet: (address) => ask(ofWallet(address)),
     walletBalances: (address, query) => ask(ofWallet(address, "/balances"), query),
     walletTransfers: (address, query) => ask(ofWallet(address, "/transfers"), query),

@@ -11,6 +11,7 @@ export {
   engineErrorGuide,
   engineOwnCodes,
 } from "@sluice/contract/engine-errors-guide";
+export { enhancedTypes } from "@sluice/contract/enhanced";
 export { errorDocsPath, errorTable } from "@sluice/contract/errors";
 export { errorGuide } from "@sluice/contract/errors-guide";
 export { oracleErrorTable } from "@sluice/contract/oracle";
@@ -39,13 +40,17 @@ export type {
   ConsoleSource,
   ConsoleUpstream,
   ConsoleUsage,
+  EnhancedTransaction,
   ExplanationBody,
   FieldError,
+  NftMetadataRecord,
   ProblemDetails,
   SavedQuery,
   SqlResult,
   SqlSchema,
+  TokenMetadataRecord,
   ValidatorBody,
+  WalletBalances,
 } from "@sluice/contract/schemas";
 export { type StreamChannel, streamChannels, streamFilterChannels } from "@sluice/contract/streams";
 export { type Network, networks } from "@sluice/contract/tiers";
@@ -61,7 +66,7 @@ export {
 } from "@sluice/contract/webhooks";
 export { type Bundle, type Bundles, type BundlesOptions, createBundles, type OutcomeOptions } from "./bundles.ts";
 export { type ConsoleClient, createConsoleClient } from "./console-client.ts";
-export { createEnhanced, type Enhanced, type EnhancedTransactionFailure } from "./enhanced.ts";
+export { createEnhanced, type Enhanced, type EnhancedOptions, type EnhancedTransactionFailure } from "./enhanced.ts";
 export type { Exact } from "./exact.ts";
 export {
   type BlocksQuery,

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { Bundle } from "./pages/bundle.tsx";
 import { Bundles } from "./pages/bundles.tsx";
 import { Errors } from "./pages/errors.tsx";
+import { Explorer } from "./pages/explorer.tsx";
 import { Live } from "./pages/live.tsx";
 import { Names } from "./pages/names.tsx";
 import { Overview } from "./pages/overview.tsx";
@@ -52,6 +53,7 @@ function pageOf(path: string, session: Session, retry: () => void) {
   if (path === "/stake-pool") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <StakePool />;
   if (path === "/prices") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Prices />;
   if (path === "/names") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Names />;
+  if (path === "/explorer") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Explorer />;
   if (path === "/sql") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Sql />;
   if (path === "/live") {
     if (session.state === "signed-out") return <SignIn onSignedIn={retry} />;

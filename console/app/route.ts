@@ -4,6 +4,7 @@ import { useSyncExternalStore } from "react";
 export const pages = [
   { path: "/", name: "Overview" },
   { path: "/live", name: "Live" },
+  { path: "/explorer", name: "Explorer" },
   { path: "/webhooks", name: "Webhooks" },
   { path: "/bundles", name: "Bundles" },
   { path: "/stake-pool", name: "Stake pool" },
@@ -24,6 +25,11 @@ const subscribe = (changed: () => void): (() => void) => {
 
 export function usePath(): string {
   return useSyncExternalStore(subscribe, () => location.pathname);
+}
+
+/** The query of the address, with its question mark. */
+export function useSearch(): string {
+  return useSyncExternalStore(subscribe, () => location.search);
 }
 
 /** Goes to a page of the console without loading it anew; a fragment is scrolled to by the page. */

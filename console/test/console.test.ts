@@ -3,11 +3,14 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { eventually } from "@sluice/lib/testing";
+import { createEnhanced } from "@sluice/sdk";
+import { programs } from "@sluice/wire/programs";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { signed, tip } from "../../server/test/testing/bundles.ts";
 import { ChainReader } from "../../server/test/testing/chain-reader.ts";
 import { type Network, post, startNetwork } from "../../server/test/testing/network.ts";
 import { RestSearcher } from "../../server/test/testing/searcher.ts";
+import { walkThroughExplorer } from "./testing/explorer-walk.ts";
 import { walkThroughLive } from "./testing/live-walk.ts";
 import { walkThroughPool } from "./testing/pool-walk.ts";
 import { walkThroughSql } from "./testing/sql-walk.ts";
@@ -197,6 +200,37 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
     await open({ viewport: { width: 1440, height: 900 } }, (page) => walkThroughPool(page, picture), "/stake-pool");
   }, 60_000);
 
+  /** A wallet whose funding is in the ledger. */
+  async function fundedWallet(): Promise<string> {
+    const chain = new ChainReader(network.rpcUrl);
+    const [{ publicKey }] = await chain.wallets(1);
+    const wallet = publicKey.toBase58();
+    const enhanced = createEnhanced({ url: origin, apiKey: network.dev.key });
+    // An answer is kept by what was asked: each of these asks something else, and the page does too.
+    let limit = 25;
+    await eventually("the ledger has the funding", async () => {
+      limit = limit === 100 ? 26 : limit + 1;
+      return (await enhanced.walletHistory(wallet, { limit })).items.length > 0;
+    });
+    return wallet;
+  }
+
+  test("Explorer: a wallet, its history by type, a transaction and what moved, who paid, and a token", async () => {
+    const wallet = await fundedWallet();
+    const mints = await new ChainReader(network.rpcUrl).call("getProgramAccounts", programs.token, {
+      ...{ encoding: "base64", filters: [{ dataSize: 82 }] },
+    });
+    const mint = String(mints[0]?.pubkey);
+    const look = (page: Page): Promise<void> => walkThroughExplorer(page, { wallet, mint, picture });
+    await open({ viewport: { width: 1440, height: 900 } }, look, "/explorer", ["404", "400"]);
+  }, 90_000);
+
+  async function lookAtWallet(page: Page): Promise<void> {
+    await page.getByLabel("Signature or address").fill(await fundedWallet());
+    await page.getByRole("button", { name: "Look up" }).click();
+    await page.getByRole("table", { name: "History" }).getByRole("row").nth(1).waitFor();
+  }
+
   test("SQL: a view is picked, its query answered with what it read and cost, kept, cancelled, and a refusal told", async () => {
     const look = (page: Page): Promise<void> => walkThroughSql(page, picture);
     await open({ viewport: { width: 1440, height: 900 } }, look, "/sql", ["403"]);
@@ -244,6 +278,7 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
     ["sql", (page: Page) => page.getByRole("heading", { name: "Views" }).waitFor()],
     ["live", lookAtEvent],
     ["webhooks", lookAtForm],
+    ["explorer", lookAtWallet],
   ] as const) {
     test(`the page ${shown} fits a phone, and breaks no rule of WCAG 2.2 AA that a program can check`, async () => {
       for (const colorScheme of ["light", "dark"] as const) {
@@ -259,7 +294,12 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
           expect(found).toEqual([]);
           await picture(page, `${shown}-phone-${colorScheme}`);
         };
-        await open({ viewport: { width: 375, height: 812 }, colorScheme, reducedMotion: "reduce" }, look, `/${shown}`);
+        await open(
+          { viewport: { width: 375, height: 812 }, colorScheme, reducedMotion: "reduce" },
+          look,
+          `/${shown}`,
+          shown === "explorer" ? ["404"] : [],
+        );
       }
     }, 90_000);
   }

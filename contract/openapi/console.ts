@@ -110,7 +110,12 @@ type Shown =
   | typeof schemas.consolePrices
   | typeof schemas.consolePool
   | typeof schemas.explanationRecord
-  | typeof schemas.consoleName;
+  | typeof schemas.consoleName
+  | typeof schemas.enhancedTransactionsAnswer
+  | typeof schemas.tokenMetadataAnswer
+  | typeof schemas.nftMetadataAnswer
+  | typeof schemas.walletBalancesAnswer
+  | typeof schemas.walletHistoryAnswer;
 
 const shown = (
   problems: Problems,
@@ -149,6 +154,36 @@ const poolPages = (problems: Problems): ZodOpenApiPathsObject => ({
     },
   },
 });
+
+/** The paths of the enhanced API that the explorer asks, in its envelope. */
+const explorerPaths = (problems: Problems): ZodOpenApiPathsObject => {
+  const path = (rest: string): string => `/api/v1/console/enhanced/${rest}`;
+  const read = (operationId: string, summary: string, schema: Shown) =>
+    shown(problems, { operationId, summary, schema });
+  const { enhancedTransactionsBody: asked } = schemas;
+  return {
+    [path("transactions")]: {
+      post: {
+        ...read("consoleTransactions", "What transactions were", schemas.enhancedTransactionsAnswer),
+        requestBody: { required: true, content: { "application/json": { schema: asked } } },
+      },
+    },
+    [path("token/{mint}")]: { get: read("consoleToken", "A token", schemas.tokenMetadataAnswer) },
+    [path("nft/{mint}")]: { get: read("consoleNft", "An NFT", schemas.nftMetadataAnswer) },
+    [path("wallet/{address}/balances")]: {
+      get: {
+        ...read("consoleWalletBalances", "What a wallet holds", schemas.walletBalancesAnswer),
+        requestParams: { query: schemas.walletBalancesQuery },
+      },
+    },
+    [path("wallet/{address}/history")]: {
+      get: {
+        ...read("consoleWalletHistory", "What an address did", schemas.walletHistoryAnswer),
+        requestParams: { query: schemas.walletHistoryQuery },
+      },
+    },
+  };
+};
 
 const ofConsole = (root: string): KeyedPathsOptions => ({
   root,
@@ -200,6 +235,7 @@ export function consolePaths(problems: Problems): ZodOpenApiPathsObject {
         requestParams: { query: schemas.consoleNameQuery },
       },
     },
+    ...explorerPaths(problems),
     ...sqlPaths(problems, ofConsole("/api/v1/console/sql")),
     ...webhookPaths(problems, ofConsole("/api/v1/console/webhooks")),
     "/api/v1/console/session": { post: signIn(problems), delete: signOut(problems) },

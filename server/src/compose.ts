@@ -23,7 +23,7 @@ import {
   opensSockets,
 } from "./compose/endpoints.ts";
 import { openBlockEngine } from "./compose/engine.ts";
-import { openEnhanced } from "./compose/enhanced.ts";
+import { type OpenedEnhanced, openEnhanced } from "./compose/enhanced.ts";
 import { acceptedKeys, type Gateway, knownMethods, openGatewayListener, wireGateway } from "./compose/gateway.ts";
 import { Drain, Health, serverStatus } from "./compose/health.ts";
 import { type HistoryOrders, openLedgerWriters } from "./compose/history.ts";
@@ -157,7 +157,7 @@ interface Parts {
   /** Null, as the one before. */
   readonly webhooks: WebhookParts | null;
   readonly historyLookups: AppMount;
-  readonly enhanced: readonly AppMount[];
+  readonly enhanced: OpenedEnhanced;
   /** Null, as the next one, where this process does not run the gateway. */
   readonly console: Console | null;
   readonly gatewayListener: OpenPort | null;
@@ -311,7 +311,7 @@ export const startSteps = [
   ),
   step(
     "console",
-    ["stores", "gateway", "names", "oracle", "pool", "engine", "analytics", "webhooks"],
+    ["stores", "gateway", "names", "oracle", "pool", "engine", "analytics", "webhooks", "enhanced"],
     ({ analytics, ...parts }, shared) =>
       analytics === null
         ? null
@@ -344,7 +344,7 @@ export const startSteps = [
               ...(analytics?.apps ?? []),
               ...(webhooks?.apps ?? []),
               historyLookups,
-              ...enhanced,
+              ...enhanced.mounts,
               served.pages,
             ];
       const consoleStream = served?.stream ?? null;

@@ -24,6 +24,7 @@ const filesMax = 200;
 export const pagePaths = [
   "/",
   "/live",
+  "/explorer",
   "/webhooks",
   "/webhooks/*",
   "/bundles",

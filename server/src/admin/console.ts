@@ -14,6 +14,7 @@ import { createRestApp, type RestEnvironment, readInput } from "../http/index.ts
 import type { LedgerTableState } from "../ledger/index.ts";
 import type { AccountRecord } from "../state/index.ts";
 import { addBundlesRoutes, type ConsoleBundlesDependencies } from "./console-bundles.ts";
+import { addEnhancedRoutes, type ConsoleEnhanced } from "./console-enhanced.ts";
 import { addNamesRoute, type ConsoleResolver } from "./console-names.ts";
 import { addPoolPage, type ConsolePoolParts } from "./console-pool.ts";
 import { addPricesRoutes } from "./console-prices.ts";
@@ -49,6 +50,8 @@ export interface ConsoleDependencies extends ConsoleSessionDependencies {
   readonly pool: ConsolePoolParts | null;
   /** Null where no SQL is served. */
   readonly sql: ConsoleSql | null;
+  /** Null where no enhanced API is served. */
+  readonly enhanced: ConsoleEnhanced | null;
   /** Null where no webhooks are managed. */
   readonly webhooks: ConsoleWebhooks | null;
 }
@@ -110,7 +113,8 @@ export function createConsole(options: ConsoleOptions, dependencies: ConsoleDepe
   addBundlesRoutes(app, { bundles, sessions, live });
   addNamesRoute(app, { names, sessions });
   addPoolPage(app, { pool: dependencies.pool, sessions, clock });
-  const { sql, webhooks } = dependencies;
+  const { sql, enhanced, webhooks } = dependencies;
+  if (enhanced !== null) addEnhancedRoutes(app, { enhanced, network: options.network, sessions, account });
   if (sql !== null) addSqlRoutes(app, { sql, network: options.network, sessions, clock, account });
   if (webhooks !== null) addConsoleWebhooks(app, { parts: webhooks, network: options.network, sessions, account });
   return app;

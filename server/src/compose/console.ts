@@ -26,6 +26,7 @@ import type { Seat } from "../workers/index.ts";
 import type { AnalyticsParts } from "./analytics.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { describedServers, endpointsOf, engineRestUrl, oracleUrl } from "./endpoints.ts";
+import type { OpenedEnhanced } from "./enhanced.ts";
 import type { Gateway } from "./gateway.ts";
 import type { OpenedPool } from "./pool.ts";
 import type { Stores } from "./stores.ts";
@@ -40,6 +41,7 @@ interface ConsoleDependencies extends Dependencies {
   readonly pool: OpenedPool | null;
   readonly analytics: AnalyticsParts;
   readonly webhooks: WebhookParts | null;
+  readonly enhanced: OpenedEnhanced;
   /** The account whose console is open without a session; for development only. */
   readonly openAccount: () => string | null;
   readonly closing: AbortSignal;
@@ -80,6 +82,7 @@ export function openConsole(config: Config, dependencies: ConsoleDependencies): 
       },
       pool: dependencies.pool && { service: dependencies.pool.service, door: engineRestUrl(config) },
       sql: { ...analytics, served: gateway.served },
+      enhanced: dependencies.enhanced.app,
       webhooks,
       endpoints: ({ operates }): ConsoleEndpoint[] =>
         endpointsOf(config)

@@ -5,6 +5,7 @@ import {
   createEnhanced,
   createEnhancedEvents,
   type DocumentSource,
+  type EnhancedApp,
   type EnhancedEvents,
   enhancedPath,
   openDocuments,
@@ -30,8 +31,14 @@ interface EnhancedParts extends Dependencies {
   readonly oracle: Oracle | null;
 }
 
+/** The enhanced API, and its paths on the gateway's port. */
+export interface OpenedEnhanced {
+  readonly app: EnhancedApp;
+  readonly mounts: readonly AppMount[];
+}
+
 /** The enhanced API: its methods of JSON-RPC, answered from now on, and its paths on the gateway's port. */
-export function openEnhanced(config: Config, dependencies: EnhancedParts): readonly AppMount[] {
+export function openEnhanced(config: Config, dependencies: EnhancedParts): OpenedEnhanced {
   const enhancedEvents = createEnhancedEvents(dependencies);
   const documents = openDocuments(config.metadata, { clock: dependencies.clock, events: enhancedEvents });
   serveAssetMethods({ ...dependencies, documents });
@@ -42,7 +49,7 @@ export function openEnhanced(config: Config, dependencies: EnhancedParts): reado
 function mountEnhanced(
   config: Config,
   dependencies: EnhancedParts & { readonly documents: DocumentSource; readonly enhancedEvents: EnhancedEvents },
-): readonly AppMount[] {
+): OpenedEnhanced {
   const { clock, log, events, programs, gateway, stores, names, oracle, documents, enhancedEvents } = dependencies;
   const { networkDefault, nativeSymbol } = config;
   const { access, rpc, requestId, served, upstreams } = gateway;
@@ -75,10 +82,10 @@ function mountEnhanced(
       transactionUrl: (signature) => `${consoleUrl(config) ?? "/"}api/v1/history/transactions/${signature}`,
     },
   );
-  return [enhancedPath, barePath, sdkWalletPath].map((prefix) => ({
-    prefix,
-    fetch: (request, bindings) => app.fetch(request, bindings),
-  }));
+  const mounts = [enhancedPath, barePath, sdkWalletPath].map(
+    (prefix): AppMount => ({ prefix, fetch: (request, bindings) => app.fetch(request, bindings) }),
+  );
+  return { app, mounts };
 }
 
 /** What is kept of a chain is not shown of another one that stands under its network. */

@@ -40,7 +40,7 @@ export { AssetFills } from "./asset-index/fills.ts";
 export { AssetIndexer } from "./asset-index/indexer.ts";
 export { assetListMetrics, createAssetListEvents } from "./asset-lists/events.ts";
 export { createEnhancedEvents, type EnhancedEvents, enhancedMetrics } from "./events.ts";
-export { barePath, enhancedPath, enhancedRoutes, sdkWalletPath } from "./http/enhanced-app.ts";
+export { barePath, type EnhancedApp, enhancedPath, enhancedRoutes, sdkWalletPath } from "./http/enhanced-app.ts";
 export type { DocumentSource } from "./off-chain/documents.ts";
 export { openDocuments } from "./off-chain/open-documents.ts";
 export type { UsdPrices } from "./wallets/prices.ts";

@@ -14,6 +14,8 @@ export {
   admitReader,
   chargedRead,
   type ExchangeDependencies,
+  type HistoryReader,
+  meterReader,
   type ReadExchange,
   type ReadGate,
   readFailure,

@@ -236,7 +236,9 @@ describe("what happened to addresses", () => {
     const types = await reads.activity.typesOf(network, places);
     const stakes = types.filter(({ type }) => type === "TESTED");
     expect(new Set(stakes)).toEqual(
-      new Set([first, second].map((place) => ({ ...place, type: "TESTED", source: "source 1000002", version: 1_000_002 }))),
+      new Set(
+        [first, second].map((place) => ({ ...place, type: "TESTED", source: "source 1000002", version: 1_000_002 })),
+      ),
     );
     const counted = await reads.activity.types(window, 1_000_002);
     expect(await reads.activity.types(window, 1_000_003)).toEqual({ rows: [], isWhole: true });

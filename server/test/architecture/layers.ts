@@ -290,6 +290,7 @@ export const layered: readonly Layered[] = [
       [
         "bundle-figures",
         "console-bundles",
+        "console-enhanced",
         "console-names",
         "console-pool",
         "console-prices",

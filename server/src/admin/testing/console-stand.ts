@@ -136,6 +136,7 @@ export async function openConsoleStand(
       bundles: null,
       pool: null,
       sql: null,
+      enhanced: null,
       webhooks: null,
     },
   );

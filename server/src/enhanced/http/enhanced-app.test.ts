@@ -350,6 +350,22 @@ describe("where helius-sdk calls", () => {
   });
 });
 
+test("who was admitted already needs no key, has the access and rate of his grant, and pays", async () => {
+  const address = new TransactionView(placed()[0]?.transaction ?? fail()).keys[0] ?? "";
+  const path = `/api/v1/v0/wallet/${address}/balances`;
+  const before = stand.creditsLeft;
+  expect((await stand.askAdmitted(path)).status).toBe(200);
+  expect(before - stand.creditsLeft).toBe(15);
+  expect(stand.facts.at(-1)).toMatchObject({ credits: 15, network: "devnet", accountId: stand.grant.accountId });
+  expect(stand.metered.at(-1)).toStartWith("enhanced:");
+  stand.grant = { ...grantOfTests, enhanced: { ...grantOfTests.enhanced, isAllowed: false } };
+  expect((await stand.askAdmitted(path)).body.error_code).toBe("ENHANCED_API_DISABLED");
+  stand.grant = grantOfTests;
+  stand.isLimited = true;
+  expect((await stand.askAdmitted(path)).status).toBe(429);
+  expect(before - stand.creditsLeft).toBe(15);
+});
+
 function fail(): never {
   throw new Error("the chain has no transaction");
 }

@@ -8,6 +8,8 @@ import {
   admitReader,
   chargedRead,
   type ExchangeDependencies,
+  type HistoryReader,
+  meterReader,
   type ReadExchange,
   type ReadGate,
   readFailure,
@@ -84,6 +86,7 @@ export class EnhancedApp {
   readonly #app: Hono<RestEnvironment>;
   readonly #dependencies: EnhancedAppDependencies;
   readonly #exchanges = new WeakMap<Request, EnhancedExchange>();
+  readonly #viewers = new WeakMap<Request, HistoryReader>();
 
   constructor(dependencies: EnhancedAppDependencies) {
     this.#dependencies = dependencies;
@@ -106,6 +109,12 @@ export class EnhancedApp {
 
   fetch(request: Request, bindings: RestEnvironment["Bindings"] = {}): Response | Promise<Response> {
     return this.#app.fetch(request, bindings);
+  }
+
+  /** A request of somebody who was admitted already, in the place of a key's. */
+  fetchFor(viewer: HistoryReader, request: Request): Response | Promise<Response> {
+    this.#viewers.set(request, viewer);
+    return this.#app.fetch(request, {});
   }
 
   #addRoutes(): void {
@@ -184,12 +193,21 @@ export class EnhancedApp {
     };
   }
 
+  async #admit(context: EnhancedContext, exchange: EnhancedExchange): Promise<HistoryReader> {
+    const viewer = this.#viewers.get(context.req.raw);
+    if (viewer === undefined) return await admitReader(context, exchange, { ...this.#dependencies, gate });
+    exchange.grant = viewer.grant;
+    exchange.network = viewer.network;
+    await meterReader(context, viewer.grant, { access: this.#dependencies.access, gate });
+    return viewer;
+  }
+
   /** Admits, reads the input, charges, and answers; what is refused before the charge costs nothing. */
   async #serve(context: EnhancedContext, enveloped: boolean, read: Read): Promise<Response> {
     const { access, clock, log } = this.#dependencies;
     const exchange = this.#exchanges.get(context.req.raw);
     if (exchange === undefined) throw new TypeError("a route is reached through the application alone");
-    const { grant, network } = await admitReader(context, exchange, { ...this.#dependencies, gate });
+    const { grant, network } = await this.#admit(context, exchange);
     const { price, work } = await read({ network, keyId: grant.keyId, tier: grant.tier, nowMs: clock.monotonic() });
     const { text, kept, headers } = await chargedRead(exchange, { access, grant, price }, () =>
       work().catch((error: unknown) => {

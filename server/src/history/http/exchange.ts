@@ -78,8 +78,26 @@ export async function admitReader(
   exchange.network = network;
   const caller = access.callerOf(raw.headers, env?.socketAddress ?? "");
   const refusal = access.restrict(identified, { ...caller, network }) ?? access.permit(identified, readPermission);
-  const buckets = gate.buckets(identified);
-  const code = refusal?.code ?? gate.refusal(identified);
+  await meterReader(context, identified, { access, gate, refusal: refusal?.code ?? null });
+  return { grant: identified, network };
+}
+
+/**
+ * The checks of a grant: access to the API, and its rate. `refusal` is what was refused before.
+ *
+ * @throws {SluiceError} with the code that refuses the request
+ */
+export async function meterReader(
+  context: Context<RestEnvironment>,
+  grant: Grant,
+  {
+    access,
+    gate,
+    refusal = null,
+  }: Pick<ExchangeDependencies, "access"> & { readonly gate: ReadGate; readonly refusal?: ErrorCode | null },
+): Promise<void> {
+  const buckets = gate.buckets(grant);
+  const code = refusal ?? gate.refusal(grant);
   if (code !== null) {
     context.set("rateLimit", await access.meter(buckets, 0));
     const message = code === "PERMISSION_DENIED" ? { message: "The API key needs the permission read" } : {};
@@ -90,7 +108,6 @@ export async function admitReader(
   if (!decision.allowed) {
     throw new SluiceError("RATE_LIMIT_EXCEEDED", { details: { retryAfterSeconds: decision.retryAfterSeconds } });
   }
-  return { grant: identified, network };
 }
 
 /** Codes of an answer: that nothing is there was found out, and costs what it costs. */
