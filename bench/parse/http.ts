@@ -21,7 +21,7 @@ export interface HttpFigures {
  */
 export async function measureHttp(requests: number, warmUp: number): Promise<HttpFigures> {
   await using network = await startNetwork({ args: ["--traffic", String(traffic)] });
-  const url = `${network.dev.doors["rpc"]}`;
+  const url = new URL(network.rpcUrl).origin;
   const wanted = (requests + warmUp) * batch;
   const signatures = await gathered(createSql({ url, key: network.dev.key }), wanted);
   const enhanced = createEnhanced({ url, apiKey: network.dev.key });
