@@ -6,7 +6,7 @@ import { Section } from "./section.tsx";
 
 type Held = WalletBalances["items"][number];
 
-const dollars = (value: number): string => `$${decimal(value, 2)}`;
+const dollars = (value: number): string => value.toLocaleString("en", { style: "currency", currency: "USD" });
 
 /** What a wallet holds, in one line. */
 export function walletHeadline({ address, native, tokens_total: tokens, value_usd: worth }: WalletBalances): string {
