@@ -42,7 +42,11 @@ export const chainEventNames = Object.keys(webhookEventTable) as readonly ChainE
  */
 export const operationalEventTable = {
   "webhook.disabled": event("business", [10, 20], "A webhook of the account was disabled"),
-  "webhook.recoverable": event("business", [10, 20], "A webhook succeeds again after deliveries of it were given up"),
+  "webhook.recoverable": event(
+    "business",
+    [10, 20],
+    "Deliveries of a webhook were given up and can be recovered: it succeeds again, or waited too long for credits",
+  ),
 } as const satisfies Record<string, WebhookEventSpec>;
 
 export type OperationalEventName = keyof typeof operationalEventTable;
@@ -100,8 +104,10 @@ export const webhookLimits = {
   waiting: 100_000,
   /** An account without one success in this time has its webhook disabled. */
   failingMs: 5 * 86_400_000,
-  /** How long a webhook may lag behind the chain, or wait for credits, before it is disabled. */
+  /** How long a webhook may lag behind the chain before it is disabled. */
   behindMs: 7 * 86_400_000,
+  /** How long deliveries wait for credits before they are given up. */
+  parkedMs: 7 * 86_400_000,
   /** How long deliveries that were given up can be recovered. */
   exhaustedMs: 14 * 86_400_000,
   /** How long an old secret signs along after a rotation. */

@@ -348,7 +348,7 @@ export const webhookDeliveries = z
 
 const webhookAttempt = z
   .object({
-    attempt: z.int().positive(),
+    attempt: count.meta({ description: "Counted from 1; 0 where it was given up before anything was sent" }),
     at: timestamp,
     status_code: z.int().nullable(),
     error: z.string().nullable(),

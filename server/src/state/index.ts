@@ -58,6 +58,7 @@ export { hashSessionToken } from "./sessions.ts";
 export type {
   DeliveryOutcome,
   HeldWebhookQueue,
+  OverdueQueue,
   KeptFact,
   KeptFacts,
   QueuedDelivery,

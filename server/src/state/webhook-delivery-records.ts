@@ -52,6 +52,11 @@ export interface TakenWebhookQueue extends HeldWebhookQueue {
   readonly webhook: WebhookRecord | null;
 }
 
+/** A queue whose deliveries have waited for credits for too long. */
+export interface OverdueQueue extends HeldWebhookQueue {
+  readonly deliveries: number;
+}
+
 /** A queue of which somebody has to take care. */
 export interface FreeWebhookQueue extends HeldWebhookQueue {
   /** Empty for nobody. */
@@ -140,6 +145,10 @@ export interface WebhookDeliveryStore {
   find(webhookIds: readonly string[]): Promise<readonly FreeWebhookQueue[]>;
   /** Gives up those that are still held under their epochs. At most 500. */
   release(queues: readonly HeldWebhookQueue[]): Promise<void>;
+  /**
+   * Queues that have waited for credits since `before` or longer, with how many of their deliveries have waited as long.
+   */
+  overdue(before: number, limit: number): Promise<readonly OverdueQueue[]>;
   /** How many queues somebody holds. */
   heldQueues(): Promise<number>;
   /** What waits in each queue of a worker, by webhook. */
@@ -149,6 +158,8 @@ export interface WebhookDeliveryStore {
   fresh(webhookId: string, limit: number): Promise<readonly QueuedDelivery[]>;
   /** Those to be tried again until then, the first due first. */
   retries(webhookId: string, until: number, limit: number): Promise<readonly QueuedDelivery[]>;
+  /** Those that wait and were made by then, in the order of the chain. */
+  waitingSince(webhookId: string, before: number, limit: number): Promise<readonly QueuedDelivery[]>;
   /** When the first is to be tried again; null where none is. */
   nextRetry(webhookId: string): Promise<number | null>;
   /**

@@ -69,6 +69,20 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
     return rows.map(toListed);
   }
 
+  async waitingSince(webhookId: string, before: number, limit: number): Promise<readonly QueuedDelivery[]> {
+    checkCount("limit", limit, pageMax);
+    const rows = await this.#connection.run((db) =>
+      ofQueue(db, webhookId)
+        .where("due_at", "is not", null)
+        .where("created_at", "<=", checkWhole("before", before))
+        .orderBy("slot")
+        .orderBy("ordinal")
+        .limit(limit)
+        .execute(),
+    );
+    return rows.map(toListed);
+  }
+
   async nextRetry(webhookId: string): Promise<number | null> {
     const row = await this.#connection.run((db) =>
       db

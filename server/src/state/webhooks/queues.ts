@@ -1,10 +1,11 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { StoreConnection } from "../connection.ts";
 import { numberOf, numberOrNull } from "../rows.ts";
-import { checkCount, checkIdentifier, checkWholeOrNull } from "../values.ts";
+import { checkCount, checkIdentifier, checkWhole, checkWholeOrNull } from "../values.ts";
 import type {
   FreeWebhookQueue,
   HeldWebhookQueue,
+  OverdueQueue,
   TakenWebhookQueue,
   WebhookDeliveryStore,
 } from "../webhook-delivery-records.ts";
@@ -19,7 +20,18 @@ export class WebhookQueues
   implements
     Pick<
       WebhookDeliveryStore,
-      "isShared" | "beat" | "workers" | "forget" | "free" | "take" | "find" | "release" | "held" | "heldQueues" | "park"
+      | "isShared"
+      | "beat"
+      | "workers"
+      | "forget"
+      | "free"
+      | "take"
+      | "find"
+      | "release"
+      | "held"
+      | "heldQueues"
+      | "overdue"
+      | "park"
     >
 {
   readonly #connection: StoreConnection;
@@ -145,6 +157,26 @@ export class WebhookQueues
       db.selectFrom("webhook_queues").select(["webhook_id", "epoch", "waiting"]).where("holder", "=", worker).execute(),
     );
     return new Map(rows.map((row) => [row.webhook_id, { epoch: row.epoch, waiting: numberOf(row.waiting) }]));
+  }
+
+  async overdue(before: number, limit: number): Promise<readonly OverdueQueue[]> {
+    checkCount("limit", limit, batchMax);
+    const by = checkWhole("before", before);
+    const rows = await this.#connection.run((db) =>
+      db
+        .selectFrom("webhook_queues as q")
+        .innerJoin("webhooks as w", "w.id", "q.webhook_id")
+        .innerJoin("webhook_deliveries as d", "d.webhook_id", "q.webhook_id")
+        .select(({ fn }) => ["q.webhook_id", "q.epoch", fn.countAll<bigint>().as("deliveries")])
+        .where("q.parked_at", "<=", by)
+        .where("d.due_at", "is not", null)
+        .where("d.created_at", "<=", by)
+        .groupBy(["q.webhook_id", "q.epoch"])
+        .orderBy("q.webhook_id")
+        .limit(limit)
+        .execute(),
+    );
+    return rows.map((row) => ({ webhookId: row.webhook_id, epoch: row.epoch, deliveries: Number(row.deliveries) }));
   }
 
   async heldQueues(): Promise<number> {

@@ -7,6 +7,7 @@ import { LedgerAttempts } from "./attempt-log.ts";
 import { KnownAttempts } from "./attempt-reads.ts";
 import { WebhookDeliveryControl } from "./delivery-control.ts";
 import type { DeliveryDependencies } from "./interfaces.ts";
+import { ParkedDeliveries } from "./parked-deliveries.ts";
 import type { DeliveryRate } from "./rate-bucket.ts";
 import { openReceivers, type ReceiverOptions } from "./receivers.ts";
 import { WebhookWorker, type WebhookWorkerOptions } from "./worker.ts";
@@ -47,9 +48,11 @@ export class DeliveryService implements AsyncDisposable {
       ledger: { webhookAttempts: known },
       added: (id) => this.#worker?.added(id),
     });
+    const parked = options.worker === null ? null : new ParkedDeliveries(options.worker, { ...dependencies, attempts });
     this.#cleaning = new BackgroundTask(options.worker === null ? {} : { everyMs: cleanMs }, {
       clock,
       work: async () => {
+        await parked?.giveUp();
         const before = clock.now() - webhookLimits.exhaustedMs;
         while ((await store.dropExhausted(before, droppedAtOnce)) === droppedAtOnce);
       },

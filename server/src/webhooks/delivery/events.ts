@@ -26,6 +26,10 @@ export const webhookDeliveryMetrics = {
     "Queues of workers that were seen to have died, freed by this one",
   ),
   lost: counter("sluice_webhook_queues_lost_total", "Queues that another process has taken from this one"),
+  parkedGivenUp: counter(
+    "sluice_webhook_parked_given_up_total",
+    "Deliveries that were given up as they had waited for credits for 7 days",
+  ),
   disabled: counter("sluice_webhook_disabled_total", "Webhooks that were disabled, by the reason", ["reason"]),
   postponed: counter("sluice_webhook_postponed_total", "Attempts that could not begin, by what was not to be had", [
     "reason",
@@ -64,6 +68,8 @@ export interface DeliveryEvents {
   /** Another worker was not seen to beat for the time of a lease; so many queues of it are free. */
   workerDied(worker: string, queues: number): void;
   queueLost(webhookId: string): void;
+  /** So many deliveries have waited for credits for too long. */
+  parkedGivenUp(count: number): void;
   webhookDisabled(of: { readonly webhookId: string; readonly reason: string }): void;
   /** The secret of a webhook cannot be opened, so nothing is delivered to it. */
   secretClosed(webhookId: string, error: unknown): void;
@@ -100,6 +106,7 @@ export function createDeliveryEvents({ log, metrics }: Observe): DeliveryEvents 
       families.lost.with().add();
       log.warn({ webhookId }, "another process has taken the queue of a webhook from this one");
     },
+    parkedGivenUp: (count) => families.parkedGivenUp.with().add(count),
     webhookDisabled: ({ webhookId, reason }) => {
       families.disabled.with(reason).add();
       log.info({ webhookId, reason }, "a webhook was disabled");

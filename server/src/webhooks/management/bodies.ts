@@ -59,11 +59,15 @@ const disablingTexts: Readonly<Record<DisablingReason, string>> = {
 const noticeTexts: Readonly<Record<string, (detail: WebhookNotice["detail"]) => string>> = {
   disabled: ({ reason }) => `It was disabled: ${disablingText(String(reason))}.`,
   recoverable: ({ deliveries, since }) =>
-    `Its receiver answers again. ${String(deliveries)} deliveries since ${String(since)} were given up and can be recovered.`,
+    `Its receiver answers again. ${String(deliveries)} deliveries since ${timeText(since)} were given up and can be recovered.`,
+  given_up: ({ deliveries, since }) =>
+    `${String(deliveries)} deliveries were given up, as the account has had no credits since ${timeText(since)}. They can be recovered for 14 days.`,
   gap: ({ from, to }) =>
     `No source had the blocks of slots ${String(from)} to ${String(to)}: their events were not delivered.`,
   behind: ({ since }) => `Too many deliveries wait; events since ${String(since)} follow as they are delivered.`,
 };
+
+const timeText = (ms: unknown): string => (typeof ms === "number" ? isoTime(ms) : String(ms));
 
 const disablingText = (reason: string): string =>
   Object.entries(disablingTexts).find(([known]) => known === reason)?.[1] ?? reason;

@@ -81,8 +81,13 @@ const examples: Readonly<Record<WebhookEventName | "test.webhook", Readonly<Reco
   },
   "block.confirmed": block,
   "block.finalized": block,
-  "webhook.disabled": { webhook_id: "wh_example", reason: "gone" },
-  "webhook.recoverable": { webhook_id: "wh_example", deliveries: 3, since: "2026-01-01T00:00:00.000Z" },
+  "webhook.disabled": { webhook_id: "wh_example", reason: "gone", disabled_at: "2026-01-01T00:00:00.000Z" },
+  "webhook.recoverable": {
+    webhook_id: "wh_example",
+    deliveries: 3,
+    failing_since: "2026-01-01T00:00:00.000Z",
+    recovered_at: "2026-01-02T00:00:00.000Z",
+  },
 };
 
 /** JSON text of the `data` of a test: the event's example, with these members in place of its own. */

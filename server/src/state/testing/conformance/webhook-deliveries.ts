@@ -121,6 +121,33 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
     });
   });
 
+  describe("queues that wait for credits", () => {
+    test("are overdue from a time on, with what has waited as long", async () => {
+      const { id } = await newWebhook();
+      const [first = ""] = await add(id, [{ slot: 2 }]);
+      const queue = await take(id);
+      const at = clock.now();
+      await store().park(queue, at);
+      clock.advance(10);
+      const [second = ""] = await add(id, [{ slot: 1 }]);
+      const overdue = async (before: number) =>
+        (await store().overdue(before, 500)).filter(({ webhookId }) => webhookId === id);
+      const held = { webhookId: id, epoch: queue.epoch };
+      expect([await overdue(at - 1), await overdue(at), await overdue(at + 10)]).toEqual([
+        [],
+        [{ ...held, deliveries: 1 }],
+        [{ ...held, deliveries: 2 }],
+      ]);
+      const since = async (before: number) =>
+        (await store().waitingSince(id, before, 10)).map(({ deliveryId }) => deliveryId);
+      expect([await since(at), await since(at + 10)]).toEqual([[first], [second, first]]);
+      await store().record(queue, exhausted(first));
+      expect([await overdue(at), await since(at)]).toEqual([[], []]);
+      await store().park(queue, null);
+      expect(await overdue(at + 10)).toEqual([]);
+    });
+  });
+
   describe("deliveries of webhooks", () => {
     test("are read in the order of the chain before their first attempt, by their time after it", async () => {
       const { id } = await newWebhook();

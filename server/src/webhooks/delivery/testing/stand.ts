@@ -61,6 +61,7 @@ export const silentEvents: DeliveryEvents = {
   storeFailed: () => undefined,
   storeWorks: () => undefined,
   factsDropped: () => undefined,
+  parkedGivenUp: () => undefined,
   fault: (what, error) => {
     throw new Error(`a fault: ${what}`, { cause: error });
   },
