@@ -145,9 +145,7 @@ export interface WebhookDeliveryStore {
   find(webhookIds: readonly string[]): Promise<readonly FreeWebhookQueue[]>;
   /** Gives up those that are still held under their epochs. At most 500. */
   release(queues: readonly HeldWebhookQueue[]): Promise<void>;
-  /**
-   * Queues that have waited for credits since `before` or longer, with how many of their deliveries have waited as long.
-   */
+  /** Queues that wait for credits since `before` or longer, and how many of their deliveries have waited as long. */
   overdue(before: number, limit: number): Promise<readonly OverdueQueue[]>;
   /** How many queues somebody holds. */
   heldQueues(): Promise<number>;
