@@ -70,7 +70,15 @@ describe("a yearly rate", () => {
       }),
     );
     for (const seconds of [0, -1, Number.NaN]) expect(annualPercent(0.1, seconds).units).toBe(0n);
-    expect(annualPercent(-1, 100).units).toBe(0n);
+    expect(annualPercent(Number.NaN, 100).units).toBe(0n);
+  });
+
+  test("is -100 % where all was lost, however long the period", () => {
+    const lost = growth({ lamports: 5n, tokens: 5n }, { lamports: 0n, tokens: 5n });
+    for (const seconds of [100, secondsPerYear, 10 * secondsPerYear]) {
+      expect(text(annualPercent(lost, seconds))).toBe("-100");
+    }
+    expect(text(apyOf(lost, 0, 172_800).total)).toBe("-100");
   });
 
   test("has parts that add up to it exactly, whatever tips did", () => {

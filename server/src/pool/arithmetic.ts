@@ -60,7 +60,9 @@ export const fraction = (numerator: bigint, denominator: bigint): number =>
  * that the growth of an epoch, which is small, keeps its digits.
  */
 export function annualPercent(grown: number, periodSeconds: number): ExactDecimal {
-  if (!(periodSeconds > 0) || !(grown > -1)) return zeroOf(percentPlaces);
+  if (!(periodSeconds > 0) || Number.isNaN(grown)) return zeroOf(percentPlaces);
+  // Nothing is left, and nothing comes of nothing: the logarithm has no value for it.
+  if (grown <= -1) return { units: -100n * 10n ** BigInt(percentPlaces), places: percentPlaces };
   const percent = 100 * Math.expm1((secondsPerYear / periodSeconds) * Math.log1p(grown));
   return decimalOf(Math.max(-100, Math.min(apyPercentMax, percent)), percentPlaces);
 }

@@ -21,6 +21,7 @@ import {
   sharesPercent,
   stakersTips,
   type ValidatorTips,
+  wholeStake,
 } from "./arithmetic.ts";
 import { decimalOf, divide, type ExactDecimal, native, type PoolRecord, zeroOf } from "./decimal.ts";
 import type { EpochFacts, PoolSnapshot, ValidatorEpoch } from "./snapshot.ts";
@@ -104,13 +105,17 @@ export const commissionOf = (of: ValidatorEpoch | null): ExactDecimal => ({
   places: commissionPlaces,
 });
 
+/** Tips for those who stake with a validator, and all of that stake, which is never less than the pool's own. */
+const tipsOfStake = (input: ValidatorTips) => ({ tips: stakersTips(input), stake: wholeStake(input) });
+
 /** Tips for those who stake with the pool's validators, and all that is staked with them: the average of a score. */
 export const tipsOfAll = (snapshot: PoolSnapshot, facts: EpochFacts) =>
   snapshot.validators.reduce(
     (sum, entry) => {
       const of = facts.validators.get(entry.voteAccount);
       if (of === undefined) return sum;
-      return { tips: sum.tips + stakersTips(tipsInput(entry, of)), stake: sum.stake + of.totalStake };
+      const own = tipsOfStake(tipsInput(entry, of));
+      return { tips: sum.tips + own.tips, stake: sum.stake + own.stake };
     },
     { tips: 0n, stake: 0n },
   );
@@ -123,7 +128,7 @@ function validatorFigures(
   const known = snapshot.validators.map((entry) => ({ entry, of: facts?.validators.get(entry.voteAccount) ?? null }));
   const all = facts === null ? { tips: 0n, stake: 0n } : tipsOfAll(snapshot, facts);
   return known.map(({ entry, of }) => {
-    const own = of === null ? null : { tips: stakersTips(tipsInput(entry, of)), stake: of.totalStake };
+    const own = of === null ? null : tipsOfStake(tipsInput(entry, of));
     const earned =
       of === null || of.inflation === null || facts === null
         ? zeroOf(percentPlaces)

@@ -121,7 +121,7 @@ export function validatorsPart({ facts, figures }: ReadFigures, snapshot: PoolSn
       `commission of ${of.vote} = ${of.commissionBasisPoints} / 100 = ${decimalText(commissionOf(of))}`,
       step(
         `mevScore of ${of.vote}`,
-        `100 · x / (x + y) with x = ${stakersTips(own)} / ${of.totalStake}, y = ${tips} / ${stake}`,
+        `100 · x / (x + y) with x = ${stakersTips(own)} / ${wholeStake(own)}, y = ${tips} / ${stake}`,
         validator.mevScore,
       ),
     ];
