@@ -160,8 +160,8 @@ export const pnlRecord = z
   .object({
     strategy: z.string(),
     period: z.string(),
-    totalRevenue: amount("What signers of landed bundles gained before fees and tips"),
-    totalCost: amount("Fees and tips"),
+    totalRevenue: amount("What owners of landed bundles gained before fees and tips"),
+    totalCost: amount("Fees that they paid, and tips"),
     netProfit: amount("Revenue less cost"),
     bundleCount: count("Bundles that landed and whose transactions the ledger has"),
     avgProfitPerBundle: amount("Net profit of one of them"),

@@ -12,6 +12,7 @@ export { type BundleRecord, isSubmitter } from "./model/bundle.ts";
 export { type EngineChain, EngineChainError } from "./model/chain-port.ts";
 export { createEngineEvents, engineMetrics } from "./model/events.ts";
 export type { RefusalRecords } from "./model/refusal-records.ts";
+export { tipAccounts } from "./model/tip-accounts.ts";
 export type { Engine } from "./wiring/engine.ts";
 export { type EngineService, openEngineService } from "./wiring/engine-service.ts";
 export { upstreamChain } from "./wiring/upstream-chain.ts";

@@ -1,6 +1,6 @@
 import type { Network } from "@sluice/contract/tiers";
 import { wellKnownAddresses } from "@sluice/wire/programs";
-import { ofChain } from "./chain/statements.ts";
+import { newestGains, profitsFrom, sumOfGains } from "./bundle-profits.ts";
 import type { LedgerConnection } from "./connection.ts";
 
 /**
@@ -48,16 +48,19 @@ export interface BundleDay extends BundleFigures {
 /** Whose bundles, and which: `accountId` null is everyone, `mevType` null every type. */
 export interface ProfitQuestion extends Omit<BundleQuestion, "searcherId"> {
   readonly accountId: string | null;
+  /** The accounts that tips are paid to: who pays one owns the bundle. */
+  readonly tipAccounts: readonly string[];
 }
 
 /**
- * What bundles that landed made of the balances of their transactions' signers, in lamports: those bundles alone of
+ * What bundles that landed made of the balances of those whose bundles they are, in lamports: those bundles alone of
  * which the ledger has every transaction.
  */
 export interface BundleBalances {
   readonly bundles: bigint;
   /** Native and wrapped balances after less before. */
   readonly gained: bigint;
+  /** Of the transactions that the owner pays for. */
   readonly fees: bigint;
   readonly tips: bigint;
 }
@@ -71,7 +74,7 @@ export interface LandedBundle {
   readonly tip: bigint;
 }
 
-/** What a bundle that landed made of its signers' balances, in lamports. */
+/** What a bundle that landed made of its owner's balances, in lamports. */
 export interface BundleGain {
   readonly id: string;
   readonly slot: bigint;
@@ -91,33 +94,6 @@ const figures =
   `count() AS ended, countIf(${landed}) AS landed_count, countIf(forwarded_times > 0) AS forwarded, ` +
   `sumIf(ifNull(tip_seen, 0), ${landed}) AS tips, sumIf(tip, NOT (${landed})) AS lost, ` +
   `sumIf(ifNull(compute_units, 0), ${landed}) AS units`;
-
-/** Transactions of `landed`, as the chain has them. */
-const landedTransactions =
-  "SELECT slot, transaction_index, blockhash, signature, fee, signers FROM transactions FINAL " +
-  "WHERE network = {network:String} AND slot GLOBAL IN (SELECT assumeNotNull(landed_slot) FROM landed) " +
-  `AND signature GLOBAL IN (SELECT arrayJoin(signatures) FROM landed) AND ${ofChain}`;
-/** What each of them made of its signers' balances. */
-const signersGains =
-  "SELECT slot, transaction_index, blockhash, sum(toInt128(after) - toInt128(before)) AS gained " +
-  "FROM account_changes FINAL GLOBAL INNER JOIN executed USING (slot, transaction_index, blockhash) " +
-  "WHERE network = {network:String} AND (slot, transaction_index) GLOBAL IN (SELECT slot, transaction_index FROM executed) " +
-  "AND (mint = '' AND has(signers, account) OR mint IN ({wrapped:Array(String)}) AND has(signers, owner)) " +
-  "GROUP BY slot, transaction_index, blockhash";
-const gainOfEach =
-  "SELECT id, any(size) AS expected, count() AS found, any(place) AS landed_in, sum(gained) AS gain, " +
-  "sum(toInt128(fee)) AS paid, any(seen) AS tip FROM " +
-  "(SELECT id, assumeNotNull(landed_slot) AS place, length(signatures) AS size, " +
-  "toInt128(ifNull(tip_seen, 0)) AS seen, arrayJoin(signatures) AS signature " +
-  "FROM landed) AS claimed GLOBAL INNER JOIN (SELECT signature, fee, gained FROM executed " +
-  "GLOBAL LEFT JOIN gains USING (slot, transaction_index, blockhash)) AS seen_there USING (signature) " +
-  "GROUP BY id HAVING found = expected";
-const balances =
-  "SELECT toString(count()) AS bundles, toString(sum(gain)) AS gained, toString(sum(paid)) AS fees, " +
-  `toString(sum(tip)) AS tips FROM (${gainOfEach})`;
-const newestGains =
-  "SELECT id, toString(landed_in) AS slot, toString(gain) AS gained, toString(paid) AS fees, toString(tip) AS tips " +
-  `FROM (${gainOfEach}) ORDER BY landed_in DESC, id LIMIT {limit:UInt32}`;
 
 type FiguresRow = Record<"ended" | "landed_count" | "forwarded" | "tips" | "lost" | "units", string>;
 
@@ -174,7 +150,7 @@ export class BundleQueries {
   }
 
   async balances(question: ProfitQuestion): Promise<BundleBalances> {
-    const [row] = await this.#profits<Record<keyof BundleBalances, string>>(question, balances, {});
+    const [row] = await this.#profits<Record<keyof BundleBalances, string>>(question, sumOfGains, {});
     if (row === undefined) throw new Error("a sum without a row");
     const { bundles, gained, fees, tips } = row;
     return { bundles: BigInt(bundles), gained: BigInt(gained), fees: BigInt(fees), tips: BigInt(tips) };
@@ -195,16 +171,15 @@ export class BundleQueries {
     more: Readonly<Record<string, unknown>>,
   ): Promise<readonly Row[]> {
     const { conditions, parameters } = asked({ ...question, searcherId: null });
-    const { accountId } = question;
+    const { accountId, tipAccounts } = question;
     const { wrappedNativeMint, wrappedNativeMint2022 } = wellKnownAddresses;
     const whose = accountId === null ? [] : ["account_id = {account:String}"];
     return this.#connection.query<Row>(
-      `WITH landed AS (SELECT id, signatures, landed_slot, tip_seen FROM bundle_outcomes FINAL ` +
-        `WHERE ${[...conditions, landed, ...whose].join(" AND ")}), ` +
-        `executed AS (${landedTransactions}), gains AS (${signersGains}) ${sql}`,
+      profitsFrom([...conditions, landed, ...whose].join(" AND "), sql),
       {
         ...parameters,
         ...more,
+        tipAccounts,
         wrapped: [wrappedNativeMint, wrappedNativeMint2022],
         ...(accountId === null ? {} : { account: accountId }),
       },

@@ -2,7 +2,7 @@ import { type FigurePeriod, figurePeriods, type PnlStrategy } from "@sluice/cont
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
-import type { EngineChain } from "../engine/index.ts";
+import { type EngineChain, tipAccounts } from "../engine/index.ts";
 import { type Ledger, LedgerQueryError, LedgerUnavailableError, type SampledPool } from "../ledger/index.ts";
 import type { StakePoolChain } from "./account-reads.ts";
 import type { StakePoolEvents } from "./events.ts";
@@ -55,6 +55,7 @@ export class PoolReadings {
   readonly #figures: Fresh<ReadFigures>;
   readonly #past: Fresh<PoolPast>;
   readonly #positions: PositionReader;
+  readonly #tipAccounts = tipAccounts();
 
   constructor(options: PoolReadingsOptions, dependencies: PoolReadingsDependencies) {
     this.#options = options;
@@ -120,7 +121,7 @@ export class PoolReadings {
   /** The same for profit and loss. */
   profitsOf({ accountId, strategy, period }: PnlQuestion) {
     const question = this.bundlesSince(this.#dependencies.clock.now() - figurePeriods[period]);
-    return { ...question, accountId, mevType: strategy === "all" ? null : strategy };
+    return { ...question, accountId, tipAccounts: this.#tipAccounts, mevType: strategy === "all" ? null : strategy };
   }
 
   /** Since when there are outcomes of bundles; without one it is now. Unix milliseconds. */

@@ -64,8 +64,8 @@ export function profitsPart(balances: BundleBalances, gains: readonly BundleGain
     inputs: gains.flatMap(({ id, slot, ...of }) => {
       const where = `${id} in slot ${slot}`;
       return [
-        input("gained by the signers' native and wrapped balances", where, of.gained),
-        input("fees of its transactions", where, of.fees),
+        input("gained by its owner's native and wrapped balances", where, of.gained),
+        input("fees that its owner paid", where, of.fees),
         input("its tip", where, of.tip),
       ];
     }),
