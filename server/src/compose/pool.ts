@@ -41,7 +41,7 @@ export async function openPool(
       chain,
       bundles: stores.ledger.bundles,
       samples: stores.ledger.poolSamples,
-      movements: { transactions: stores.ledger.chainReads.transactions, tokens: stores.ledger.tokenReads },
+      movements: { ...stores.ledger.chainReads, tokens: stores.ledger.tokenReads },
       events,
     },
   );

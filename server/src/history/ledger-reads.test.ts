@@ -206,6 +206,12 @@ describe("what happened to addresses", () => {
       const whole = range({ order, limit: 10_000 });
       expect(found).toEqual(await model.activity.places(whole, wallets()));
       expect(found.length).toBeGreaterThan(60);
+      for (const success of [true, false]) {
+        const outcome = await reads.activity.places(whole, wallets(), success);
+        expect(outcome).toEqual(await model.activity.places(whole, wallets(), success));
+        expect(outcome.length).toBeGreaterThan(0);
+        expect(outcome.length).toBeLessThan(found.length);
+      }
     }
     expect(await reads.activity.places(range(), [])).toEqual([]);
     expect(await reads.activity.places(range({ from: 5n, to: 4n }), wallets())).toEqual([]);

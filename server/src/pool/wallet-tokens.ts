@@ -9,7 +9,7 @@ const amountSlice = { offset: 64, length: 8 } as const;
 /** Tokens of a mint that a wallet holds, in the smallest unit. */
 export interface WalletTokens {
   readonly amount: bigint;
-  /** The token accounts that hold them, empty ones included. */
+  /** The token accounts that hold them, the fullest first, empty ones included. */
   readonly accounts: readonly Address[];
 }
 
@@ -32,6 +32,8 @@ export async function walletTokens(
   });
   return {
     amount: accounts.reduce((sum, { amount }) => sum + amount, 0n),
-    accounts: accounts.map(({ address }) => address),
+    accounts: accounts
+      .toSorted((one, other) => (one.amount === other.amount ? 0 : one.amount < other.amount ? 1 : -1))
+      .map(({ address }) => address),
   };
 }

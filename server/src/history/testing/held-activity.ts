@@ -31,7 +31,8 @@ export function heldActivity(page: Page, rowOf: (view: TransactionView) => Parse
       named(addresses, row),
     );
   return {
-    places: async (range, addresses) => page(range, (row) => named(addresses, row)).map(placeOf),
+    places: async (range, addresses, success = null) =>
+      page(range, (row) => named(addresses, row) && (success ?? row.success) === row.success).map(placeOf),
     days: async (window) => {
       const days = new Map<string, { date: string; transactions: number; failed: number }>();
       for (const { blockTime, success } of ofWindow(window)) {

@@ -68,14 +68,15 @@ export class AddressActivity {
     this.#connection = connection;
   }
 
-  /** One page of the transactions that name one of the addresses, each once. */
-  places(range: PlaceRange, addresses: readonly string[]): Promise<TransactionPlace[]> {
+  /** One page of the transactions that name one of the addresses, each once; `success` null is with failed ones. */
+  places(range: PlaceRange, addresses: readonly string[], success: boolean | null = null): Promise<TransactionPlace[]> {
     if (range.from > range.to || addresses.length === 0) return Promise.resolve([]);
     return eachOnce(range, async (page) => {
       const { condition, parameters } = rangeCondition(page);
+      const outcome = success === null ? "" : `AND success = ${success} `;
       const part = (_: string, index: number): string =>
         `(SELECT slot, transaction_index FROM transactions_by_address ${rowsOf(index, condition)} ` +
-        `WHERE ${ofChain} ${sorted(page.order)} LIMIT {limit:UInt32})`;
+        `WHERE ${ofChain} ${outcome}${sorted(page.order)} LIMIT {limit:UInt32})`;
       const rows = await this.#connection.query<{ slot: string; transaction_index: number }>(
         `SELECT slot, transaction_index FROM (${addresses.map(part).join(" UNION ALL ")}) ` +
           `${sorted(page.order)} LIMIT {limit:UInt32}`,

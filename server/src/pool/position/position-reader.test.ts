@@ -26,6 +26,8 @@ interface PlayedTransaction {
   readonly changes: readonly (readonly [string, string, string, bigint, bigint])[];
   /** Tokens that were minted, for whom. */
   readonly minted?: readonly (readonly [string, bigint])[];
+  /** False for one that failed. */
+  readonly success?: boolean;
   readonly calls?: readonly { readonly accounts: readonly string[]; readonly data: Uint8Array }[];
 }
 
@@ -45,7 +47,7 @@ let ledger: Ledger;
 async function write(transactions: readonly PlayedTransaction[]): Promise<void> {
   const placed = transactions.map(({ slot, blockhash = `hash ${slot}`, ...rest }) => {
     const place = { network: "devnet", slot, transaction_index: 3, blockhash, at: at + slot * 60_000 };
-    return { place, signature: `s${slot}`, success: true, ...rest };
+    return { place, signature: `s${slot}`, ...rest, success: rest.success ?? true };
   });
   const insert = (table: string, rows: readonly object[]) => ledger.insert(table, rows);
   await insert(
@@ -147,6 +149,7 @@ beforeAll(async () => {
     },
   ]);
   await write([first]);
+  await write([{ slot: 35, success: false, changes: [["second", "", "", 9n, 8n]] }]);
   await ledger.command(
     "INSERT INTO dropped_blocks (network, slot, blockhash, dropped, version) VALUES ('devnet', 11, 'dead', true, 1)",
   );
@@ -160,7 +163,7 @@ afterAll(async () => {
 
 const read = (changes: Partial<Parameters<PositionReader["read"]>[0]> = {}) =>
   new PositionReader({
-    chain: { transactions: ledger.chainReads.transactions, tokens: ledger.tokenReads },
+    chain: { ...ledger.chainReads, tokens: ledger.tokenReads },
     samples: ledger.poolSamples,
   }).read({ wallet, snapshot, of, held: { amount: 850n, accounts: [associated, "second" as never] }, ...changes });
 
@@ -190,4 +193,25 @@ test("tokens that left by an account that is gone take their part of the cost wi
   const basis = await read({ held: { amount: 1_000n, accounts: [associated] } });
   expect(basis).toMatchObject({ known: 1_000n, unknown: 0n, lamports: 1_148n });
   expect(basis.steps.at(-1)).toBe("700 tokens now that left without a movement with 802 lamports of cost");
+});
+
+test("one question asks for the transactions of all token accounts, at most of 32, without failed ones", async () => {
+  const asked: { readonly addresses: readonly string[]; readonly found: readonly { readonly slot: bigint }[] }[] = [];
+  const activity: ConstructorParameters<typeof PositionReader>[0]["chain"]["activity"] = {
+    places: async (range, addresses, success) => {
+      const found = await ledger.chainReads.activity.places(range, addresses, success);
+      asked.push({ addresses, found });
+      return found;
+    },
+  };
+  const chain = { ...ledger.chainReads, activity, tokens: ledger.tokenReads };
+  const others = Array.from({ length: 40 }, (_, index) => address(100 + index));
+  const basis = await new PositionReader({ chain, samples: ledger.poolSamples }).read({
+    ...{ wallet, snapshot, of },
+    held: { amount: 850n, accounts: [associated, "second" as never, ...others] },
+  });
+  expect(basis).toMatchObject({ known: 850n, lamports: 975n });
+  expect(asked).toHaveLength(1);
+  expect(asked[0]?.addresses).toEqual([associated, "second", ...others.slice(0, 30)]);
+  expect(asked[0]?.found.map(({ slot }) => Number(slot))).toEqual([50, 40, 30, 20, 10]);
 });

@@ -22,7 +22,8 @@ import { depositsOf, stakeAccounts } from "./deposit.ts";
 
 /** The reads that tell what a wallet did with the pool's tokens. */
 export interface PositionChain {
-  readonly transactions: Pick<ChainReads["transactions"], "ofAddress" | "rows">;
+  readonly transactions: Pick<ChainReads["transactions"], "rows">;
+  readonly activity: Pick<ChainReads["activity"], "places">;
   readonly tokens: TokenReads;
 }
 
@@ -40,6 +41,11 @@ export interface PositionQuestion {
 
 /** Transactions of a wallet's token accounts that are read, the newest ones; older tokens are of unknown cost. */
 const transactionsMax = 2_000;
+/**
+ * Token accounts of a wallet whose transactions are read, those that hold the most: anybody can open accounts for
+ * another, and what the others hold is of unknown cost.
+ */
+const accountsMax = 32;
 /** A sample older than this says little about the rate of a moment; they are ten minutes apart. */
 const sampleAgeMsMax = 3_600_000;
 
@@ -58,8 +64,8 @@ export class PositionReader {
   async read(question: PositionQuestion): Promise<PositionBasis> {
     const { wallet, snapshot, of, held } = question;
     const { poolMint: mint, tokenProgram } = snapshot.pool;
-    const accounts = new Set([...held.accounts, associatedAccount(wallet, mint, tokenProgram)]);
-    const places = await this.#places(of.network, [...accounts]);
+    const accounts = new Set([associatedAccount(wallet, mint, tokenProgram), ...held.accounts]);
+    const places = await this.#places(of.network, [...accounts].slice(0, accountsMax));
     const tokens: OwnedTokens = { network: of.network, mint, owner: wallet };
     const changes = groupsOf(await this.#dependencies.chain.tokens.changes(tokens, places));
     const movements = await this.#movements(question, tokens, changes);
@@ -68,16 +74,8 @@ export class PositionReader {
 
   /** Transactions of the token accounts that succeeded, the oldest first. */
   async #places(network: Network, accounts: readonly Address[]): Promise<readonly TransactionPlace[]> {
-    const { transactions } = this.#dependencies.chain;
     const range = { network, from: 0n, to: maxU64, order: "desc", after: null, limit: transactionsMax } as const;
-    const found = new Map<string, TransactionPlace>();
-    for (const account of accounts) {
-      for (const { slot, index } of await transactions.ofAddress(range, account, true)) {
-        found.set(keyOf({ slot, index }), { slot, index });
-      }
-    }
-    const newest = [...found.values()].toSorted((one, other) => inOrder(other, one)).slice(0, transactionsMax);
-    return newest.toReversed();
+    return (await this.#dependencies.chain.activity.places(range, accounts, true)).toReversed();
   }
 
   async #movements(
@@ -133,9 +131,6 @@ function costOf(
   if (own === undefined || own.length === 0) return null;
   return own.reduce((sum, { lamports }) => sum + lamports, 0n);
 }
-
-const inOrder = (one: TransactionPlace, other: TransactionPlace): number =>
-  one.slot === other.slot ? one.index - other.index : one.slot < other.slot ? -1 : 1;
 
 /** Rows of each transaction, in the order in which they come. */
 function groupsOf<Row extends TransactionPlace>(rows: readonly Row[]): ReadonlyMap<string, readonly Row[]> {

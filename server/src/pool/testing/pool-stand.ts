@@ -88,7 +88,8 @@ export class PoolStand {
           gains: (question) => this.#ask(question, this.gains),
         },
         movements: {
-          transactions: { ofAddress: () => this.#ask("movements", []), rows: async () => [] },
+          transactions: { rows: async () => [] },
+          activity: { places: () => this.#ask("movements", []) },
           tokens: {
             changes: async () => [],
             minted: async () => [],
