@@ -11,7 +11,7 @@ import type { LedgerLog } from "./endpoint.ts";
 import { LedgerOpenError } from "./errors.ts";
 import { oracleCopies, oracleKeyedTables, oracleTables } from "./oracle-tables.ts";
 import { firstParsedTable, parsedFactColumns, parsedTable, reparsesTable } from "./parsed-tables.ts";
-import { poolTables } from "./pool-tables.ts";
+import { countedEpochsColumns, poolSamplesTable, poolTables } from "./pool-tables.ts";
 import { firstRequestsTable, publicCodeColumn, requestIdIndex, requestsTable } from "./tables.ts";
 import { webhookAttemptsTable } from "./webhook-tables.ts";
 
@@ -82,6 +82,14 @@ export const migrations: readonly LedgerMigration[] = [
     ],
   },
   { number: 12, name: "digital assets", changes: assetTables.map((table) => ({ kind: "create-table", table })) },
+  {
+    number: 13,
+    name: "epochs that an update of a stake pool counted",
+    changes: countedEpochsColumns.map((column, at) => {
+      const after = at === 0 ? "epoch_ms" : (countedEpochsColumns[at - 1]?.name ?? "epoch_ms");
+      return { kind: "add-column", table: poolSamplesTable.name, column, after } as const;
+    }),
+  },
 ];
 
 /** A version refuses a ledger whose `migrations` has a number that it does not know. */

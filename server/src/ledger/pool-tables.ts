@@ -63,5 +63,14 @@ export const poolValidatorSamplesTable: TableDefinition = {
   replacing: true,
 };
 
+/**
+ * What the last update counted, where it was more than one epoch: how many, and how long they were together. 0 in rows
+ * of versions that did not write them, which are of one epoch.
+ */
+export const countedEpochsColumns: readonly ColumnDefinition[] = [
+  { name: "epochs", type: "UInt32" },
+  u64("counted_ms"),
+];
+
 /** In the order in which they are made. */
 export const poolTables: readonly TableDefinition[] = [poolSamplesTable, poolValidatorSamplesTable];

@@ -89,6 +89,11 @@ export class HeldChainModel implements ChainReads {
     return this.#blocks.find(({ blockTime }) => blockTime !== null && blockTime >= seconds)?.slot ?? null;
   }
 
+  async heldSinceMs(): Promise<number | null> {
+    const first = this.#blocks.find(({ blockTime }) => blockTime !== null);
+    return first === undefined ? null : Number(first.blockTime) * 1_000;
+  }
+
   async find(range: PlaceRange, conditions: TransactionConditions) {
     this.#fail();
     const places = this.#page(range, (row) => matches(row, conditions));

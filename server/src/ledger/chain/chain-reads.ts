@@ -21,6 +21,8 @@ export interface ChainReads {
   readonly activity: Pick<AddressActivity, "places" | "days" | "types" | "typesOf">;
   held(network: Network): Promise<ChainHeld>;
   firstSlotSince(network: Network, seconds: bigint): Promise<bigint | null>;
+  /** When the first block was since which none is missing, in Unix milliseconds; null without a block. */
+  heldSinceMs(network: Network): Promise<number | null>;
   find(range: PlaceRange, conditions: TransactionConditions): Promise<FoundTransactions>;
   /** Transactions that name a wallet or move tokens of an account that it owns. */
   ofOwner(range: PlaceRange, owner: string, success: boolean | null): Promise<FoundTransactions>;
@@ -45,6 +47,7 @@ export function createChainReads(connection: LedgerConnection, clock: Pick<Clock
     activity: new AddressActivity(connection),
     held: (network) => holdings.held(network),
     firstSlotSince: (network, seconds) => holdings.firstSlotSince(network, seconds),
+    heldSinceMs: (network) => holdings.heldSinceMs(network),
     find: (range, conditions) => held(range, (part) => search.find(part, conditions)),
     ofOwner: (range, owner, success) => held(range, (part) => search.ofOwner(part, owner, success)),
   };

@@ -72,6 +72,23 @@ export class ChainHoldings {
     return value;
   }
 
+  /**
+   * When the first block was since which none is missing, in Unix milliseconds: of the newest range that is held whole,
+   * or of all blocks while none is final; null without a block.
+   */
+  async heldSinceMs(network: Network): Promise<number | null> {
+    const { ranges, blocks } = await this.held(network);
+    const from = ranges.at(-1)?.from ?? blocks?.from;
+    if (from === undefined) return null;
+    const [row] = await this.#connection.query<{ ms: string }>(
+      "SELECT toUnixTimestamp64Milli(at) AS ms FROM blocks " +
+        "WHERE network = {network:String} AND slot >= {from:UInt64} ORDER BY slot LIMIT 1",
+      { network, from },
+      lookupSettings,
+    );
+    return row === undefined ? null : Number(row.ms);
+  }
+
   async #read(network: Network): Promise<ChainHeld> {
     const [ranges, [first], [last]] = await Promise.all([
       this.#connection.query<{ first_slot: string; until: string }>(

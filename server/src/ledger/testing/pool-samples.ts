@@ -29,7 +29,14 @@ export function poolSamples(ledger: () => Ledger): void {
     });
     const rows = [
       sample(at + 1),
-      sample(at + 2, { epoch: 4n, last_update_epoch: 4n, total_lamports: 20n, apy: 6n }),
+      sample(at + 2, {
+        ...{ epoch: 4n, last_update_epoch: 4n, total_lamports: 20n, apy: 6n },
+        ...{ epochs: 3, counted_ms: 500_000_000n },
+      }),
+      // Nodes did not tell what the epoch brought, or the pool does not say what it held before.
+      ...[{ epoch_ms: 0n }, { last_total_lamports: 0n }, { last_token_supply: 0n }].map((unknown, index) =>
+        sample(at + 2, { at: at - day + index, epoch: 5n, last_update_epoch: 5n, apy: 0n, ...unknown }),
+      ),
       // The end of an epoch, of which no rate is known.
       sample(at + 3, { last_update_epoch: 0n, total_lamports: 30n, apy: 0n }),
       sample(at + day, { last_update_epoch: 0n, total_lamports: 40n, apy: 0n }),
@@ -43,11 +50,11 @@ export function poolSamples(ledger: () => Ledger): void {
         await ledger().insert("pool_validator_samples", [validator]);
       }
       const { poolSamples: reads } = ledger();
-      expect(await reads.firstAtMs(of)).toBe(at + 1);
+      expect(await reads.firstAtMs(of)).toBe(at - day);
       expect(await reads.firstAtMs({ ...of, network: "testnet" })).toBeNull();
       expect(await reads.rates(of, 0)).toEqual([
-        { epoch: 3n, apy: 6n, mevApy: 1n },
-        { epoch: 2n, apy: -5_000_000n, mevApy: 1n },
+        { epoch: 3n, epochs: 3n, apy: 6n, mevApy: 1n },
+        { epoch: 2n, epochs: 1n, apy: -5_000_000n, mevApy: 1n },
       ]);
       expect(await reads.rates(of, at + 2)).toHaveLength(1);
       const [stored] = await ledger().query<{ n: string; stake: string; paid: string | null }>(
@@ -60,17 +67,22 @@ export function poolSamples(ledger: () => Ledger): void {
 
     test("a day is its last sample, or its last one with a rate, and u64 are exact", async () => {
       const { poolSamples: reads } = ledger();
-      const known = { slot: 7n, tokens: 10n };
+      const known = { slot: 7n, tokens: 10n, epoch: 3n };
+      const unknown = { ...known, updatedIn: 0n, rate: null };
       const all = await reads.days(of, 0, "all");
       expect(all).toEqual([
-        { day: "2026-11-20", atMs: at + 3, lamports: 30n, rate: null, ...known },
-        { day: "2026-11-21", atMs: at + day, lamports: 40n, rate: null, ...known },
+        { ...unknown, day: "2026-11-19", atMs: at - day + 2, lamports: largest, epoch: 5n, updatedIn: 5n },
+        { ...unknown, day: "2026-11-20", atMs: at + 3, lamports: 30n },
+        { ...unknown, day: "2026-11-21", atMs: at + day, lamports: 40n },
       ]);
-      const rate = { apy: 6n, lastLamports: 8n, lastTokens: 9n, epochMs: 172_800_000 };
-      expect(await reads.days(of, 0, "rated")).toEqual([
-        { day: "2026-11-20", atMs: at + 2, lamports: 20n, rate, ...known },
-      ]);
-      const first = { atMs: at + 1, lamports: largest, ...known };
+      const rate = { apy: 6n, lastLamports: 8n, lastTokens: 9n, periodMs: 500_000_000 };
+      const counted = { ...known, epoch: 4n, updatedIn: 4n, lamports: 20n };
+      expect(await reads.days(of, 0, "rated")).toEqual([{ ...counted, day: "2026-11-20", atMs: at + 2, rate }]);
+      expect((await reads.days({ ...of, chain: "other" }, 0, "rated"))[0]?.rate?.periodMs).toBe(172_800_000);
+      expect(await reads.beforeUpdate(of, 5n)).toEqual({ ...counted, atMs: at + 2 });
+      expect(await reads.beforeUpdate(of, 4n)).toMatchObject({ atMs: at + 1, updatedIn: 3n });
+      expect(await reads.beforeUpdate(of, 3n)).toBeNull();
+      const first = { ...known, atMs: at + 1, lamports: largest, updatedIn: 3n };
       expect(await reads.lastUpTo(of, { fromMs: at, toMs: at + 1 })).toEqual(first);
       expect(await reads.lastUpTo(of, { fromMs: at, toMs: at })).toBeNull();
       const moments = [at, at + 1, at + 2, at + day - 1];
