@@ -118,6 +118,7 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   WEBHOOK_ALLOW_PRIVATE_CIDRS: ({ webhooks }) => webhooks.allowPrivateCidrs,
   STAKE_POOL: ({ stakePool }) => stakePool.address,
   STAKE_POOL_PROGRAM: ({ stakePool }) => stakePool.program,
+  TIP_DISTRIBUTION_PROGRAM: ({ stakePool }) => stakePool.tipProgram,
   WEBHOOK_SHARDS: ({ webhooks }) => webhooks.shards,
   ENGINE_TLS_CERT: asWritten("ENGINE_TLS_CERT"),
   ENGINE_TLS_KEY: asWritten("ENGINE_TLS_KEY"),

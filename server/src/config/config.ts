@@ -100,6 +100,8 @@ export interface Config {
     readonly address: Address | null;
     /** null is the SPL program. */
     readonly program: Address | null;
+    /** null is Jito's tip distribution program of mainnet. */
+    readonly tipProgram: Address | null;
   };
   readonly tls: TlsConfig;
   readonly metrics: SocketAddress;

@@ -44,6 +44,7 @@ export const examples: Readonly<Partial<Record<KeyName, string>>> = {
   ENGINE_URL: "https://engine.example:7441",
   STAKE_POOL: "Jito4APyf642JPZPx3hGc6WWJ8zPKtRbRs4P815Awbb",
   STAKE_POOL_PROGRAM: "SPoo1Ku8WFXoNDMHPsrGSTSG1Y47rzgn41SLUNakuHy",
+  TIP_DISTRIBUTION_PROGRAM: "4R3gSG8BpU4t19KYj8CfnbtRpnT8gtk4dvTHxVRwc2r7",
   ENGINE_TLS_CERT: "/etc/sluice/tls/engine.pem",
   ENGINE_TLS_KEY: "/etc/sluice/tls/engine.key",
   TLS_CERT_FILE: "/etc/sluice/tls/fullchain.pem",

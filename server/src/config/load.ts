@@ -139,7 +139,11 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
       allowHttp: values.METADATA_ALLOW_HTTP === "1",
       allowPrivateCidrs: values.METADATA_ALLOW_PRIVATE_CIDRS ?? [],
     },
-    stakePool: { address: values.STAKE_POOL, program: values.STAKE_POOL_PROGRAM },
+    stakePool: {
+      address: values.STAKE_POOL,
+      program: values.STAKE_POOL_PROGRAM,
+      tipProgram: values.TIP_DISTRIBUTION_PROGRAM,
+    },
     tls: tlsOf(values),
     metrics: { host: values.METRICS_BIND.host, port: ports.metrics },
     ...chainsOf(values),

@@ -16,4 +16,10 @@ export const poolKeys = {
     programId,
     "The program that owns the pool, where it is a fork. Without it the SPL stake pool program of mainnet or devnet.",
   ),
+  TIP_DISTRIBUTION_PROGRAM: optional(
+    "Stake pool",
+    "stake_pool.tip_distribution_program",
+    programId,
+    "The program from whose accounts validators' tips of an epoch are claimed. Without it Jito's of mainnet, which the development chain has too; other clusters have others.",
+  ),
 } as const;

@@ -440,6 +440,10 @@ export const samples: Readonly<
   WEBHOOK_SHARDS: { good: [["4", (c) => c.webhooks.shards, 4]], bad: ["0", "65", "many"] },
   ENGINE_REGION: { good: [["ny", (c) => c.engine.region, "ny"]], bad: ["new york", "a-b"] },
   STAKE_POOL: { good: [[nameProgram, (c) => c.stakePool.address, nameProgram]], bad: ["0", "pool"] },
+  TIP_DISTRIBUTION_PROGRAM: {
+    good: [[nameProgram, (c) => c.stakePool.tipProgram, nameProgram]],
+    bad: ["0", "program"],
+  },
   STAKE_POOL_PROGRAM: { good: [[nameProgram, (c) => c.stakePool.program, nameProgram]], bad: ["0", "program"] },
   ENGINE_TLS_CERT: { good: [["a.pem", (c) => c.tls.engineGrpc?.certificate, "a.pem"]], bad: ["a\0b"] },
   ENGINE_TLS_KEY: { good: [["b.pem", (c) => c.tls.engineGrpc?.key, "b.pem"]], bad: ["a\0b"] },
