@@ -43,7 +43,7 @@ export function StakePool() {
       <PoolFigures {...part} />
       <History {...part} chart={chart} onChart={setChart} />
       <Section title="Where tips come from" aside={explain({ record: "mev/breakdown" })}>
-        <TipsBreakdown items={pool.breakdown} />
+        <TipsBreakdown items={pool.breakdown} onExplain={() => setBy({ record: "mev/breakdown" })} />
       </Section>
       <Profits {...part} {...{ period, strategy }} onPeriod={setPeriod} onStrategy={setStrategy} />
       <Section title="Validators" aside={explain({ record: "validators" })}>
@@ -52,7 +52,7 @@ export function StakePool() {
         ) : (
           <DataTable
             caption="Validators"
-            columns={validatorColumns}
+            columns={validatorColumns(() => setBy({ record: "validators" }))}
             rows={pool.validators}
             id={({ address }) => address}
           />

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { DataTable } from "./data-table.tsx";
+import { ExplainedCell } from "./explained-figure.tsx";
 import { QuietButton } from "./section.tsx";
 
 interface Point {
@@ -31,9 +32,11 @@ export function DaysChart({ name, unit, places, points, onExplain }: Props) {
       <figcaption className="flex items-baseline justify-between gap-4">
         <span className="text-xs text-quiet">{name}</span>
         {shown !== undefined && (
-          <span className="text-xs whitespace-nowrap tabular-nums" title={`${shown.value} ${unit}`}>
+          <span className="text-xs whitespace-nowrap tabular-nums">
             <span className="text-quiet">{shown.timestamp}</span>{" "}
-            <span className="font-medium">{text(shown.value)}</span> <span className="text-quiet">{unit}</span>
+            <ExplainedCell exact={`${shown.value} ${unit}`} onExplain={onExplain}>
+              <span className="font-medium">{text(shown.value)}</span> <span className="text-quiet">{unit}</span>
+            </ExplainedCell>
           </span>
         )}
       </figcaption>
@@ -44,7 +47,16 @@ export function DaysChart({ name, unit, places, points, onExplain }: Props) {
             caption={name}
             columns={[
               { name: "Day", value: ({ timestamp }: Point) => timestamp },
-              { name: unit, numeric: true, value: ({ value }: Point) => value },
+              {
+                name: unit,
+                numeric: true,
+                value: ({ value }: Point) => value,
+                cell: ({ value }: Point) => (
+                  <ExplainedCell exact={`${value} ${unit}`} onExplain={onExplain}>
+                    {value}
+                  </ExplainedCell>
+                ),
+              },
             ]}
             rows={points}
             id={({ timestamp }) => timestamp}

@@ -30,7 +30,11 @@ export function ExplainedFigure({ name, value, unit, exact, change, stale, onExp
           {value}
           {unit !== undefined && <span className="ml-1 text-sm font-normal text-quiet">{unit}</span>}
         </button>
-        {change !== undefined && <Change {...change} />}
+        {change !== undefined && (
+          <ExplainedCell exact={`${change.percent} %`} onExplain={onExplain}>
+            <Change {...change} />
+          </ExplainedCell>
+        )}
       </dd>
     </div>
   );
@@ -39,7 +43,7 @@ export function ExplainedFigure({ name, value, unit, exact, change, stale, onExp
 function Change({ percent, over }: { percent: number; over: string }) {
   const colour = percent > 0 ? "text-good" : percent < 0 ? "text-bad" : "text-quiet";
   return (
-    <span className="block text-xs tabular-nums" title={`${percent} %`}>
+    <span className="block text-xs tabular-nums">
       <span className={colour}>
         {percent > 0 ? "+" : ""}
         {percent.toFixed(2)} %
@@ -47,4 +51,24 @@ function Change({ percent, over }: { percent: number; over: string }) {
       <span className="text-quiet">in {over}</span>
     </span>
   );
+}
+
+/** A figure in a table that opens how it comes about. */
+export function ExplainedCell({ exact, onExplain, children }: ExplainedCellProps) {
+  return (
+    <button
+      type="button"
+      title={`${exact}: how it comes about`}
+      onClick={onExplain}
+      className="min-h-6 whitespace-nowrap tabular-nums decoration-hairline decoration-dotted underline-offset-4 hover:text-accent hover:underline"
+    >
+      {children}
+    </button>
+  );
+}
+
+interface ExplainedCellProps {
+  readonly exact: string;
+  readonly onExplain: () => void;
+  readonly children: React.ReactNode;
 }

@@ -79,11 +79,11 @@ export function Explanation({ by, door, onClose }: { by: ExplainedBy; door: stri
   );
 }
 
-function Found({ explanation: { slot, inputs, steps } }: { explanation: ExplanationBody }) {
+function Found({ explanation: { at, slot, inputs, steps } }: { explanation: ExplanationBody }) {
   return (
     <>
       <p className="mt-1 text-sm text-quiet">
-        {plural(inputs.length, "input")}
+        {plural(inputs.length, "input")}, read on {at.slice(0, 10)} at {at.slice(11, 19)} UTC
         {slot !== null && <>, by accounts of slot {exact(BigInt(slot))}</>}. Values are in the smallest unit.
       </p>
       <h3 className="mt-4 border-b border-hairline pb-1 text-sm font-semibold">The arithmetic</h3>

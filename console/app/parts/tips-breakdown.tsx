@@ -1,14 +1,15 @@
 import type { ConsolePool } from "@sluice/sdk";
 import { decimal, exact } from "../figures.ts";
 import { type Column, DataTable } from "./data-table.tsx";
+import { ExplainedCell } from "./explained-figure.tsx";
 import { PageLink } from "./page-link.tsx";
 
 type Item = ConsolePool["breakdown"][number];
 
 const colours = ["var(--chart-1)", "var(--chart-2)", "var(--chart-3)", "var(--chart-4)", "var(--chart-5)"];
 
-/** Tips by type of bundle: their parts of the whole as one bar, and the figures of each. */
-export function TipsBreakdown({ items }: { items: readonly Item[] }) {
+/** Tips by type of bundle: their parts of the whole as one bar, and figures of each that open how they come about. */
+export function TipsBreakdown({ items, onExplain }: { items: readonly Item[]; onExplain: () => void }) {
   if (items.every(({ bundles }) => bundles === 0)) {
     return (
       <p className="mt-2 max-w-xl text-sm text-quiet">
@@ -36,21 +37,34 @@ export function TipsBreakdown({ items }: { items: readonly Item[] }) {
         </span>
       ),
     },
-    { name: "Bundles", numeric: true, value: ({ bundles }) => bundles, cell: ({ bundles }) => exact(bundles) },
+    {
+      name: "Bundles",
+      numeric: true,
+      value: ({ bundles }) => bundles,
+      cell: ({ bundles }) => (
+        <ExplainedCell exact={`${bundles} bundles`} onExplain={onExplain}>
+          {exact(bundles)}
+        </ExplainedCell>
+      ),
+    },
     {
       name: "Tips, native",
       numeric: true,
       value: ({ revenue }) => revenue,
-      cell: ({ revenue }) => <span title={String(revenue)}>{decimal(revenue, 6)}</span>,
+      cell: ({ revenue }) => (
+        <ExplainedCell exact={String(revenue)} onExplain={onExplain}>
+          {decimal(revenue, 6)}
+        </ExplainedCell>
+      ),
     },
     {
       name: "Of all",
       numeric: true,
       value: ({ percentage }) => percentage,
       cell: ({ percentage }) => (
-        <span className="whitespace-nowrap">
+        <ExplainedCell exact={`${percentage} %`} onExplain={onExplain}>
           {percentage.toFixed(2)} <span className="text-quiet">%</span>
-        </span>
+        </ExplainedCell>
       ),
     },
   ];

@@ -3,11 +3,12 @@ import { decimal } from "../figures.ts";
 import { shortened } from "./bundle-columns.tsx";
 import { Copy } from "./copy.tsx";
 import type { Column } from "./data-table.tsx";
+import { ExplainedCell } from "./explained-figure.tsx";
 
 const scoreWidth = 40;
 
-/** Validators of the stake pool, and what each earns it. */
-export const validatorColumns: readonly Column<ValidatorBody>[] = [
+/** Validators of the stake pool, and what each earns it; each figure opens how it comes about. */
+export const validatorColumns = (onExplain: () => void): readonly Column<ValidatorBody>[] => [
   {
     name: "Validator",
     value: ({ name, address }) => (name === "" ? address : name),
@@ -24,14 +25,23 @@ export const validatorColumns: readonly Column<ValidatorBody>[] = [
     name: "Stake, native",
     numeric: true,
     value: ({ stake }) => stake,
-    cell: ({ stake }) => <span title={String(stake)}>{decimal(stake, 2)}</span>,
+    cell: ({ stake }) => (
+      <ExplainedCell exact={String(stake)} onExplain={onExplain}>
+        {decimal(stake, 2)}
+      </ExplainedCell>
+    ),
   },
-  { name: "APY", numeric: true, value: ({ apy }) => apy, cell: ({ apy }) => <Percent value={apy} /> },
+  {
+    name: "APY",
+    numeric: true,
+    value: ({ apy }) => apy,
+    cell: ({ apy }) => <Percent value={apy} onExplain={onExplain} />,
+  },
   {
     name: "Commission",
     numeric: true,
     value: ({ commission }) => commission,
-    cell: ({ commission }) => <Percent value={commission} />,
+    cell: ({ commission }) => <Percent value={commission} onExplain={onExplain} />,
   },
   {
     name: "MEV score",
@@ -47,16 +57,18 @@ export const validatorColumns: readonly Column<ValidatorBody>[] = [
           <rect width={(scoreWidth * mevScore) / 100} height="6" rx="1" fill="var(--chart-1)" />
           <line x1={scoreWidth / 2} x2={scoreWidth / 2} y1="0" y2="6" stroke="var(--quiet)" />
         </svg>
-        {mevScore.toFixed(2)}
+        <ExplainedCell exact={String(mevScore)} onExplain={onExplain}>
+          {mevScore.toFixed(2)}
+        </ExplainedCell>
       </span>
     ),
   },
 ];
 
-function Percent({ value }: { value: number }) {
+function Percent({ value, onExplain }: { value: number; onExplain: () => void }) {
   return (
-    <span title={String(value)} className="whitespace-nowrap">
+    <ExplainedCell exact={`${value} %`} onExplain={onExplain}>
       {value.toFixed(2)} <span className="text-quiet">%</span>
-    </span>
+    </ExplainedCell>
   );
 }
