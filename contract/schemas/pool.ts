@@ -7,6 +7,7 @@ import {
   figurePeriods,
   pnlStrategies,
 } from "../pool.ts";
+import { timestamp } from "./primitives.ts";
 
 /** Records of the stake pool's endpoint (spec: block engine, REST records). Amounts are in native tokens. */
 
@@ -172,6 +173,7 @@ export const pnlRecord = z
 export const explanationRecord = z
   .object({
     record: z.string(),
+    at: timestamp.meta({ description: "When it was read: a record of the same reading has these very values" }),
     slot: z.string().nullable().meta({ description: "The slot of the accounts; null where none were read" }),
     inputs: z.array(
       z.object({

@@ -24,7 +24,29 @@ export function TipsBreakdown({ items, onExplain }: { items: readonly Item[]; on
     from += item.percentage;
     return part;
   });
-  const columns: readonly Column<Item>[] = [
+  const columns = columnsOf(colourOf, onExplain);
+  return (
+    <div className="mt-3">
+      <svg
+        viewBox="0 0 100 4"
+        preserveAspectRatio="none"
+        className="h-3 w-full"
+        role="img"
+        aria-label={items.map(({ type, percentage }) => `${type} ${percentage} %`).join(", ")}
+      >
+        {parts.map(({ item, x, width }) => (
+          <rect key={item.type} x={x} width={Math.max(0, width - 0.15)} height="4" fill={colourOf(item)}>
+            <title>{`${item.type}: ${item.percentage} %`}</title>
+          </rect>
+        ))}
+      </svg>
+      <DataTable caption="Tips by type of bundle" columns={columns} rows={items} id={({ type }) => type} />
+    </div>
+  );
+}
+
+function columnsOf(colourOf: (item: Item) => string, onExplain: () => void): readonly Column<Item>[] {
+  return [
     {
       name: "Type",
       value: ({ type }) => type,
@@ -68,22 +90,4 @@ export function TipsBreakdown({ items, onExplain }: { items: readonly Item[]; on
       ),
     },
   ];
-  return (
-    <div className="mt-3">
-      <svg
-        viewBox="0 0 100 4"
-        preserveAspectRatio="none"
-        className="h-3 w-full"
-        role="img"
-        aria-label={items.map(({ type, percentage }) => `${type} ${percentage} %`).join(", ")}
-      >
-        {parts.map(({ item, x, width }) => (
-          <rect key={item.type} x={x} width={Math.max(0, width - 0.15)} height="4" fill={colourOf(item)}>
-            <title>{`${item.type}: ${item.percentage} %`}</title>
-          </rect>
-        ))}
-      </svg>
-      <DataTable caption="Tips by type of bundle" columns={columns} rows={items} id={({ type }) => type} />
-    </div>
-  );
 }

@@ -19,7 +19,8 @@ const bundles = { bundlesLanded24h: 1, bundlesTotal: 2, landingRate: 1, mevReven
 function open(viewer: Partial<ConsoleViewer> | null, isThere = true) {
   const asked: unknown[] = [];
   const answer = (record: unknown, sinceMs: number | null = null) => {
-    return { text: typeof record === "string" ? record : JSON.stringify(record), sinceMs, fromMs: 0 };
+    const text = typeof record === "string" ? record : JSON.stringify(record);
+    return { text, body: new TextEncoder().encode(text), sinceMs, fromMs: 0 };
   };
   const service: ConsolePoolParts["service"] = {
     pool: async () => answer(poolText),
@@ -44,7 +45,13 @@ function open(viewer: Partial<ConsoleViewer> | null, isThere = true) {
     },
     explain: async (question) => {
       asked.push(question);
-      return answer({ record: question.record, slot: null, inputs: [], steps: ["a = 1"] });
+      return answer({
+        record: question.record,
+        at: "2026-11-20T00:00:00.000Z",
+        slot: null,
+        inputs: [],
+        steps: ["a = 1"],
+      });
     },
   };
   const app = createRestApp({ cors: "none" }, { requestId: () => "req_1", log: { error: () => {} } });

@@ -23,8 +23,8 @@ export function addPoolCommands(program: Command, context: CommandContext): void
     });
 }
 
-function describe({ record, slot, inputs, steps }: Explanation): string {
+function describe({ record, at, slot, inputs, steps }: Explanation): string {
   const rows = inputs.map(({ what, where, value }) => [what, where, value]);
-  const from = slot === null ? record : `${record}, by accounts of slot ${slot}`;
+  const from = slot === null ? `${record}, read at ${at}` : `${record}, read at ${at} by accounts of slot ${slot}`;
   return [from, "", table(["INPUT", "FROM", "VALUE"], rows), "", ...steps].join("\n");
 }

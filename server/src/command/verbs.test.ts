@@ -116,16 +116,16 @@ beforeAll(async () => {
           },
         },
         pool: {
-          explain: async (question) => ({
-            text: JSON.stringify({
+          explain: async (question) => {
+            const text = JSON.stringify({
               record: question.record,
+              at: "2026-11-20T00:00:00.000Z",
               slot: "7",
               inputs: [{ what: "tips", where: "a", value: "5" }],
               steps: [JSON.stringify(question)],
-            }),
-            sinceMs: null,
-            fromMs: 0,
-          }),
+            });
+            return { text, body: new TextEncoder().encode(text), sinceMs: null, fromMs: 0 };
+          },
         },
         backfills: {
           list: async () => [backfillRecord],
@@ -194,7 +194,13 @@ const account = async (): Promise<string> => (await read("accounts", "create", "
 
 test("a record of the stake pool is explained by its inputs and its arithmetic", async () => {
   const shown = await say("pool", "explain", "apy");
-  for (const part of ["apy, by accounts of slot 7", "INPUT", "tips", '{"record":"apy"}']) expect(shown).toContain(part);
+  for (const part of [
+    "apy, read at 2026-11-20T00:00:00.000Z by accounts of slot 7",
+    "INPUT",
+    "tips",
+    '{"record":"apy"}',
+  ])
+    expect(shown).toContain(part);
   expect(await read("pool", "explain", "apy")).toMatchObject({ record: "apy", inputs: [{ value: "5" }] });
   const asked = async (...args: string[]) => JSON.parse((await read("pool", "explain", ...args)).steps[0]);
   expect(await asked("charts/tvl", "--period", "90d")).toEqual({ record: "charts/tvl", period: "90d" });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { ManualClock, seededRandom, systemClock } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
 import { createLog, createMetrics } from "../observe/index.ts";
+import { KeptRows } from "../pool/testing/kept-rows.ts";
 import { playedPool } from "../pool/testing/played-pool.ts";
 import { RecordedEvents } from "../pool/testing/recorded-events.ts";
 import { type LeaseStore, openState } from "../state/index.ts";
@@ -26,6 +27,8 @@ test("of two processes the one with the lease writes each sample once, and the o
     release: (lease) => state.leases.release(lease),
   };
   const written: { readonly by: string; readonly table: string; readonly at: number }[] = [];
+  /** A ledger of each, so that the second one writes what it would write alone. */
+  const rowsOf = new Map(["one", "two"].map((by) => [by, new KeptRows()]));
   /** The moment that both sample; their lease goes by time that passes. */
   const wall = new ManualClock(Date.UTC(2026, 10, 20, 0, 7));
   const open = (by: string) =>
@@ -41,10 +44,13 @@ test("of two processes the one with the lease writes each sample once, and the o
         sampler: {
           read: async () => playedPool(),
           sampled: () => ({ network: "devnet", chain: "genesis", pool: "pool" }),
+          hasNode: () => true,
           ledger: {
             insert: async (table, rows) => {
+              await rowsOf.get(by)?.ledger.insert(table, rows);
               written.push({ by, table, at: Number((rows[0] as { at: number }).at) });
             },
+            poolSamples: rowsOf.get(by)?.ledger.poolSamples ?? new KeptRows().ledger.poolSamples,
           },
           clock: wall,
           events: new RecordedEvents(),

@@ -1,4 +1,5 @@
 import { stakePoolPrograms } from "@sluice/wire/accounts/stake-pool";
+import { tipPrograms } from "@sluice/wire/accounts/tips";
 import type { Config } from "../config/index.ts";
 import { createEngineEvents, upstreamChain } from "../engine/index.ts";
 import { createPoolEvents, createPoolHttp, type PoolHttp, PoolService } from "../pool/index.ts";
@@ -29,23 +30,25 @@ export async function openPool(
 ): Promise<OpenedPool | null> {
   if (!opensEngine(config) || config.engine.builder === null) return null;
   const { clock, log } = dependencies;
-  const { address, program } = config.stakePool;
+  const { address, program, tipProgram } = config.stakePool;
   const network = config.networkDefault;
   const chain = upstreamChain(network, gateway.upstreams, gateway.slots);
   const programs = program === null ? stakePoolPrograms : [program];
+  const identity = address === null ? null : { address, programs, tipProgram: tipProgram ?? tipPrograms.distribution };
   const events = createPoolEvents(dependencies);
   const pool = new PoolService(
-    { network, identity: address === null ? null : { address, programs } },
+    { network, identity },
     {
       clock,
       chain,
       bundles: stores.ledger.bundles,
       samples: stores.ledger.poolSamples,
+      held: stores.ledger.chainReads,
       movements: { ...stores.ledger.chainReads, tokens: stores.ledger.tokenReads },
       events,
     },
   );
-  void pool.begin();
+  dependencies.resources.use(pool.begin());
   if (address !== null) {
     const sampling = await openPoolSampling(
       { network, leaseMs: config.stores.leaseMs },
@@ -55,7 +58,8 @@ export async function openPool(
         internalError: dependencies.events.internalError,
         sampler: {
           ...{ clock, events, ledger: stores.ledger },
-          read: () => pool.read(),
+          hasNode: () => chain.newestSlot("processed") !== null,
+          read: () => pool.readAnew(),
           sampled: () => pool.sampled(),
         },
       },

@@ -101,6 +101,12 @@ function engineOf(values: KeyValues): Config["engine"] {
   };
 }
 
+const stakePoolOf = (values: KeyValues): Config["stakePool"] => ({
+  address: values.STAKE_POOL,
+  program: values.STAKE_POOL_PROGRAM,
+  tipProgram: values.TIP_DISTRIBUTION_PROGRAM,
+});
+
 function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): Config {
   const ports = endpointPorts(values);
   return {
@@ -139,11 +145,7 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
       allowHttp: values.METADATA_ALLOW_HTTP === "1",
       allowPrivateCidrs: values.METADATA_ALLOW_PRIVATE_CIDRS ?? [],
     },
-    stakePool: {
-      address: values.STAKE_POOL,
-      program: values.STAKE_POOL_PROGRAM,
-      tipProgram: values.TIP_DISTRIBUTION_PROGRAM,
-    },
+    stakePool: stakePoolOf(values),
     tls: tlsOf(values),
     metrics: { host: values.METRICS_BIND.host, port: ports.metrics },
     ...chainsOf(values),

@@ -185,6 +185,11 @@ describe("every question is answered as over blocks in memory, page by page", ()
   }, 30_000);
 });
 
+test("transactions are held since the first block of the newest range without a gap", async () => {
+  expect(await reads.heldSinceMs(network)).toBe(await model.heldSinceMs());
+  expect(await reads.heldSinceMs("mainnet")).toBeNull();
+});
+
 describe("what happened to addresses", () => {
   const wallets = () => {
     const { keys } = new TransactionView(

@@ -78,7 +78,7 @@ describe("a yearly rate", () => {
     for (const seconds of [100, secondsPerYear, 10 * secondsPerYear]) {
       expect(text(annualPercent(lost, seconds))).toBe("-100");
     }
-    expect(text(apyOf(lost, 0, 172_800).total)).toBe("-100");
+    expect(text(apyOf({ grown: lost, seconds: 172_800 }, { grown: 0, seconds: 172_800 }).total)).toBe("-100");
   });
 
   test("has parts that add up to it exactly, whatever tips did", () => {
@@ -88,9 +88,9 @@ describe("a yearly rate", () => {
         fc.double({ min: 0, max: 2, noNaN: true }),
         fc.integer({ min: 1, max: 10_000_000 }),
         (grown, byTips, seconds) => {
-          const { total, base, mev } = apyOf(grown, byTips, seconds);
+          const { total, base, mev } = apyOf({ grown, seconds }, { grown: byTips, seconds });
           expect(base.units + mev.units).toBe(total.units);
-          expect(apyOf(grown, 0, seconds)).toMatchObject({ mev: { units: 0n }, base: total });
+          expect(apyOf({ grown, seconds }, { grown: 0, seconds })).toMatchObject({ mev: { units: 0n }, base: total });
         },
       ),
     );
@@ -98,11 +98,21 @@ describe("a yearly rate", () => {
 
   test("averaged over epochs has parts that add up exactly too", () => {
     expect(averageApy([])).toEqual(noApy);
-    const parts = [0.0003, 0.0004, 0.00011].map((grown, index) => apyOf(grown, grown / (index + 2), 172_800));
-    const { total, base, mev } = averageApy(parts);
+    const parts = [0.0003, 0.0004, 0.00011].map((grown, index) =>
+      apyOf({ grown, seconds: 172_800 }, { grown: grown / (index + 2), seconds: 172_800 }),
+    );
+    const { total, base, mev } = averageApy(parts.map((each) => ({ parts: each, epochs: 1n })));
     expect(base.units + mev.units).toBe(total.units);
     const sum = parts.reduce((all, each) => all + Number(each.total.units), 0);
     expect(Number(total.units)).toBe(Math.round(sum / 3));
+    const [first = noApy, second = noApy] = parts;
+    const weighted = averageApy([
+      { parts: first, epochs: 3n },
+      { parts: second, epochs: 1n },
+    ]);
+    expect(Number(weighted.total.units)).toBe(
+      Math.round((3 * Number(first.total.units) + Number(second.total.units)) / 4),
+    );
   });
 });
 

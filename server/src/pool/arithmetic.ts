@@ -80,20 +80,27 @@ export const noApy: ApyParts = {
   mev: zeroOf(percentPlaces),
 };
 
-/** The yearly rate of a growth, and that of the part of it that tips were. */
-export function apyOf(grown: number, byTips: number, periodSeconds: number): ApyParts {
-  const total = annualPercent(grown, periodSeconds);
-  const mev = annualPercent(byTips, periodSeconds);
+/** What something grew by in a period, as a fraction. */
+export interface PeriodGrowth {
+  readonly grown: number;
+  readonly seconds: number;
+}
+
+/** The yearly rate of a growth, and that of what tips made it grow, each in a period of its own. */
+export function apyOf(whole: PeriodGrowth, byTips: PeriodGrowth): ApyParts {
+  const total = annualPercent(whole.grown, whole.seconds);
+  const mev = annualPercent(byTips.grown, byTips.seconds);
   return { total, mev, base: subtract(total, mev) };
 }
 
-/** The plain average of rates of several epochs, each part of its own; base is what is left of the total. */
-export function averageApy(parts: readonly ApyParts[]): ApyParts {
-  if (parts.length === 0) return noApy;
+/** The average of rates, each of so many epochs; base is what is left of the total. */
+export function averageApy(rates: readonly { readonly parts: ApyParts; readonly epochs: bigint }[]): ApyParts {
+  if (rates.length === 0) return noApy;
+  const epochs = rates.reduce((sum, each) => sum + each.epochs, 0n);
   const average = (part: (of: ApyParts) => ExactDecimal): ExactDecimal => ({
     units: divide(
-      parts.reduce((sum, each) => sum + part(each).units, 0n),
-      BigInt(parts.length),
+      rates.reduce((sum, each) => sum + part(each.parts).units * each.epochs, 0n),
+      epochs,
     ),
     places: percentPlaces,
   });

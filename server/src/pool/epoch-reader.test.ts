@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { tipPrograms } from "@sluice/wire/accounts/tips";
 import { addressOfBytes } from "@sluice/wire/identifiers";
 import type { ChainValue } from "../chain/index.ts";
 import { EngineChainError } from "../engine/index.ts";
@@ -44,7 +45,7 @@ function nodeFrom(firstAvailable: bigint): StakePoolChain {
 }
 
 test("rewards of each of a hundred validators are read, which nodes tell of few at a time", async () => {
-  const facts = await new EpochReader(nodeFrom(0n)).read(poolOf(100));
+  const facts = await new EpochReader(tipPrograms.distribution, nodeFrom(0n)).read(poolOf(100), null);
   const rewards = [...(facts?.validators.values() ?? [])].map(({ inflation }) => inflation);
   expect(rewards).toEqual(Array.from({ length: 100 }, () => ({ paid: 3n, before: 100n })));
 });
@@ -53,9 +54,9 @@ test("the length of an epoch is that between first blocks, and by pace where a n
   const snapshot = poolOf(1);
   // Epoch 1 begins with slot 32.
   for (const kept of [0n, 32n]) {
-    const facts = await new EpochReader(nodeFrom(kept)).read(snapshot);
+    const facts = await new EpochReader(tipPrograms.distribution, nodeFrom(kept)).read(snapshot, null);
     expect(facts?.length).toEqual({ seconds: 1_790_000_000 - 1_789_032_000, from: "blocks" });
   }
-  const facts = await new EpochReader(nodeFrom(50n)).read(snapshot);
+  const facts = await new EpochReader(tipPrograms.distribution, nodeFrom(50n)).read(snapshot, null);
   expect(facts?.length).toEqual(epochPace(snapshot));
 });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { firstSlotOfEpoch, slotsOfEpoch } from "@sluice/wire/accounts/clock";
 import { poolValidatorStakeAddress } from "@sluice/wire/accounts/stake-pool";
-import { decodeTipDistributionAccount, tipDistributionAddress, tipPrograms } from "@sluice/wire/accounts/tips";
+import { decodeTipDistributionAccount, tipDistributionAddress } from "@sluice/wire/accounts/tips";
 import type { PoolValidator } from "@sluice/wire/accounts/validator-list";
 import { decodeVoteHead, voteHeadSize } from "@sluice/wire/accounts/vote";
 import { decodeAddress } from "@sluice/wire/base58";
@@ -10,7 +10,7 @@ import { programs } from "@sluice/wire/programs";
 import { type ChainValue, memberOf } from "../chain/index.ts";
 import { EngineChainError } from "../engine/index.ts";
 import { groupsOf, malformedAnswer, readAllAccounts, type StakePoolChain } from "./account-reads.ts";
-import type { EpochFacts, EpochLength, PoolSnapshot, ValidatorEpoch } from "./snapshot.ts";
+import type { CountedEpochs, EpochFacts, EpochLength, PoolSnapshot, ValidatorEpoch } from "./snapshot.ts";
 
 const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash("sha256").update(bytes).digest());
 
@@ -34,16 +34,21 @@ interface DerivedAddresses {
 /** Reads what an epoch that has ended brought to a pool and its validators. */
 export class EpochReader {
   readonly #chain: StakePoolChain;
-  readonly #tipProgram = bytesOf(tipPrograms.distribution);
+  readonly #tipProgram: Address;
   /** Of the epoch that was read last: deriving takes longer than reading. */
   #derived: { readonly epoch: bigint; readonly of: Map<Address, DerivedAddresses> } | null = null;
 
-  constructor(chain: StakePoolChain) {
+  /** `tipProgram` is the program from whose accounts tips are claimed. */
+  constructor(tipProgram: Address, chain: StakePoolChain) {
+    this.#tipProgram = tipProgram;
     this.#chain = chain;
   }
 
-  /** The epoch whose end the pool's last update counted; null before the first one. What nodes do not tell is 0. */
-  async read(snapshot: PoolSnapshot): Promise<EpochFacts | null> {
+  /**
+   * The epoch whose end the pool's last update counted; null before the first one. `updatedBefore` is the epoch of the
+   * update before, null where it is not known. Rejects where a node refuses what the figures cannot do without.
+   */
+  async read(snapshot: PoolSnapshot, updatedBefore: bigint | null): Promise<EpochFacts | null> {
     const { lastUpdateEpoch } = snapshot.pool;
     if (lastUpdateEpoch === 0n) return null;
     const epoch = lastUpdateEpoch - 1n;
@@ -71,12 +76,13 @@ export class EpochReader {
         commissionBasisPoints: head?.commissionBasisPoints ?? 0,
         totalStake: totals.get(vote) ?? 0n,
         tipAccount,
-        ...tipsOf(tips[index] ?? null, { vote, epoch, rent }),
+        ...tipsOf(tips[index] ?? null, { program: this.#tipProgram, vote, epoch, rent }),
         stakeAccount: stake,
-        inflation: inflation[index] ?? null,
+        inflation: inflation[index] ?? "unknown",
       };
     });
-    return { epoch, length, validators: new Map(facts.map((each) => [each.vote, each])) };
+    const counted = await this.#counted(snapshot, length, updatedBefore);
+    return { epoch, length, counted, validators: new Map(facts.map((each) => [each.vote, each])) };
   }
 
   #addresses({ address, program }: PoolSnapshot, validator: PoolValidator, epoch: bigint): DerivedAddresses {
@@ -88,7 +94,7 @@ export class EpochReader {
     const suffix = validator.validatorSeedSuffix;
     const derived = {
       stake: addressOfBytes(poolValidatorStakeAddress({ vote, pool, suffix }, bytesOf(program), sha256)),
-      tips: addressOfBytes(tipDistributionAddress({ vote, epoch }, this.#tipProgram, sha256).bytes),
+      tips: addressOfBytes(tipDistributionAddress({ vote, epoch }, bytesOf(this.#tipProgram), sha256).bytes),
     };
     of.set(validator.voteAccount, derived);
     return derived;
@@ -96,11 +102,27 @@ export class EpochReader {
 
   /** From the first block of the epoch to that of the next, where a node still has the first; else by pace. */
   async #length(snapshot: PoolSnapshot, epoch: bigint): Promise<EpochLength> {
-    const isLast = epoch + 1n === snapshot.epoch;
     const started = await this.#firstBlockTime(snapshot, epoch);
-    const ended = isLast ? snapshot.epochStartTimestamp : await this.#firstBlockTime(snapshot, epoch + 1n);
+    const ended = await this.#start(snapshot, epoch + 1n);
     const seconds = started === null || ended === null ? 0 : Number(ended - started);
     return seconds > 0 ? { seconds, from: "blocks" } : epochPace(snapshot);
+  }
+
+  /** From the first block of the epoch of the update before to that of the last update's. */
+  async #counted(snapshot: PoolSnapshot, length: EpochLength, updatedBefore: bigint | null): Promise<CountedEpochs> {
+    const { lastUpdateEpoch } = snapshot.pool;
+    const epochs = updatedBefore === null ? 1n : lastUpdateEpoch - updatedBefore;
+    const from = updatedBefore === null ? "assumed" : "sample";
+    if (epochs === 1n) return { epochs, seconds: length.seconds, from };
+    const started = await this.#firstBlockTime(snapshot, lastUpdateEpoch - epochs);
+    const ended = await this.#start(snapshot, lastUpdateEpoch);
+    const seconds = started === null || ended === null ? 0 : Number(ended - started);
+    return { epochs, seconds: seconds > 0 ? seconds : length.seconds * Number(epochs), from };
+  }
+
+  /** When an epoch began, which the clock tells of the present one. Unix seconds; null where nodes do not tell it. */
+  async #start(snapshot: PoolSnapshot, epoch: bigint): Promise<bigint | null> {
+    return epoch === snapshot.epoch ? snapshot.epochStartTimestamp : await this.#firstBlockTime(snapshot, epoch);
   }
 
   /** Unix seconds; null where the node no longer has the block, or the epoch has none. */
@@ -146,8 +168,8 @@ export class EpochReader {
     for (const group of groupsOf(addresses, rewardsMax)) {
       const params = [[...group], { epoch, commitment: "confirmed" }];
       const answer = await this.#optional(() => this.#chain.read("getInflationReward", params, { archive: true }));
-      const rows: readonly ChainValue[] = Array.isArray(answer) ? answer : [];
-      read.push(...group.map((_, index) => inflationOf(rows[index])));
+      const rows: readonly ChainValue[] | null = Array.isArray(answer) ? answer : null;
+      read.push(...group.map((_, index) => (rows === null ? "unknown" : inflationOf(rows[index]))));
     }
     return read;
   }
@@ -185,9 +207,10 @@ export function epochPace({ slot, epoch, schedule, unixTimestamp, epochStartTime
 /** Tips as they were claimed from, once that is fixed; before, what the account holds above its rent. */
 function tipsOf(
   account: { readonly owner: Address; readonly lamports: bigint; readonly data: Uint8Array } | null,
-  { vote, epoch, rent }: { readonly vote: Address; readonly epoch: bigint; readonly rent: bigint },
+  of: { readonly program: Address; readonly vote: Address; readonly epoch: bigint; readonly rent: bigint },
 ): Pick<ValidatorEpoch, "tips" | "tipCommissionBasisPoints"> {
-  const held = account?.owner === tipPrograms.distribution ? decodeTipDistributionAccount(account.data) : null;
+  const { program, vote, epoch, rent } = of;
+  const held = account?.owner === program ? decodeTipDistributionAccount(account.data) : null;
   if (account === null || held === null || held.voteAccount !== vote || held.epochCreatedAt !== epoch) {
     return { tips: 0n, tipCommissionBasisPoints: 0 };
   }
@@ -196,7 +219,8 @@ function tipsOf(
 }
 
 function inflationOf(row: ChainValue | undefined): ValidatorEpoch["inflation"] {
-  if (row === undefined || row === null) return null;
+  if (row === null) return "none";
+  if (row === undefined) return "unknown";
   const [paid, after] = [memberOf(row, "amount"), memberOf(row, "postBalance")];
-  return typeof paid === "bigint" && typeof after === "bigint" ? { paid, before: after - paid } : null;
+  return typeof paid === "bigint" && typeof after === "bigint" ? { paid, before: after - paid } : "unknown";
 }

@@ -12,7 +12,7 @@ const names = new Map<string, string>();
 test("a score is by all stake with a validator, which is at least the pool's own where nodes tell less", () => {
   for (const totalStake of [0n, 1n, 500_000_000n]) {
     const behind = { ...facts, validators: new Map([[known.vote, { ...known, totalStake }]]) };
-    const [shown] = poolFigures(snapshot, behind, names).validators;
+    const [shown] = poolFigures(snapshot, { facts: behind, names, kept: null }).validators;
     expect(decimalText(shown?.mevScore ?? { units: 0n, places: 2 })).toBe("50");
   }
 });

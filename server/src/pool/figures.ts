@@ -24,7 +24,13 @@ import {
   wholeStake,
 } from "./arithmetic.ts";
 import { decimalOf, divide, type ExactDecimal, native, type PoolRecord, zeroOf } from "./decimal.ts";
-import type { EpochFacts, PoolSnapshot, ValidatorEpoch } from "./snapshot.ts";
+import type { EpochFacts, InflationReward, PoolSnapshot, ValidatorEpoch } from "./snapshot.ts";
+
+/**
+ * How a yearly rate is known: of the epochs that the pool's last update counted, of ones before, since these cannot be
+ * read, or not at all, and then it is 0.
+ */
+export type Rating = "counted" | "kept" | "unknown";
 
 /** A validator's figures. */
 export interface ValidatorFigures {
@@ -35,6 +41,7 @@ export interface ValidatorFigures {
   readonly apy: ExactDecimal;
   readonly commission: ExactDecimal;
   readonly mevScore: ExactDecimal;
+  readonly rating: Rating;
 }
 
 /** The figures of a pool at one moment. */
@@ -45,18 +52,20 @@ export interface StakePoolFigures {
   readonly apy: ApyParts;
   /** Lamports of tips for the pool in the epoch that was counted last, before its fee. */
   readonly tips: bigint;
+  readonly rating: Rating;
   readonly validators: readonly ValidatorFigures[];
 }
 
 const commissionPlaces = 2;
 
-/** Figures while there is no pool: nothing is known, and what is not known is 0. */
+/** Figures while there is no pool: there is nothing to know, and they are 0. */
 export const noPool: StakePoolFigures = {
   holdings: { lamports: 0n, tokens: 0n },
   decimals: 0,
   rate: zeroOf(ratePlaces),
   apy: noApy,
   tips: 0n,
+  rating: "counted",
   validators: [],
 };
 
@@ -91,17 +100,26 @@ export function tipsOfPool({ validators }: PoolSnapshot, facts: EpochFacts): big
   }, 0n);
 }
 
-function apyOfPool(snapshot: PoolSnapshot, facts: EpochFacts, tips: bigint): ApyParts {
+/** Null where nothing is known of what the last update counted. */
+function apyOfPool(snapshot: PoolSnapshot, facts: EpochFacts | null, tips: bigint): ApyParts | null {
   const before = holdingsBefore(snapshot);
-  const byTips = fraction(afterFee(tips, snapshot.pool.epochFee), before.lamports);
   // Without the holdings of before nothing is known of the epoch, tips included.
-  if (before.lamports === 0n || before.tokens === 0n) return noApy;
-  return apyOf(growth(before, holdingsOf(snapshot)), byTips, facts.length.seconds);
+  if (facts === null || before.lamports === 0n || before.tokens === 0n) return null;
+  const byTips = fraction(afterFee(tips, snapshot.pool.epochFee), before.lamports);
+  const { counted, length } = facts;
+  const whole = { grown: growth(before, holdingsOf(snapshot)), seconds: counted.seconds };
+  return apyOf(whole, { grown: byTips, seconds: length.seconds });
 }
 
-/** In percent; 0 where nothing is known of the validator. */
-export const commissionOf = (of: ValidatorEpoch | null): ExactDecimal => ({
-  units: BigInt(of?.commissionBasisPoints ?? 0),
+/** What inflation paid to the pool's stake with a validator; null where nobody told. */
+export function rewardOf({ activeStakeLamports: before }: PoolValidator, of: ValidatorEpoch): InflationReward | null {
+  if (of.inflation === "unknown") return null;
+  return of.inflation === "none" ? { paid: 0n, before } : of.inflation;
+}
+
+/** In percent. */
+export const commissionOf = (of: ValidatorEpoch): ExactDecimal => ({
+  units: BigInt(of.commissionBasisPoints),
   places: commissionPlaces,
 });
 
@@ -120,48 +138,61 @@ export const tipsOfAll = (snapshot: PoolSnapshot, facts: EpochFacts) =>
     { tips: 0n, stake: 0n },
   );
 
-function validatorFigures(
-  snapshot: PoolSnapshot,
-  facts: EpochFacts | null,
-  names: ReadonlyMap<string, string>,
-): readonly ValidatorFigures[] {
-  const known = snapshot.validators.map((entry) => ({ entry, of: facts?.validators.get(entry.voteAccount) ?? null }));
+/** What figures are made of beside the pool itself. */
+export interface FiguresContext {
+  readonly facts: EpochFacts | null;
+  /** What validators call themselves, by identity. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Figures of before, whose rates stand for those that cannot be read now. */
+  readonly kept: StakePoolFigures | null;
+}
+
+function validatorFigures(snapshot: PoolSnapshot, { facts, names, kept }: FiguresContext): readonly ValidatorFigures[] {
+  const before = new Map(kept?.validators.map((validator) => [validator.address, validator]));
   const all = facts === null ? { tips: 0n, stake: 0n } : tipsOfAll(snapshot, facts);
-  return known.map(({ entry, of }) => {
-    const own = of === null ? null : tipsOfStake(tipsInput(entry, of));
-    const earned =
-      of === null || of.inflation === null || facts === null
-        ? zeroOf(percentPlaces)
-        : annualPercent(
-            fraction(of.inflation.paid + poolTips(tipsInput(entry, of)), of.inflation.before),
-            facts.length.seconds,
-          );
-    return {
-      address: entry.voteAccount,
-      name: of?.identity === null || of === null ? "" : (names.get(of.identity) ?? ""),
-      stake: stakeOf(entry),
-      apy: earned,
+  return snapshot.validators.map((entry): ValidatorFigures => {
+    const of = facts?.validators.get(entry.voteAccount) ?? null;
+    const held = before.get(entry.voteAccount);
+    const own = { address: entry.voteAccount, stake: stakeOf(entry) };
+    if (of === null || facts === null) return { ...(held ?? unrated), ...own, rating: ratingBy(held) };
+    const shown = {
+      ...own,
+      name: of.identity === null ? "" : (names.get(of.identity) ?? ""),
       commission: commissionOf(of),
-      mevScore: own === null ? zeroOf(commissionPlaces) : mevScore(own, all),
+      mevScore: mevScore(tipsOfStake(tipsInput(entry, of)), all),
     };
+    const reward = rewardOf(entry, of);
+    if (reward === null) return { ...shown, apy: held?.apy ?? zeroOf(percentPlaces), rating: ratingBy(held) };
+    const earned = fraction(reward.paid + poolTips(tipsInput(entry, of)), reward.before);
+    return { ...shown, apy: annualPercent(earned, facts.length.seconds), rating: "counted" };
   });
 }
 
-/** Computes a pool's figures. `names` has what validators call themselves, by identity. */
-export function poolFigures(
-  snapshot: PoolSnapshot,
-  facts: EpochFacts | null,
-  names: ReadonlyMap<string, string>,
-): StakePoolFigures {
+const unrated = {
+  name: "",
+  apy: zeroOf(percentPlaces),
+  commission: zeroOf(commissionPlaces),
+  mevScore: zeroOf(commissionPlaces),
+};
+
+/** Of a rate that stands for one that cannot be read. */
+const ratingBy = (kept: { readonly rating: Rating } | null | undefined): Rating =>
+  kept === null || kept === undefined || kept.rating === "unknown" ? "unknown" : "kept";
+
+/** Computes a pool's figures. */
+export function poolFigures(snapshot: PoolSnapshot, context: FiguresContext): StakePoolFigures {
+  const { facts, kept } = context;
   const holdings = holdingsOf(snapshot);
   const tips = facts === null ? 0n : tipsOfPool(snapshot, facts);
+  const apy = apyOfPool(snapshot, facts, tips);
   return {
     holdings,
     decimals: snapshot.decimals,
     rate: exchangeRate(holdings, snapshot.decimals),
-    apy: facts === null ? noApy : apyOfPool(snapshot, facts, tips),
+    apy: apy ?? kept?.apy ?? noApy,
     tips,
-    validators: validatorFigures(snapshot, facts, names),
+    rating: apy === null ? ratingBy(kept) : "counted",
+    validators: validatorFigures(snapshot, context),
   };
 }
 
@@ -223,13 +254,6 @@ export interface PoolChanges {
   readonly rate7d: ExactDecimal;
   readonly rate30d: ExactDecimal;
 }
-
-export const noChanges: PoolChanges = {
-  tvl24h: zeroOf(percentPlaces),
-  rate24h: zeroOf(percentPlaces),
-  rate7d: zeroOf(percentPlaces),
-  rate30d: zeroOf(percentPlaces),
-};
 
 export const exchangeRateRecordOf = ({ rate }: StakePoolFigures, changes: PoolChanges): PoolRecord => ({
   rate,

@@ -2,7 +2,7 @@ import type { Clock } from "@sluice/lib";
 import type { EpochRates, PoolSample, PoolSampleReads, SampledDay, SampledPool } from "../ledger/index.ts";
 import { averageApy, percentPlaces, rateChangePercent } from "./arithmetic.ts";
 import { changePercent, type ExactDecimal, native, type PoolRecord, zeroOf } from "./decimal.ts";
-import { type ApyAverages, noAverages, noChanges, type PoolChanges, type StakePoolFigures } from "./figures.ts";
+import { type ApyAverages, noAverages, type PoolChanges, type StakePoolFigures } from "./figures.ts";
 
 const dayMs = 86_400_000;
 
@@ -11,9 +11,8 @@ export interface PoolHistoryDependencies {
   readonly clock: Pick<Clock, "now">;
 }
 
-/** What samples say of a pool at one moment, and which ones say it. */
+/** What samples say of the past of a pool, and which ones say it. */
 export interface PoolPast {
-  readonly changes: PoolChanges;
   readonly averages: ApyAverages;
   /** What the present is compared with; null where no sample is old enough, or all are too old. */
   readonly before: Readonly<Record<"day" | "week" | "month", PoolSample | null>>;
@@ -48,8 +47,8 @@ export class PoolHistory {
     this.#dependencies = dependencies;
   }
 
-  /** Compares the present with the past; null as `of` is a pool without samples. */
-  async past(of: SampledPool | null, { holdings }: StakePoolFigures): Promise<PoolPast> {
+  /** The past of a pool; null as `of` is a pool without samples. */
+  async past(of: SampledPool | null): Promise<PoolPast> {
     const { samples, clock } = this.#dependencies;
     const nowMs = clock.now();
     const first = of === null ? null : await samples.firstAtMs(of);
@@ -59,15 +58,7 @@ export class PoolHistory {
     );
     const days30 = await samples.rates(of, nowMs - 30 * dayMs);
     const days7 = await samples.rates(of, nowMs - 7 * dayMs);
-    const rateSince = (before: PoolSample | null): ExactDecimal =>
-      before === null ? zeroOf(percentPlaces) : rateChangePercent(before, holdings);
     return {
-      changes: {
-        tvl24h: changePercent(day?.lamports ?? 0n, holdings.lamports, percentPlaces),
-        rate24h: rateSince(day),
-        rate7d: rateSince(week),
-        rate30d: rateSince(month),
-      },
       averages: { days7: averageOf(days7), days30: averageOf(days30) },
       before: { day, week, month },
       epochs: { days7, days30 },
@@ -75,37 +66,14 @@ export class PoolHistory {
     };
   }
 
-  /** The days that a chart is of, today's samples left out. */
+  /** The days that a chart is of. */
   async days(of: SampledPool | null, { chart, periodMs }: ChartQuestion): Promise<SampledDays> {
     const { samples, clock } = this.#dependencies;
     const nowMs = clock.now();
     const fromMs = periodMs === null ? 0 : nowMs - periodMs;
     const first = of === null ? null : await samples.firstAtMs(of);
     const days = of === null ? [] : await samples.days(of, fromMs, chart === "apy" ? "rated" : "all");
-    return { days: days.filter(({ day }) => day !== dayOf(nowMs)), fromMs, sinceMs: first ?? nowMs };
-  }
-
-  /** A point for each day that was sampled, and for today what is now; `figures` null is no pool. */
-  async chart(
-    of: SampledPool | null,
-    { figures, ...asked }: ChartQuestion & { readonly figures: StakePoolFigures | null },
-  ): Promise<Omit<SampledDays, "days"> & { readonly points: readonly PoolRecord[] }> {
-    const { days, ...from } = await this.days(of, asked);
-    const points = days.map(({ day, lamports, rate }): PoolRecord => {
-      const apy = { units: rate?.apy ?? 0n, places: percentPlaces };
-      return { timestamp: day, value: asked.chart === "tvl" ? native(lamports) : apy };
-    });
-    const present = figures === null ? [] : [this.present(figures, asked.chart)];
-    return { points: [...points, ...present], ...from };
-  }
-
-  /** The point of today. */
-  present(
-    { holdings, apy }: StakePoolFigures,
-    chart: "tvl" | "apy",
-  ): { readonly timestamp: string; readonly value: ExactDecimal } {
-    const timestamp = dayOf(this.#dependencies.clock.now());
-    return { timestamp, value: chart === "tvl" ? native(holdings.lamports) : apy.total };
+    return { days, fromMs, sinceMs: first ?? nowMs };
   }
 
   /** The sample that is at least so many days old, and at most twice as many: an older one says little. */
@@ -115,19 +83,61 @@ export class PoolHistory {
   }
 }
 
+/** The present of a pool beside its past. */
+export function changesOf({ before: { day, week, month } }: PoolPast, { holdings }: StakePoolFigures): PoolChanges {
+  const rateSince = (before: PoolSample | null): ExactDecimal =>
+    before === null ? zeroOf(percentPlaces) : rateChangePercent(before, holdings);
+  return {
+    tvl24h: changePercent(day?.lamports ?? 0n, holdings.lamports, percentPlaces),
+    rate24h: rateSince(day),
+    rate7d: rateSince(week),
+    rate30d: rateSince(month),
+  };
+}
+
+/** What today's point of a chart is made of; `figures` null is no pool. */
+export interface ChartPresent {
+  readonly chart: ChartQuestion["chart"];
+  readonly figures: StakePoolFigures | null;
+  readonly nowMs: number;
+}
+
+/** The days before today, by their samples. */
+export const daysBefore = ({ days }: SampledDays, { nowMs }: Pick<ChartPresent, "nowMs">): readonly SampledDay[] =>
+  days.filter(({ day }) => day < dayOf(nowMs));
+
+/** The point of today; null where there is no pool, or its rate is not known. */
+export function presentPoint({ chart, figures, nowMs }: ChartPresent) {
+  if (figures === null || (chart === "apy" && figures.rating === "unknown")) return null;
+  const value = chart === "tvl" ? native(figures.holdings.lamports) : figures.apy.total;
+  return { timestamp: dayOf(nowMs), value };
+}
+
+/** A point for each day that was sampled, and for today what is now. */
+export function chartPoints(sampled: SampledDays, shown: ChartPresent): readonly PoolRecord[] {
+  const points = daysBefore(sampled, shown).map(({ day, lamports, rate }): PoolRecord => {
+    const apy = { units: rate?.apy ?? 0n, places: percentPlaces };
+    return { timestamp: day, value: shown.chart === "tvl" ? native(lamports) : apy };
+  });
+  const present = presentPoint(shown);
+  return present === null ? points : [...points, present];
+}
+
 const noPast = (nowMs: number): PoolPast => ({
-  changes: noChanges,
   averages: noAverages,
   before: { day: null, week: null, month: null },
   epochs: { days7: [], days30: [] },
   sinceMs: nowMs,
 });
 
-const averageOf = (epochs: readonly EpochRates[]): ExactDecimal =>
+const averageOf = (rates: readonly EpochRates[]): ExactDecimal =>
   averageApy(
-    epochs.map(({ apy, mevApy }) => ({
-      total: { units: apy, places: percentPlaces },
-      mev: { units: mevApy, places: percentPlaces },
-      base: { units: apy - mevApy, places: percentPlaces },
+    rates.map(({ apy, mevApy, epochs }) => ({
+      parts: {
+        total: { units: apy, places: percentPlaces },
+        mev: { units: mevApy, places: percentPlaces },
+        base: { units: apy - mevApy, places: percentPlaces },
+      },
+      epochs,
     })),
   ).total;

@@ -18,7 +18,8 @@ import type { Grant } from "../keys/index.ts";
 import { LedgerQueryError, LedgerUnavailableError } from "../ledger/index.ts";
 import { explainQuestion } from "./explain/question.ts";
 import { PoolAccountError } from "./pool-reader.ts";
-import type { PoolAnswer, PoolService } from "./service.ts";
+import type { PoolAnswer } from "./records/record.ts";
+import type { PoolService } from "./service.ts";
 
 export interface PoolHttpDependencies extends AdmitDependencies {
   readonly pool: PoolService;
@@ -133,7 +134,18 @@ function queryOf({ req }: RestContext, ...names: readonly string[]): Readonly<Re
   );
 }
 
-const response = ({ headers }: Incoming, { text, sinceMs, fromMs }: PoolAnswer): Response =>
-  new Response(text, {
+/** Above it a body is handed on as a stream of one piece: the runtime would copy a body of bytes for each answer. */
+const copiedBytesMax = 65_536;
+
+const response = ({ headers }: Incoming, { body, sinceMs, fromMs }: PoolAnswer): Response =>
+  new Response(body.length > copiedBytesMax ? onePiece(body) : body, {
     headers: { ...headers, ...dataSinceHeaders(fromMs, sinceMs), "Content-Type": "application/json" },
+  });
+
+const onePiece = (bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> =>
+  new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(bytes);
+      controller.close();
+    },
   });

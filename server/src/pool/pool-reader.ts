@@ -12,6 +12,8 @@ export interface PoolIdentity {
   readonly address: Address;
   /** The programs that may own it. */
   readonly programs: readonly Address[];
+  /** The program from whose accounts tips of its validators are claimed. */
+  readonly tipProgram: Address;
 }
 
 /** Why a pool's accounts give no figures: they are not those of a pool. */
@@ -36,12 +38,12 @@ function decoded<T>(
 
 /** Reads a pool with all that its own figures need from one slot. */
 export class PoolReader {
-  readonly #identity: PoolIdentity;
+  readonly #identity: Omit<PoolIdentity, "tipProgram">;
   readonly #chain: StakePoolChain;
   /** The accounts that the pool named when it was read last; they rarely change. */
   #named: NamedAccounts | null = null;
 
-  constructor(identity: PoolIdentity, chain: StakePoolChain) {
+  constructor(identity: Omit<PoolIdentity, "tipProgram">, chain: StakePoolChain) {
     this.#identity = identity;
     this.#chain = chain;
   }

@@ -3,7 +3,13 @@ import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
 import { type EngineChain, tipAccounts } from "../engine/index.ts";
-import { type Ledger, LedgerQueryError, LedgerUnavailableError, type SampledPool } from "../ledger/index.ts";
+import {
+  type ChainReads,
+  type Ledger,
+  LedgerQueryError,
+  LedgerUnavailableError,
+  type SampledPool,
+} from "../ledger/index.ts";
 import type { StakePoolChain } from "./account-reads.ts";
 import type { StakePoolEvents } from "./events.ts";
 import { FiguresSource, type ReadFigures } from "./figures-source.ts";
@@ -22,10 +28,12 @@ export interface PoolReadingsOptions {
 }
 
 export interface PoolReadingsDependencies {
-  readonly chain: StakePoolChain & Pick<EngineChain, "genesis">;
+  readonly chain: StakePoolChain & Pick<EngineChain, "genesis" | "newestSlot" | "onSlot">;
   readonly samples: Ledger["poolSamples"];
   /** What wallets did, as the ledger has it. */
   readonly movements: PositionChain;
+  /** From when on the ledger has the transactions of a network. */
+  readonly held: Pick<ChainReads, "heldSinceMs">;
   readonly bundles: Pick<
     Ledger["bundles"],
     "figures" | "byMevType" | "firstAtMs" | "balances" | "newestLanded" | "gains"
@@ -62,12 +70,15 @@ export class PoolReadings {
     this.#dependencies = dependencies;
     this.history = new PoolHistory(dependencies);
     this.#positions = new PositionReader({ chain: dependencies.movements, samples: dependencies.samples });
-    const source = new FiguresSource(options.identity, dependencies);
-    this.#figures = this.fresh(chainFreshness, "pool", () => source.read());
-    this.#past = this.fresh(pastFreshness, "samples", async () => {
-      const { figures } = await this.figures();
-      return await this.history.past(this.sampled(), figures);
+    const source = new FiguresSource(options.identity, {
+      ...dependencies,
+      sampleBefore: async (updatedIn) => {
+        const of = this.sampled();
+        return of === null ? null : await dependencies.samples.beforeUpdate(of, updatedIn);
+      },
     });
+    this.#figures = this.fresh(chainFreshness, "pool", () => source.read());
+    this.#past = this.fresh(pastFreshness, "samples", () => this.history.past(this.sampled()));
   }
 
   /** A value that is read anew when it has become old; failures are told while the last one is served. */
@@ -76,9 +87,27 @@ export class PoolReadings {
     return new Fresh(freshness, { clock, read, failed: (error) => events.readingFailed(what, error) });
   }
 
-  /** Reads the chain, so that the first caller need not wait for it. Never rejects. */
-  async begin(): Promise<void> {
-    await this.#figures.read().catch((error: unknown) => this.#dependencies.events.readingFailed("pool", error));
+  /** Whether a node has been heard of. */
+  get hasNode(): boolean {
+    return this.#dependencies.chain.newestSlot("processed") !== null;
+  }
+
+  /** Reads the chain once there is a node, so that the first caller need not wait for it. Never rejects. */
+  begin(): Disposable {
+    const { chain, events } = this.#dependencies;
+    const waiting = new DisposableStack();
+    const read = (): void => {
+      waiting.dispose();
+      this.#figures.read().catch((error: unknown) => events.readingFailed("pool", error));
+    };
+    if (this.hasNode) read();
+    else waiting.use(chain.onSlot(read));
+    return waiting;
+  }
+
+  /** The figures by a reading that begins when it is asked for. */
+  async figuresAnew(): Promise<ReadFigures> {
+    return await this.#figures.readAnew();
   }
 
   /** The figures and what they were computed from; the same object while nothing newer is read. */
@@ -100,16 +129,14 @@ export class PoolReadings {
 
   /** A wallet's part of the pool, with what it was computed from. */
   async position(wallet: Address): Promise<WalletPosition> {
-    const { figures: pool, snapshot, facts } = await this.figures();
+    const { figures: pool, snapshot, epochSeconds } = await this.figures();
     const { chain } = this.#dependencies;
     const of = this.sampled();
-    const epochSeconds = facts?.length.seconds ?? null;
-    if (snapshot === null || of === null) {
-      return this.#positionOf({ wallet, pool, epochSeconds }, noTokens, basisOf([], 0n));
-    }
+    const asked = { wallet, pool, epochSeconds, slot: snapshot?.slot ?? null };
+    if (snapshot === null || of === null) return this.#positionOf(asked, noTokens, basisOf([], 0n));
     const held = await walletTokens(chain, { wallet, mint: snapshot.pool.poolMint });
     const basis = await this.#basis(held, () => this.#positions.read({ wallet, snapshot, of, held }));
-    return this.#positionOf({ wallet, pool, epochSeconds }, held, basis);
+    return this.#positionOf(asked, held, basis);
   }
 
   /** Bundles of this network that ended in a period until now. */
@@ -130,6 +157,12 @@ export class PoolReadings {
     return (await bundles.firstAtMs(this.#options.network)) ?? clock.now();
   }
 
+  /** From when on the ledger has transactions without a gap; without one it is now. Unix milliseconds. */
+  async transactionsKnownSince(): Promise<number> {
+    const { held, clock } = this.#dependencies;
+    return (await held.heldSinceMs(this.#options.network)) ?? clock.now();
+  }
+
   /** While the ledger is away nothing is known of what tokens cost, and their value is served all the same. */
   async #basis(held: WalletTokens, read: () => Promise<PositionBasis>): Promise<PositionBasis> {
     try {
@@ -143,13 +176,13 @@ export class PoolReadings {
   }
 
   #positionOf(
-    { wallet, pool, epochSeconds }: Pick<WalletPosition, "wallet" | "pool" | "epochSeconds">,
+    asked: Pick<WalletPosition, "wallet" | "pool" | "slot" | "epochSeconds">,
     { amount: tokens, accounts }: WalletTokens,
     basis: PositionBasis,
   ): WalletPosition {
     const nowMs = this.#dependencies.clock.now();
-    const figures = positionFigures(pool, { tokens, basis }, { nowMs, epochSeconds });
-    return { wallet, pool, figures, basis, accounts, nowMs, epochSeconds };
+    const figures = positionFigures(asked.pool, { tokens, basis }, { nowMs, epochSeconds: asked.epochSeconds });
+    return { ...asked, figures, basis, accounts, nowMs };
   }
 }
 

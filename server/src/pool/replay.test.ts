@@ -8,9 +8,10 @@ import type { Ledger } from "../ledger/index.ts";
 import { decimalText } from "./decimal.ts";
 import { poolFigures } from "./figures.ts";
 import type { ReadFigures } from "./figures-source.ts";
-import { PoolHistory } from "./history.ts";
+import { changesOf, chartPoints, PoolHistory } from "./history.ts";
 import { PoolSampler } from "./sampler.ts";
 import type { EpochFacts, PoolSnapshot, ValidatorEpoch } from "./snapshot.ts";
+import { KeptRows } from "./testing/kept-rows.ts";
 import { RecordedEvents } from "./testing/recorded-events.ts";
 
 /**
@@ -127,6 +128,7 @@ function play(seed: number): readonly PlayedEpoch[] {
     const epochFacts: EpochFacts = {
       epoch: BigInt(epoch - 1),
       length: { seconds: epochSeconds, from: "blocks" },
+      counted: { epochs: 1n, seconds: epochSeconds, from: "sample" },
       validators: facts,
     };
     const afterFee = poolTips - (poolTips + 19n) / 20n;
@@ -134,7 +136,9 @@ function play(seed: number): readonly PlayedEpoch[] {
       read: {
         snapshot,
         facts: epochFacts,
-        figures: poolFigures(snapshot, epochFacts, new Map()),
+        figures: poolFigures(snapshot, { facts: epochFacts, names: new Map(), kept: null }),
+        epochSeconds,
+        atMs: epochStartMs + 2_000,
       },
       startMs: epochStartMs,
       lamports,
@@ -165,21 +169,18 @@ beforeAll(async () => {
     return present;
   };
   // Rows are kept until the end: a hundred epochs are a few inserts then.
-  const rows = new Map<string, object[]>();
-  const collecting = {
-    insert: async (table: string, added: readonly object[]): Promise<void> => {
-      rows.set(table, [...(rows.get(table) ?? []), ...added]);
-    },
-  };
+  const rows = new KeptRows();
   const events = new RecordedEvents();
   const timed = new ManualClock(startMs);
-  const processes = [0, 1].map(
-    () =>
-      new PoolSampler(
-        { everyMs: 3_600_000_000 },
-        { read, sampled: () => of, ledger: collecting, clock: timed, events },
-      ),
-  );
+  const processes: PoolSampler[] = [];
+  for (let process = 0; process < 2; process += 1) {
+    const sampler = new PoolSampler(
+      { everyMs: 3_600_000_000 },
+      { hasNode: () => true, read, sampled: () => of, ledger: rows.ledger, clock: timed, events },
+    );
+    await sampler.look();
+    processes.push(sampler);
+  }
   for (const epoch of played) {
     present = epoch.read;
     timed.advance(epoch.startMs + 2_000 - timed.now());
@@ -187,7 +188,7 @@ beforeAll(async () => {
   }
   samples.push(...events.samples);
   expect(events.failures).toEqual([]);
-  for (const [table, added] of rows) await ledger.insert(table, added);
+  for (const [table, added] of rows.tables) await ledger.insert(table, added);
   for (const process of processes) await process[Symbol.asyncDispose]();
 }, 60_000);
 afterAll(async () => {
@@ -218,8 +219,8 @@ test("each validator's yearly rate, commission, score and stake are those of the
   }
 });
 
-test("two processes that sampled everything left each sample once", async () => {
-  expect(samples.filter((kind) => kind === "epoch")).toHaveLength(2 * epochs);
+test("two processes that looked at everything wrote each sample once", async () => {
+  expect(samples.filter((kind) => kind === "epoch")).toHaveLength(epochs);
   const [row] = await ledger.query<{ n: string; validators: string }>(
     "SELECT count() AS n, (SELECT count() FROM pool_validator_samples FINAL) AS validators FROM " +
       "(SELECT DISTINCT last_update_epoch FROM pool_samples FINAL WHERE last_update_epoch > 0)",
@@ -255,7 +256,8 @@ test("the sample before each of many moments is the last one, as far as it is yo
   expect(found.has(0)).toBe(false);
   expect(played.map(({ startMs: at }) => found.get(at + 1_500))).toEqual(
     played.map(({ startMs: at, lamports, tokens, read }) => {
-      return { atMs: at, slot: read.snapshot?.slot ?? 0n, lamports, tokens };
+      const { slot = 0n, epoch = 0n } = read.snapshot ?? {};
+      return { atMs: at, slot, epoch, updatedIn: epoch, lamports, tokens };
     }),
   );
   const late = (played.at(-1)?.startMs ?? 0) + 3_600_001;
@@ -268,7 +270,9 @@ test("averages, changes and charts are those of the samples, computed beside", a
   if (last === undefined) throw new Error("nothing was played");
   const nowMs = last.startMs + 60_000;
   const history = new PoolHistory({ samples: ledger.poolSamples, clock: new ManualClock(nowMs) });
-  const { changes, averages, sinceMs } = await history.past(of, last.read.figures);
+  const past = await history.past(of);
+  const { averages, sinceMs } = past;
+  const changes = changesOf(past, last.read.figures);
   expect(sinceMs).toBeLessThanOrEqual(played[0]?.startMs ?? 0);
   const within = (days: number) => played.filter((each) => each.startMs >= nowMs - days * 86_400_000);
   for (const [days, average] of [
@@ -294,16 +298,18 @@ test("averages, changes and charts are those of the samples, computed beside", a
   }
   // A hundred epochs of two hours are eight days and a third.
   expect(changes.rate30d.units).toBe(0n);
-  const { points } = await history.chart(of, { chart: "tvl", periodMs: null, figures: last.read.figures });
+  const shown = { figures: last.read.figures, nowMs };
+  const points = chartPoints(await history.days(of, { chart: "tvl", periodMs: null }), { ...shown, chart: "tvl" });
   const days = [...new Set(played.map((each) => new Date(each.startMs).toISOString().slice(0, 10)))];
   expect(points.map(({ timestamp }) => String(timestamp))).toEqual(days);
   for (const [index, day] of days.entries()) {
     const ofDay = played.findLast((each) => new Date(each.startMs).toISOString().startsWith(day));
     expect(points[index]).toMatchObject({ value: { units: ofDay?.lamports, places: 9 } });
   }
-  const week = await history.chart(of, { chart: "apy", periodMs: 7 * 86_400_000, figures: last.read.figures });
-  expect(week.points.length).toBeLessThanOrEqual(8);
-  expect(week.points.at(-1)).toMatchObject({ value: last.read.figures.apy.total });
+  const week = await history.days(of, { chart: "apy", periodMs: 7 * 86_400_000 });
+  const rates = chartPoints(week, { ...shown, chart: "apy" });
+  expect(rates.length).toBeLessThanOrEqual(8);
+  expect(rates.at(-1)).toMatchObject({ value: last.read.figures.apy.total });
 });
 
 test("another pool, another chain and another network have no past", async () => {

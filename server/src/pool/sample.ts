@@ -29,7 +29,10 @@ const secondMs = 1_000;
  * found. Its yearly rate, its fee and its validators are not known from this, and the row has none. Null where the pool
  * does not say it, or was not updated in the present epoch.
  */
-export function endedEpochRow(of: SampledPool, { snapshot }: Pick<ReadFigures, "snapshot">): Row | null {
+export function endedEpochRow(
+  of: SampledPool,
+  { snapshot }: Pick<ReadFigures, "snapshot">,
+): (Row & { readonly at: number }) | null {
   if (snapshot === null || snapshot.pool.lastUpdateEpoch !== snapshot.epoch) return null;
   const { pool, epoch } = snapshot;
   if (epoch === 0n || pool.lastEpochTotalLamports === 0n || pool.lastEpochPoolTokenSupply === 0n) return null;
@@ -48,6 +51,8 @@ export function endedEpochRow(of: SampledPool, { snapshot }: Pick<ReadFigures, "
     fee_denominator: 0n,
     tips: 0n,
     epoch_ms: 0,
+    epochs: 0,
+    counted_ms: 0,
     validators: 0,
     apy: 0n,
     mev_apy: 0n,
@@ -63,6 +68,8 @@ export function sampleRows(
   if (snapshot === null) return null;
   const { pool } = snapshot;
   const place = { ...of, at };
+  // Rates of before are not those of this moment: a sample of a moment when the present ones were not known has none.
+  const rated = figures.rating === "counted" ? facts : null;
   return {
     pool: {
       ...place,
@@ -77,10 +84,12 @@ export function sampleRows(
       fee_numerator: pool.epochFee.numerator,
       fee_denominator: pool.epochFee.denominator,
       tips: figures.tips,
-      epoch_ms: Math.round((facts?.length.seconds ?? 0) * 1_000),
+      epoch_ms: Math.round((rated?.length.seconds ?? 0) * 1_000),
+      epochs: rated?.counted.epochs ?? 0n,
+      counted_ms: Math.round((rated?.counted.seconds ?? 0) * 1_000),
       validators: figures.validators.length,
-      apy: figures.apy.total.units,
-      mev_apy: figures.apy.mev.units,
+      apy: rated === null ? 0n : figures.apy.total.units,
+      mev_apy: rated === null ? 0n : figures.apy.mev.units,
     },
     validators:
       isEpoch && facts !== null
@@ -101,6 +110,11 @@ const validatorColumns = (known: ValidatorEpoch, stake: bigint): Row => ({
   commission: known.commissionBasisPoints,
   tips: known.tips,
   tip_commission: known.tipCommissionBasisPoints,
-  paid: known.inflation?.paid ?? null,
-  paid_on: known.inflation?.before ?? null,
+  ...paidColumns(known.inflation),
 });
+
+/** Null where no node told what was paid, and on what. */
+function paidColumns(inflation: ValidatorEpoch["inflation"]): Row {
+  if (inflation === "unknown") return { paid: null, paid_on: null };
+  return inflation === "none" ? { paid: 0n, paid_on: null } : { paid: inflation.paid, paid_on: inflation.before };
+}

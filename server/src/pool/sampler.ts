@@ -1,5 +1,5 @@
 import { BackgroundTask, type Clock } from "@sluice/lib";
-import type { Ledger, SampledPool } from "../ledger/index.ts";
+import type { Ledger, PoolSampleReads, SampledPool } from "../ledger/index.ts";
 import type { StakePoolEvents } from "./events.ts";
 import type { ReadFigures } from "./figures-source.ts";
 import { endedEpochRow, regularMoment, sampleRows } from "./sample.ts";
@@ -10,18 +10,25 @@ export interface SamplerOptions {
 }
 
 export interface SamplerDependencies {
+  /** Whether a node has been heard of; before, there is nothing to look at. */
+  readonly hasNode: () => boolean;
+  /** A reading that begins when it is asked for. */
   readonly read: () => Promise<ReadFigures>;
   /** Which pool is sampled; null while its chain is not known. */
   readonly sampled: () => SampledPool | null;
-  readonly ledger: Pick<Ledger, "insert">;
+  readonly ledger: Pick<Ledger, "insert"> & { readonly poolSamples: Pick<PoolSampleReads, "lastUpTo"> };
   readonly clock: Clock;
   readonly events: Pick<StakePoolEvents, "readingFailed" | "sampled">;
 }
 
+/** How soon a look is repeated that found no node. */
+const nodeWaitMs = 1_000;
+
 /**
  * Writes samples of a pool into the ledger: one every ten minutes, one for each epoch that the pool's update counted,
- * and one of what that update found, which stood until the epoch before had ended. What fails is tried again at the
- * next look; a moment that was missed stays missing.
+ * and one of what that update found, which stood until the epoch before had ended. A moment that has a sample keeps it:
+ * who begins later in the same epoch, or in the same ten minutes, finds the pool otherwise. What fails is tried again
+ * at the next look; a moment that was missed stays missing.
  */
 export class PoolSampler implements AsyncDisposable {
   readonly #dependencies: SamplerDependencies;
@@ -49,7 +56,9 @@ export class PoolSampler implements AsyncDisposable {
   }
 
   async #look(): Promise<void> {
-    const { clock, read, sampled } = this.#dependencies;
+    const { clock, hasNode, read, sampled } = this.#dependencies;
+    if (!hasNode()) return this.#looking.runWithin(nodeWaitMs);
+    const at = regularMoment(clock.now());
     const figures = await read();
     const of = sampled();
     const { snapshot, facts } = figures;
@@ -58,13 +67,15 @@ export class PoolSampler implements AsyncDisposable {
     // An epoch whose facts are not read yet is sampled once they are.
     if (facts !== null && lastUpdateEpoch === snapshot.epoch && this.#writtenEpoch !== lastUpdateEpoch) {
       const ended = endedEpochRow(of, figures);
-      if (ended !== null) await this.#dependencies.ledger.insert("pool_samples", [ended]);
-      await this.#write(of, figures, { at: Number(snapshot.epochStartTimestamp) * 1_000, isEpoch: true });
+      if (ended !== null && !(await this.#has(of, ended.at))) {
+        await this.#dependencies.ledger.insert("pool_samples", [ended]);
+      }
+      const start = Number(snapshot.epochStartTimestamp) * 1_000;
+      if (!(await this.#has(of, start, lastUpdateEpoch))) await this.#write(of, figures, { at: start, isEpoch: true });
       this.#writtenEpoch = lastUpdateEpoch;
     }
-    const at = regularMoment(clock.now());
     if (at === this.#writtenAt) return;
-    await this.#write(of, figures, { at, isEpoch: false });
+    if (!(await this.#has(of, at))) await this.#write(of, figures, { at, isEpoch: false });
     this.#writtenAt = at;
   }
 
@@ -76,5 +87,11 @@ export class PoolSampler implements AsyncDisposable {
     if (rows.validators.length > 0) await ledger.insert("pool_validator_samples", rows.validators);
     await ledger.insert("pool_samples", [rows.pool]);
     events.sampled(moment.isEpoch ? "epoch" : "regular");
+  }
+
+  /** Whether a moment has a sample, of a pool that was updated in an epoch where one is named. */
+  async #has(of: SampledPool, atMs: number, updatedIn: bigint | null = null): Promise<boolean> {
+    const found = await this.#dependencies.ledger.poolSamples.lastUpTo(of, { fromMs: atMs, toMs: atMs });
+    return found !== null && (updatedIn ?? found.updatedIn) === found.updatedIn;
   }
 }

@@ -27,6 +27,22 @@ export interface EpochLength {
   readonly from: "blocks" | "pace" | "nominal";
 }
 
+/**
+ * The epochs that the pool's last update counted: one, or more where updates before it were missed. The pool does not
+ * say which update was the one before; a sample of the pool does, and without one it is taken for one epoch.
+ */
+export interface CountedEpochs {
+  readonly epochs: bigint;
+  readonly seconds: number;
+  readonly from: "sample" | "assumed";
+}
+
+/** What inflation paid to the pool's stake with a validator, and what that stake was before. Lamports. */
+export interface InflationReward {
+  readonly paid: bigint;
+  readonly before: bigint;
+}
+
 /** A validator of the pool in the epoch that ended last. Lamports. */
 export interface ValidatorEpoch {
   readonly vote: Address;
@@ -39,13 +55,14 @@ export interface ValidatorEpoch {
   readonly tips: bigint;
   readonly tipCommissionBasisPoints: number;
   readonly stakeAccount: Address;
-  /** What inflation paid to the pool's stake with it, and what that stake was before; null where nobody told. */
-  readonly inflation: { readonly paid: bigint; readonly before: bigint } | null;
+  /** `none` where there was no reward, `unknown` where no node told whether there was one. */
+  readonly inflation: InflationReward | "none" | "unknown";
 }
 
 /** What is known of an epoch that has ended. */
 export interface EpochFacts {
   readonly epoch: bigint;
   readonly length: EpochLength;
+  readonly counted: CountedEpochs;
   readonly validators: ReadonlyMap<Address, ValidatorEpoch>;
 }

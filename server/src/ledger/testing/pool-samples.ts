@@ -35,7 +35,7 @@ export function poolSamples(ledger: () => Ledger): void {
       }),
       // Nodes did not tell what the epoch brought, or the pool does not say what it held before.
       ...[{ epoch_ms: 0n }, { last_total_lamports: 0n }, { last_token_supply: 0n }].map((unknown, index) =>
-        sample(at + 2, { at: at - day + index, epoch: 5n, last_update_epoch: 5n, apy: 0n, ...unknown }),
+        sample(at + 2, { at: at - 3 * day + index, epoch: 5n, last_update_epoch: 5n, apy: 0n, ...unknown }),
       ),
       // The end of an epoch, of which no rate is known.
       sample(at + 3, { last_update_epoch: 0n, total_lamports: 30n, apy: 0n }),
@@ -50,7 +50,7 @@ export function poolSamples(ledger: () => Ledger): void {
         await ledger().insert("pool_validator_samples", [validator]);
       }
       const { poolSamples: reads } = ledger();
-      expect(await reads.firstAtMs(of)).toBe(at - day);
+      expect(await reads.firstAtMs(of)).toBe(at - 3 * day);
       expect(await reads.firstAtMs({ ...of, network: "testnet" })).toBeNull();
       expect(await reads.rates(of, 0)).toEqual([
         { epoch: 3n, epochs: 3n, apy: 6n, mevApy: 1n },
@@ -71,7 +71,7 @@ export function poolSamples(ledger: () => Ledger): void {
       const unknown = { ...known, updatedIn: 0n, rate: null };
       const all = await reads.days(of, 0, "all");
       expect(all).toEqual([
-        { ...unknown, day: "2026-11-19", atMs: at - day + 2, lamports: largest, epoch: 5n, updatedIn: 5n },
+        { ...unknown, day: "2026-11-17", atMs: at - 3 * day + 2, lamports: largest, epoch: 5n, updatedIn: 5n },
         { ...unknown, day: "2026-11-20", atMs: at + 3, lamports: 30n },
         { ...unknown, day: "2026-11-21", atMs: at + day, lamports: 40n },
       ]);

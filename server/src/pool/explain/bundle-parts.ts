@@ -14,9 +14,14 @@ export const bundlesListedMax = 1_000;
 const bundleInput = ({ id, mevType, slot, tip }: LandedBundle): ExplainedInput =>
   input(`tip of a bundle (${mevType})`, `${id} in slot ${slot}`, tip);
 
-/** Said where not all are listed. */
-const listed = (shown: number, all: number | bigint): readonly string[] =>
-  BigInt(shown) < BigInt(all) ? [`listed are the newest ${shown} of ${all} bundles; the sums are of all of them`] : [];
+/** Said where not all are listed, and where the ledger has got some since the sums were read. */
+function listed(shown: number, all: number | bigint): readonly string[] {
+  if (BigInt(shown) < BigInt(all)) {
+    return [`listed are the newest ${shown} of ${all} bundles; the sums are of all of them`];
+  }
+  if (BigInt(shown) === BigInt(all)) return [];
+  return [`listed are ${shown} bundles; the sums are of the ${all} that the ledger had when they were read`];
+}
 
 /** What became of bundles in a period. Those that did not land are known to who submitted them alone. */
 export function outcomesPart(period: string, figures: BundleFigures, bundles: readonly LandedBundle[]): ExplainedPart {

@@ -1,10 +1,18 @@
 import type { PoolFee } from "@sluice/wire/accounts/stake-pool";
 import { afterFee, poolTips, secondsPerYear, stakersTips, wholeStake } from "../arithmetic.ts";
 import { decimalText, native } from "../decimal.ts";
-import { commissionOf, holdingsBefore, holdingsOf, tipsInput, tipsOfAll, type ValidatorFigures } from "../figures.ts";
+import {
+  commissionOf,
+  holdingsBefore,
+  holdingsOf,
+  rewardOf,
+  tipsInput,
+  tipsOfAll,
+  type ValidatorFigures,
+} from "../figures.ts";
 import type { ReadFigures } from "../figures-source.ts";
 import type { EpochFacts, PoolSnapshot, ValidatorEpoch } from "../snapshot.ts";
-import { type ExplainedInput, type ExplainedPart, input, joined, step, stepsOf } from "./explanation.ts";
+import { type ExplainedInput, type ExplainedPart, input, step } from "./explanation.ts";
 
 /** Parts of explanations that are about accounts of the chain. */
 
@@ -32,27 +40,51 @@ export function ratePart({ figures }: ReadFigures, snapshot: PoolSnapshot): Expl
   return { inputs: [decimals], steps: [step("token supply", `${tokens} / 10^${snapshot.decimals}`, supply), rate] };
 }
 
-const noEpoch = stepsOf("no epoch has been counted yet, so that yearly rates are 0");
-
 /** The yearly rate and its parts. */
 export function apyPart(read: ReadFigures, snapshot: PoolSnapshot): ExplainedPart {
   const { facts, figures } = read;
-  if (facts === null) return noEpoch;
+  const inputs = facts === null ? [] : epochInputs(snapshot, facts);
+  if (facts === null || figures.rating !== "counted") return { inputs, steps: unratedSteps(read, snapshot) };
   const [before, after] = [holdingsBefore(snapshot), holdingsOf(snapshot)];
   const { total, base, mev } = figures.apy;
   const kept = afterFee(figures.tips, snapshot.pool.epochFee);
-  const periods = periodsOf(facts);
   const steps = [
+    ...countedSteps(facts),
     `growth = ${after.lamports} · ${before.tokens} / (${before.lamports} · ${after.tokens}) - 1`,
-    step("apy", `((1 + growth)^(${periods}) - 1) · 100`, total),
+    step("apy", `((1 + growth)^(${secondsPerYear} / ${facts.counted.seconds}) - 1) · 100`, total),
     ...tipSteps(snapshot, facts),
     `tips of the pool = ${figures.tips}, after its fee ${feeText(figures.tips, snapshot.pool.epochFee)} = ${kept}`,
-    step("mevApy", `((1 + ${kept} / ${before.lamports})^(${periods}) - 1) · 100`, mev),
+    step("mevApy", `((1 + ${kept} / ${before.lamports})^(${periodsOf(facts)}) - 1) · 100`, mev),
     step("baseApy", `${decimalText(total)} - ${decimalText(mev)}`, base),
   ];
-  const isKnown = before.lamports > 0n && before.tokens > 0n;
-  const unknown = stepsOf("the pool says nothing of before its last update, so that its yearly rates are 0");
-  return joined({ inputs: epochInputs(snapshot, facts), steps: [] }, isKnown ? stepsOf(...steps) : unknown);
+  return { inputs, steps };
+}
+
+/** Why there is no rate of what the last update counted, and which one is shown. */
+function unratedSteps(
+  { facts, figures }: Pick<ReadFigures, "facts" | "figures">,
+  { pool }: PoolSnapshot,
+): readonly string[] {
+  const { total, base, mev } = figures.apy;
+  const reason =
+    pool.lastUpdateEpoch === 0n
+      ? "no epoch has been counted yet"
+      : facts === null
+        ? `what epoch ${pool.lastUpdateEpoch - 1n} brought cannot be read now`
+        : "the pool says nothing of before its last update";
+  if (figures.rating === "unknown") return [`${reason}, so that yearly rates are not known and shown as 0`];
+  return [
+    `${reason}, so that yearly rates are those that were read before it: ` +
+      `apy = ${decimalText(total)}, mevApy = ${decimalText(mev)}, baseApy = ${decimalText(base)}`,
+  ];
+}
+
+function countedSteps({ epoch, counted }: EpochFacts): readonly string[] {
+  if (counted.epochs > 1n) {
+    return [`the last update counted the ${counted.epochs} epochs up to ${epoch}, as updates before it were missed`];
+  }
+  if (counted.from === "sample") return [];
+  return [`the last update is taken for that of epoch ${epoch} alone, as no sample tells when the one before was`];
 }
 
 const periodsOf = ({ length }: EpochFacts): string => `${secondsPerYear} / ${length.seconds}`;
@@ -62,11 +94,13 @@ const feeText = (amount: bigint, { numerator, denominator }: PoolFee): string =>
 function epochInputs({ address, pool, ...snapshot }: PoolSnapshot, facts: EpochFacts): readonly ExplainedInput[] {
   const before = holdingsBefore({ address, pool, ...snapshot });
   const { numerator, denominator } = pool.epochFee;
+  const { epochs, seconds } = facts.counted;
   return [
     input("last epoch total lamports", `${address}, the last field`, before.lamports),
     input("last epoch pool token supply", `${address}, the field before`, before.tokens),
     input("epoch fee", `${address} at 330`, `${numerator}/${denominator}`),
     input(`seconds of epoch ${facts.epoch}`, `by ${facts.length.from}`, facts.length.seconds),
+    ...(epochs === 1n ? [] : [input(`seconds of the ${epochs} epochs`, "from first block to first block", seconds)]),
     ...[...facts.validators.values()].flatMap((of) => [
       input(`tips of ${of.vote}`, of.tipAccount, of.tips),
       input(`whole stake of ${of.vote}`, "getVoteAccounts", of.totalStake),
@@ -105,16 +139,17 @@ export function validatorsPart({ facts, figures }: ReadFigures, snapshot: PoolSn
   const steps = known.flatMap(({ entry, validator, of }) => {
     const { activeStakeLamports: active, transientStakeLamports: moving } = entry;
     const stakeStep = step(`stake of ${entry.voteAccount}`, `(${active} + ${moving}) / 10^9`, native(validator.stake));
-    if (of === null || facts === null) return [stakeStep];
+    if (of === null || facts === null) return [stakeStep, unratedStep(validator)];
     const own = tipsInput(entry, of);
+    const reward = rewardOf(entry, of);
     return [
       stakeStep,
-      ...(of.inflation === null
-        ? [`apy of ${of.vote} = 0, as no node tells what inflation paid`]
+      ...(reward === null
+        ? [unratedStep(validator)]
         : [
             step(
               `apy of ${of.vote}`,
-              `((1 + (${of.inflation.paid} + ${poolTips(own)}) / ${of.inflation.before})^(${periodsOf(facts)}) - 1) · 100`,
+              `((1 + (${reward.paid} + ${poolTips(own)}) / ${reward.before})^(${periodsOf(facts)}) - 1) · 100`,
               validator.apy,
             ),
           ]),
@@ -126,20 +161,24 @@ export function validatorsPart({ facts, figures }: ReadFigures, snapshot: PoolSn
       ),
     ];
   });
-  if (facts === null) return joined({ inputs, steps }, noEpoch);
+  if (facts === null) return { inputs, steps: [...steps, ...unratedSteps({ facts, figures }, snapshot)] };
   return { inputs: [...inputs, ...epochInputs(snapshot, facts)], steps: [...tipSteps(snapshot, facts), ...steps] };
 }
 
+const unratedStep = ({ address, apy, rating }: ValidatorFigures): string =>
+  rating === "kept"
+    ? `apy of ${address} = ${decimalText(apy)}, as it was read before: no node tells now what inflation paid`
+    : `apy of ${address} is not known and shown as 0, as no node tells what inflation paid`;
+
 function knownInputs(of: ValidatorEpoch, { name }: ValidatorFigures): readonly ExplainedInput[] {
   const { inflation } = of;
+  const rewards = `getInflationReward of ${of.stakeAccount}`;
   return [
     input(`commission of ${of.vote} in basis points`, of.vote, of.commissionBasisPoints),
     ...(name === "" ? [] : [input(`name of ${of.vote}`, `the config program's info of ${of.identity}`, name)]),
-    ...(inflation === null
+    ...(inflation === "unknown"
       ? []
-      : [
-          input(`inflation for ${of.vote}`, `getInflationReward of ${of.stakeAccount}`, inflation.paid),
-          input(`stake before of ${of.vote}`, `getInflationReward of ${of.stakeAccount}`, inflation.before),
-        ]),
+      : [input(`inflation for ${of.vote}`, rewards, inflation === "none" ? 0 : inflation.paid)]),
+    ...(typeof inflation === "string" ? [] : [input(`stake before of ${of.vote}`, rewards, inflation.before)]),
   ];
 }

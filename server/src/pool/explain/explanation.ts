@@ -12,6 +12,8 @@ export interface ExplainedInput {
 /** How a record comes about. */
 export interface Explanation {
   readonly record: ExplainedRecord;
+  /** When it was read, and the record with it: records of the same moment have these very values. ISO 8601. */
+  readonly at: string;
   /** The slot of the accounts; null where there is no pool, or nothing is from the chain. */
   readonly slot: string | null;
   readonly inputs: readonly ExplainedInput[];

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { BundleGain, LandedBundle } from "../../ledger/index.ts";
-import { type ExactDecimal, native } from "../decimal.ts";
-import { noAverages, noChanges } from "../figures.ts";
+import { decimalText, type ExactDecimal, native } from "../decimal.ts";
+import { noAverages, poolFigures } from "../figures.ts";
 import type { PoolPast } from "../history.ts";
 import { basisOf } from "../position/basis.ts";
 import { positionFigures } from "../position/position-figures.ts";
@@ -66,24 +66,60 @@ test("tips name what the validator keeps, what of the rest is the pool's, and th
   );
 });
 
-test("before the first counted epoch, and of a pool without a past, rates are said to be 0", () => {
-  expect(apyPart({ ...read, facts: null }, snapshot).steps.join()).toContain("no epoch");
-  expect(validatorsPart({ ...read, facts: null }, snapshot).steps.join()).toContain("no epoch");
+test("rates that are not of the last update say why, and are those of before or not known", () => {
+  const { facts } = read;
+  const unread = poolFigures(snapshot, { facts: null, names: new Map(), kept: null });
+  expect(apyPart({ ...read, facts: null, figures: unread }, snapshot).steps).toEqual([
+    "what epoch 1 brought cannot be read now, so that yearly rates are not known and shown as 0",
+  ]);
+  const unknown = validatorsPart({ ...read, facts: null, figures: unread }, snapshot).steps;
+  expect(unknown.join()).toContain(`apy of ${vote} is not known and shown as 0`);
+  const kept = poolFigures(snapshot, { facts: null, names: new Map(), kept: read.figures });
+  const shown = decimalText(read.figures.apy.total);
+  expect(apyPart({ ...read, facts: null, figures: kept }, snapshot).steps[0]).toContain(
+    `those that were read before it: apy = ${shown}, mevApy = `,
+  );
+  expect(validatorsPart({ ...read, facts: null, figures: kept }, snapshot).steps.join()).toContain(
+    "as it was read before",
+  );
+  const first = { ...snapshot, pool: { ...snapshot.pool, lastUpdateEpoch: 0n } };
+  const none = poolFigures(first, { facts: null, names: new Map(), kept: null });
+  expect(apyPart({ ...read, facts: null, figures: none }, first).steps.join()).toContain("no epoch");
   const young = { ...snapshot, pool: { ...snapshot.pool, lastEpochTotalLamports: 0n } };
-  expect(apyPart(read, young).steps.join()).toContain("says nothing of before");
+  const fresh = poolFigures(young, { facts, names: new Map(), kept: null });
+  expect(apyPart({ ...read, figures: fresh }, young).steps.join()).toContain("says nothing of before");
+});
+
+test("an update that counted several epochs, or is only taken for that of one, is said to have", () => {
+  const { facts } = read;
+  if (facts === null) throw new Error("the played pool has an epoch");
+  const counted = { epochs: 3n, seconds: 518_400, from: "sample" } as const;
+  const of = (changed: typeof facts) => {
+    return {
+      ...read,
+      facts: changed,
+      figures: poolFigures(snapshot, { facts: changed, names: new Map(), kept: null }),
+    };
+  };
+  const missed = apyPart(of({ ...facts, counted }), snapshot);
+  expectArithmetic(missed, ["apy", "mevApy", "baseApy"]);
+  expect(missed.steps[0]).toBe("the last update counted the 3 epochs up to 1, as updates before it were missed");
+  const assumed = apyPart(of({ ...facts, counted: { ...facts.counted, from: "assumed" } }), snapshot);
+  expect(assumed.steps[0]).toContain("is taken for that of epoch 1 alone");
 });
 
 test("changes and averages name the samples and the epochs that they are of", () => {
-  const sample = { atMs: Date.UTC(2026, 10, 19), slot: 5n, lamports: 1_190_000_000n, tokens: 1_000_000_000n };
+  const sample = {
+    ...{ atMs: Date.UTC(2026, 10, 19), slot: 5n, epoch: 1n, updatedIn: 1n },
+    ...{ lamports: 1_190_000_000n, tokens: 1_000_000_000n },
+  };
   const changed = (units: bigint): ExactDecimal => ({ units, places: 6 });
   const past: PoolPast = {
-    // 1.2 beside 1.19.
-    changes: { ...noChanges, rate24h: changed(840_336n), tvl24h: changed(840_336n) },
     averages: { ...noAverages, days7: changed(5_000_000n) },
     before: { day: sample, week: null, month: null },
     epochs: {
-      days7: [{ epoch: 8n, apy: 5_000_000n, mevApy: 0n }],
-      days30: [{ epoch: 8n, apy: 5_000_000n, mevApy: 0n }],
+      days7: [{ epoch: 8n, epochs: 3n, apy: 5_000_000n, mevApy: 0n }],
+      days30: [{ epoch: 8n, epochs: 3n, apy: 5_000_000n, mevApy: 0n }],
     },
     sinceMs: 0,
   };
@@ -96,13 +132,14 @@ test("changes and averages name the samples and the epochs that they are of", ()
     1,
   );
   const averages = averagesPart(past);
-  expect(averages.steps[0]).toBe("apy_7d_avg = the mean of 1 epochs, 8 to 8 = 5");
-  expect(averages.inputs).toEqual([{ what: "apy of epoch 8", where: "its last sample, in percent", value: "5" }]);
-  const rate = { apy: 18_264n, lastLamports: 1_199_990_000n, lastTokens: 1_000_000_000n, epochMs: 1_440_000_000 };
+  expect(averages.steps[0]).toBe("apy_7d_avg = the mean of 3 epochs, 6 to 8 = 5");
+  expect(averages.inputs).toEqual([
+    { what: "apy of the 3 epochs up to 8", where: "its last sample, in percent", value: "5" },
+  ]);
+  const rate = { apy: 18_264n, lastLamports: 1_199_990_000n, lastTokens: 1_000_000_000n, periodMs: 1_440_000_000 };
   const day = { ...sample, day: "2026-11-19", lamports: 1_200_000_000n, rate };
-  const days = { days: [day], fromMs: 0, sinceMs: 0 };
-  expectArithmetic(daysPart("tvl", days), ["2026-11-19"]);
-  expectArithmetic(daysPart("apy", days), ["2026-11-19"]);
+  expectArithmetic(daysPart("tvl", [day]), ["2026-11-19"]);
+  expectArithmetic(daysPart("apy", [day]), ["2026-11-19"]);
 });
 
 test("figures of bundles are explained by each bundle, and say where the newest alone are listed", () => {
@@ -139,7 +176,7 @@ test("a position is explained by its movements, what they cost, and what the tok
   const nowMs = atMs + 86_400_000 * 90;
   const asked = { nowMs, epochSeconds: 172_800 };
   const figures = positionFigures(read.figures, { tokens: 100_000_000n, basis }, asked);
-  const position = { wallet: "w", pool: read.figures, figures, basis, accounts: ["a"], ...asked };
+  const position = { wallet: "w", pool: read.figures, slot: 77n, figures, basis, accounts: ["a"], ...asked };
   const part = positionPart(position);
   expectArithmetic(part, ["tokenBalance", "valueInNative", "unrealizedRewards"]);
   expect(native(figures.rewards)).toEqual({ units: 10_000_000n, places: 9 });

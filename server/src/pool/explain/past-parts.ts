@@ -1,8 +1,8 @@
-import type { EpochRates, PoolSample } from "../../ledger/index.ts";
+import type { EpochRates, PoolSample, SampledDay } from "../../ledger/index.ts";
 import { percentPlaces, secondsPerYear } from "../arithmetic.ts";
 import { decimalText, type ExactDecimal, native } from "../decimal.ts";
 import type { StakePoolFigures } from "../figures.ts";
-import type { PoolPast, SampledDays } from "../history.ts";
+import { changesOf, type PoolPast } from "../history.ts";
 import { type ExplainedInput, type ExplainedPart, input, joined, momentText, step, stepsOf } from "./explanation.ts";
 
 /** Parts of explanations that are about samples of the pool. */
@@ -21,16 +21,14 @@ const spans = [
 ] as const;
 
 /** How the exchange rate changed; in a day alone, or in each of the spans. */
-export function rateChangesPart(
-  { before, changes }: PoolPast,
-  { holdings }: StakePoolFigures,
-  isDayAlone = false,
-): ExplainedPart {
+export function rateChangesPart(past: PoolPast, figures: StakePoolFigures, isDayAlone = false): ExplainedPart {
+  const { before } = past;
+  const changes = changesOf(past, figures);
   return joined(
     ...spans.slice(0, isDayAlone ? 1 : undefined).map(({ before: of, what, change, name }) => {
       const sample = before[of];
       if (sample === null) return stepsOf(`rate change in ${name} = 0, as no sample is old enough and not too old`);
-      const { lamports, tokens } = holdings;
+      const { lamports, tokens } = figures.holdings;
       const grown = `${lamports} · ${sample.tokens} / (${sample.lamports} · ${tokens})`;
       return {
         inputs: sampleInputs(what, sample),
@@ -41,11 +39,11 @@ export function rateChangesPart(
 }
 
 /** How the whole of the pool changed in a day. */
-export function tvlChangePart({ before, changes }: PoolPast, { holdings }: StakePoolFigures): ExplainedPart {
-  const { day } = before;
+export function tvlChangePart(past: PoolPast, figures: StakePoolFigures): ExplainedPart {
+  const { day } = past.before;
   if (day === null) return stepsOf("tvl change in 24h = 0, as no sample is old enough and not too old");
-  const expression = `(${holdings.lamports} / ${day.lamports} - 1) · 100`;
-  return { inputs: [], steps: [step("tvl change in 24h", expression, changes.tvl24h)] };
+  const expression = `(${figures.holdings.lamports} / ${day.lamports} - 1) · 100`;
+  return { inputs: [], steps: [step("tvl change in 24h", expression, changesOf(past, figures).tvl24h)] };
 }
 
 /** The averages of yearly rates, from each epoch that was sampled. */
@@ -53,10 +51,14 @@ export function averagesPart({ epochs, averages }: PoolPast): ExplainedPart {
   const average = (name: string, of: readonly EpochRates[], value: ExactDecimal): string =>
     of.length === 0
       ? `${name} = 0, as no epoch was sampled`
-      : step(name, `the mean of ${of.length} epochs, ${of.at(-1)?.epoch} to ${of[0]?.epoch}`, value);
+      : step(name, `the mean of ${epochsOf(of)} epochs, ${firstOf(of)} to ${of[0]?.epoch}`, value);
   return {
-    inputs: epochs.days30.map(({ epoch, apy }) =>
-      input(`apy of epoch ${epoch}`, "its last sample, in percent", decimalText({ units: apy, places: percentPlaces })),
+    inputs: epochs.days30.map(({ epoch, epochs: counted, apy }) =>
+      input(
+        counted === 1n ? `apy of epoch ${epoch}` : `apy of the ${counted} epochs up to ${epoch}`,
+        "its last sample, in percent",
+        decimalText({ units: apy, places: percentPlaces }),
+      ),
     ),
     steps: [
       average("apy_7d_avg", epochs.days7, averages.days7),
@@ -65,8 +67,12 @@ export function averagesPart({ epochs, averages }: PoolPast): ExplainedPart {
   };
 }
 
+const epochsOf = (rates: readonly EpochRates[]): bigint => rates.reduce((sum, { epochs }) => sum + epochs, 0n);
+const firstOf = (rates: readonly EpochRates[]): bigint =>
+  (rates.at(-1)?.epoch ?? 0n) - (rates.at(-1)?.epochs ?? 1n) + 1n;
+
 /** The points of the days of a chart. */
-export function daysPart(chart: "tvl" | "apy", { days }: SampledDays): ExplainedPart {
+export function daysPart(chart: "tvl" | "apy", days: readonly SampledDay[]): ExplainedPart {
   if (chart === "tvl") {
     return {
       inputs: days.map((day) => input(`total lamports at the end of ${day.day}`, placeOf(day), day.lamports)),
@@ -77,17 +83,17 @@ export function daysPart(chart: "tvl" | "apy", { days }: SampledDays): Explained
     ...days.map((day) => {
       const { rate } = day;
       if (rate === null) return stepsOf(`${day.day} = 0, as no epoch had been counted`);
-      const { lastLamports, lastTokens, epochMs, apy } = rate;
+      const { lastLamports, lastTokens, periodMs, apy } = rate;
       const growth = `${day.lamports} · ${lastTokens} / (${lastLamports} · ${day.tokens})`;
       return {
         inputs: [
           ...sampleInputs(`at the end of ${day.day}`, day),
           input("last epoch total lamports", placeOf(day), lastLamports),
           input("last epoch pool token supply", placeOf(day), lastTokens),
-          input("milliseconds of the epoch", placeOf(day), epochMs),
+          input("milliseconds that were counted", placeOf(day), periodMs),
         ],
         steps: [
-          step(day.day, `((${growth})^(${secondsPerYear} / (${epochMs} / 1000)) - 1) · 100`, {
+          step(day.day, `((${growth})^(${secondsPerYear} / (${periodMs} / 1000)) - 1) · 100`, {
             units: apy,
             places: percentPlaces,
           }),

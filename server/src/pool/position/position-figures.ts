@@ -43,6 +43,8 @@ export function positionFigures(
 export interface WalletPosition {
   readonly wallet: string;
   readonly pool: StakePoolFigures;
+  /** The slot of the pool; null where there is none. */
+  readonly slot: bigint | null;
   readonly figures: PositionFigures;
   readonly basis: PositionBasis;
   /** Token accounts that hold its tokens. */

@@ -44,6 +44,7 @@ export function playedPool(): ReadFigures & { readonly snapshot: PoolSnapshot } 
   const facts: EpochFacts = {
     epoch: 1n,
     length: { seconds: 172_800, from: "blocks" },
+    counted: { epochs: 1n, seconds: 172_800, from: "sample" },
     validators: new Map([
       [
         vote,
@@ -61,5 +62,6 @@ export function playedPool(): ReadFigures & { readonly snapshot: PoolSnapshot } 
       ],
     ]),
   };
-  return { snapshot, facts, figures: poolFigures(snapshot, facts, new Map([[address(8), "alpha"]])) };
+  const figures = poolFigures(snapshot, { facts, names: new Map([[address(8), "alpha"]]), kept: null });
+  return { snapshot, facts, figures, epochSeconds: 172_800, atMs: 1_790_000_100_000 };
 }

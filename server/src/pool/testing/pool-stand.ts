@@ -1,5 +1,6 @@
 import type { Permission } from "@sluice/contract/tiers";
 import { compileAddressSet, ManualClock } from "@sluice/lib";
+import { tipPrograms } from "@sluice/wire/accounts/tips";
 import type { Address } from "@sluice/wire/identifiers";
 import type { JsonValue } from "@sluice/wire/json";
 import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
@@ -56,6 +57,8 @@ export class PoolStand {
   newestLanded: readonly LandedBundle[] = [];
   gains: readonly BundleGain[] = [];
   firstAtMs: number | null = null;
+  /** Since when the ledger has transactions. */
+  heldSinceMs: number | null = null;
   /** What nodes answer; without one every call fails the test. */
   chain: (method: string, params: readonly JsonValue[]) => Promise<ChainValue> = (method) =>
     Promise.reject(new Error(`${method} was not expected`));
@@ -69,12 +72,21 @@ export class PoolStand {
     programs: readonly Address[] = [],
   ) {
     const service = new PoolService(
-      { network: "devnet", identity: pool === null ? null : { address: pool, programs } },
       {
-        chain: { read: (method, params) => this.chain(method, params), genesis: () => "genesis" },
+        network: "devnet",
+        identity: pool === null ? null : { address: pool, programs, tipProgram: tipPrograms.distribution },
+      },
+      {
+        chain: {
+          read: (method, params) => this.chain(method, params),
+          genesis: () => "genesis",
+          newestSlot: () => null,
+          onSlot: () => ({ [Symbol.dispose]: () => {} }),
+        },
         samples: {
           firstAtMs: async () => null,
           lastUpTo: async () => null,
+          beforeUpdate: async () => null,
           before: async () => new Map(),
           rates: async () => [],
           days: async () => [],
@@ -97,6 +109,7 @@ export class PoolStand {
             lamports: async () => [],
           },
         },
+        held: { heldSinceMs: async () => this.heldSinceMs },
         clock: this.clock,
         events: this.events,
         ...more,
