@@ -1,7 +1,7 @@
 import { type ErrorCode, errorTable } from "@sluice/contract/errors";
 import { yellowstoneBounds } from "@sluice/contract/yellowstone";
 import { packCreatedAt, type SlotUpdate } from "@sluice/encode/updates";
-import type { WallMs } from "@sluice/lib";
+import { BoundedMap, type WallMs } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
 import { LogError, type Stage } from "../../log/index.ts";
 import { GrpcStatusError, type PackedMessage } from "../../net/index.ts";
@@ -26,6 +26,8 @@ import type { ToldBlocks } from "./told-blocks.ts";
 
 /** Blocks for which the node may still owe accounts or entries. */
 const waitingBlocksMax = 64;
+/** Slots whose later stages are remembered: more than lie between processed and finalized. */
+const laterMax = 1_024;
 
 interface WaitingBlock {
   readonly block: FlowBlock;
@@ -73,6 +75,10 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
   #cursor = "";
   /** The last slot that was told at the stream's commitment, at processed the last before it began. */
   #told: Slot | null = null;
+  /** By slot, the last stage beyond the stream's commitment that was told, so that none is told again by a fork. */
+  readonly #later = new BoundedMap<Slot, Stage>({ max: laterMax });
+  /** Slots that have reached the stream's commitment since it began and were not told yet: a fork's may lie below. */
+  readonly #coming = new BoundedMap<Slot, true>({ max: laterMax });
 
   constructor(plan: Plan, dependencies: FlowSubscriptionDependencies) {
     this.plan = plan;
@@ -265,30 +271,42 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
     this.#remember(block);
     if (this.#listening === null) return;
     for (const stage of ladder.slice(rankOf(this.#stage) + 1)) {
-      if (this.#dependencies.statuses.hasReached(slot, stage)) this.#send({ slot, parent, status: stage });
+      if (this.#dependencies.statuses.hasReached(slot, stage)) this.#sendLater({ slot, parent, stage });
     }
   }
 
   #remember({ header }: FlowBlock): void {
+    this.#coming.delete(header.slot);
     if (this.#stage === "processed") this.#dependencies.toldBlocks.add(header);
     else this.#told = header.slot;
   }
 
   /** Whether a slot was told at the stream's commitment, or before the stream began. */
   #wasTold(slot: Slot): boolean {
-    return (this.#told !== null && slot <= this.#told) || this.#dependencies.toldBlocks.hasSlot(slot);
+    const isBefore = this.#told !== null && slot <= this.#told && this.#coming.get(slot) === undefined;
+    return isBefore || this.#dependencies.toldBlocks.hasSlot(slot);
   }
 
   #reached({ slot, parent, stage }: ReachedSlot): void {
     const rank = rankOf(stage) - rankOf(this.#stage);
-    if (rank === 0) return;
+    if (rank === 0) {
+      this.#coming.set(slot, true);
+      return;
+    }
     if (rank < 0) {
       // Those of a replay stand before its slots, and those behind them come at its end.
       if (this.#isLive) this.#send({ slot, parent, status: stage });
       return;
     }
     // One that is ahead is told of its later stages once it was told itself.
-    if (this.#wasTold(slot)) this.#send({ slot, parent, status: stage });
+    const last = this.#later.get(slot);
+    const isRepeated = last !== undefined && rankOf(last) >= rankOf(stage);
+    if (this.#wasTold(slot) && !isRepeated) this.#sendLater({ slot, parent, stage });
+  }
+
+  #sendLater({ slot, parent, stage }: ReachedSlot): void {
+    this.#later.set(slot, stage);
+    this.#send({ slot, parent, status: stage });
   }
 
   #status(update: SlotUpdate): PackedMessage[] {
