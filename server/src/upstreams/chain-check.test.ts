@@ -53,6 +53,8 @@ function boot(
             return genesis === null ? { ok: false, reason: "refused" } : { ok: true, result: genesis };
           case "getFirstAvailableBlock":
             return { ok: true, result: slots[0] ?? 0n };
+          case "getSlot":
+            return { ok: true, result: slots.at(-1) ?? 0n };
           case "getBlocksWithLimit":
             return { ok: true, result: slots.filter((slot) => slot >= BigInt(param ?? 0)).slice(0, 1) };
           default:
@@ -214,12 +216,67 @@ describe("a chain that was started anew", () => {
     expect([state.news, state.stored]).toEqual([0, stored]);
   });
 
-  test("is not told from one whose nodes have cleaned up the block that was known: another block takes its place", async () => {
-    const { check, chains, state } = boot({ a: at(own, { "500": "later" }) }, {}, stored);
-    check.start();
-    await check.check();
-    expect([chains(), state.news]).toEqual([{ a: "joined" }, 0]);
-    expect(state.stored).toEqual({ genesis: own, first: { slot: 500n, blockhash: "later" } });
+  test("is not told from one whose nodes have purged the block that was known: the chain stays the stored one", async () => {
+    for (const followsNodes of [false, true]) {
+      const { check, chains, state, nodes, round } = boot({ a: at(own, { "500": "later" }) }, { followsNodes }, stored);
+      check.start();
+      await check.check();
+      // It purges on, as a node does that keeps so many slots.
+      for (let slot = 600; slot < 1_000; slot += 100) {
+        Object.assign(nodes["a"] ?? {}, at(own, { [slot]: `block ${slot}` }));
+        await round(6_000);
+      }
+      expect([chains(), state.news, state.stored, check.chain]).toEqual([{ a: "joined" }, 0, stored, stored]);
+    }
+  });
+
+  test("is found by a later block once the stored one is purged, in development and in production", async () => {
+    const purged = { "400": "fourth", "500": "fifth", "600": "sixth" };
+    const anew = { "400": "fourth", "500": "another fifth", "600": "another sixth" };
+    const dev = boot({ a: at(own, purged) }, { followsNodes: true }, stored);
+    dev.check.start();
+    await dev.check.check();
+    Object.assign(dev.nodes["a"] ?? {}, at(own, anew));
+    await dev.round(6_000);
+    expect([dev.state.news, dev.state.stored?.first]).toEqual([1, { slot: 500n, blockhash: "another fifth" }]);
+    const serve = boot({ a: at(own, purged), b: at(own, purged), c: at(own, anew) }, {}, stored);
+    serve.check.start();
+    await serve.check.check();
+    await serve.round(6_000);
+    expect(serve.chains()).toEqual({ a: "joined", b: "joined", c: "other-chain" });
+    expect([serve.state.news, serve.state.stored]).toEqual([0, stored]);
+  });
+
+  test("is found in development while it is shorter than what was known, and where it skipped that slot", async () => {
+    const middle = { genesis: own, first: { slot: 500n, blockhash: "before" } };
+    const shorter = { "1": "anew", "40": "fortieth" };
+    for (const blocks of [shorter, { ...shorter, "501": "beyond" }]) {
+      const dev = boot({ a: at(own, blocks) }, { followsNodes: true }, middle);
+      dev.check.start();
+      await dev.check.check();
+      expect([dev.state.news, dev.state.stored?.first]).toEqual([1, { slot: 1n, blockhash: "anew" }]);
+      const serve = boot({ a: at(own, blocks) }, {}, middle);
+      serve.check.start();
+      await serve.check.check();
+      expect([serve.chains(), serve.state.news, serve.state.stored]).toEqual([{ a: "joined" }, 0, middle]);
+    }
+  });
+
+  test("is not a node that lags behind the first block that was known, nor one that does not tell its slots", async () => {
+    const middle = { genesis: own, first: { slot: 500n, blockhash: "before" } };
+    const dev = boot({ a: at(own, {}), b: at(own, { "1": "first" }), c: at(own, {}) }, { followsNodes: true }, middle);
+    dev.check.start();
+    for (let turn = 0; turn < 4; turn += 1) await dev.round(6_000);
+    expect([dev.state.news, dev.state.stored]).toEqual([0, middle]);
+  });
+
+  test("is not what one node says of a later block that most others contradict", async () => {
+    const purged = { "400": "fourth", "500": "fifth", "600": "sixth" };
+    const lie = { ...purged, "500": "a lie" };
+    const serve = boot({ a: at(own, lie), b: at(own, purged), c: at(own, purged) }, {}, stored);
+    serve.check.start();
+    for (let turn = 0; turn < 4; turn += 1) await serve.round(6_000);
+    expect(serve.chains()).toEqual({ a: "joined", b: "joined", c: "joined" });
   });
 });
 

@@ -16,6 +16,8 @@ export interface CheckedNode {
   chain: Membership;
 }
 
+type ChainBlock = NonNullable<ChainRecord["first"]>;
+
 export interface ChainCheckOptions {
   readonly network: Network;
   /** The genesis hash that an operator has set; null leaves it to what is stored, else to the nodes. */
@@ -52,7 +54,9 @@ const askTimeoutMs = 2_000;
 /**
  * Which nodes are of a network's chain (decisions.md, Gateway: second reading). A node joins when its genesis hash is
  * the expected one: what an operator has set, else what is stored, else what most nodes tell, the first configured on a
- * tie. The hash of a block tells the chain from another one that was started anew with the same genesis.
+ * tie. The hash of a block tells the chain from another one that was started anew with the same genesis. Logs, ledger
+ * and caches know the chain by its genesis and its stored first block, which stay what they are when nodes purge that
+ * block: a later one is compared in its place (docs/decisions/0092).
  */
 export class ChainCheck implements Disposable {
   readonly #options: ChainCheckOptions;
@@ -62,6 +66,8 @@ export class ChainCheck implements Disposable {
   readonly #asked = new WeakMap<CheckedNode, number>();
   /** Nodes of which a block contradicts the stored one. */
   #foreign: ReadonlySet<CheckedNode> = new Set();
+  /** A later block of the chain, compared since no node has the stored one any more; null while that one is. */
+  #later: ChainRecord["first"] = null;
   /** What is stored; undefined before it was read. */
   #stored: ChainRecord | null | undefined;
   #expected: string | null = null;
@@ -152,6 +158,7 @@ export class ChainCheck implements Disposable {
     const before = this.#expected ?? this.#stored?.genesis ?? null;
     this.#expected = expected;
     if (this.#stored?.genesis === expected) return;
+    this.#later = null;
     await this.#keep({ genesis: expected, first: null }, before !== null && before !== expected);
   }
 
@@ -182,30 +189,71 @@ export class ChainCheck implements Disposable {
   async #askPast(): Promise<void> {
     const { clock, nodes } = this.#dependencies;
     const joined = nodes().filter((node) => node.chain === "joined" || this.#foreign.has(node));
-    const [first] = joined;
-    if (first === undefined || this.#stored === null || this.#stored === undefined) return;
+    if (joined.length === 0 || this.#stored === null || this.#stored === undefined) return;
     if (clock.monotonic() - this.#pastAtMs < recheckMs && this.#stored.first !== null) return;
     this.#pastAtMs = clock.monotonic();
-    const known = this.#stored.first;
-    if (known === null) return await this.#keepFirst(joined);
-    const told = await Promise.all(joined.map((node) => this.#blockhashAt(node, known.slot)));
+    const { first } = this.#stored;
+    if (first === null) return await this.#keepFirst(joined);
+    for (const known of this.#later === null ? [first] : [this.#later, first]) {
+      const told = await Promise.all(joined.map((node) => this.#blockhashAt(node, known.slot)));
+      if (told.every((blockhash) => blockhash === null)) continue;
+      if (known === first) this.#later = null;
+      return await this.#compare(joined, known, told);
+    }
+    await this.#findLater(joined, first);
+  }
+
+  async #compare(joined: readonly CheckedNode[], known: ChainBlock, told: readonly (string | null)[]): Promise<void> {
     const others = told.filter((blockhash) => blockhash !== null && blockhash !== known.blockhash);
-    // Every node may have cleaned up that block; another one takes its place.
-    if (told.every((blockhash) => blockhash === null)) return await this.#keepFirst(joined);
     const isFollowed = this.#options.followsNodes || this.#options.genesis !== null;
     if (isFollowed) {
       const found = mostFrequent(others.filter((blockhash) => blockhash !== null));
       if (found === null || found.count * 2 <= joined.length) return;
-      await this.#keep({ ...this.#stored, first: { ...known, blockhash: found.value } }, true);
+      return await this.#startAnew({ ...known, blockhash: found.value });
+    }
+    // A block that was taken in the place of the stored one, and that most nodes contradict, was a wrong one.
+    if (known === this.#later && others.length * 2 > joined.length) {
+      this.#later = null;
       return;
     }
     this.#foreign = new Set(joined.filter((_node, index) => others.includes(told[index] ?? known.blockhash)));
     await this.#settle(false);
   }
 
+  /**
+   * No node tells the blocks that are known. Nodes that begin after the first one have purged it and say nothing about
+   * the chain. One that has blocks from before it and none there is of another chain.
+   */
+  async #findLater(joined: readonly CheckedNode[], first: ChainBlock): Promise<void> {
+    const others: ChainBlock[] = [];
+    for (const node of joined) {
+      const available = await this.#firstAvailableOf(node);
+      if (available === null) continue;
+      if (available > first.slot) {
+        const later = await this.#blockWithin(node, available);
+        if (later === null) continue;
+        this.#later = later;
+        return;
+      }
+      const earliest = this.#options.followsNodes ? await this.#blockFrom(node, available) : null;
+      if (earliest === null || earliest.slot >= first.slot) continue;
+      const next = await this.#slotFrom(node, first.slot);
+      if (next !== undefined && next !== first.slot) others.push(earliest);
+    }
+    const [other] = others;
+    if (other !== undefined && others.length * 2 > joined.length) await this.#startAnew(other);
+  }
+
+  async #startAnew(first: ChainBlock): Promise<void> {
+    if (this.#stored === null || this.#stored === undefined) return;
+    this.#later = null;
+    await this.#keep({ ...this.#stored, first }, true);
+  }
+
   async #keepFirst(joined: readonly CheckedNode[]): Promise<void> {
     for (const node of joined) {
-      const first = await this.#firstBlockOf(node);
+      const available = await this.#firstAvailableOf(node);
+      const first = available === null ? null : await this.#blockFrom(node, available);
       if (first === null || this.#stored === null || this.#stored === undefined) continue;
       await this.#keep({ ...this.#stored, first }, false);
       return;
@@ -218,16 +266,33 @@ export class ChainCheck implements Disposable {
     await this.#dependencies.store.put(this.#options.network, chain);
   }
 
-  async #firstBlockOf(node: CheckedNode): Promise<ChainRecord["first"]> {
+  async #firstAvailableOf(node: CheckedNode): Promise<bigint | null> {
     const available = await this.#ask(node, "getFirstAvailableBlock", "[]");
-    if (!available.ok || typeof available.result !== "bigint") return null;
+    return available.ok && typeof available.result === "bigint" ? available.result : null;
+  }
+
+  /** A block half way between where the node's blocks begin and the last final one, which no node purges soon. */
+  async #blockWithin(node: CheckedNode, available: bigint): Promise<ChainBlock | null> {
+    const final = await this.#ask(node, "getSlot", '[{"commitment":"finalized"}]');
+    if (!final.ok || typeof final.result !== "bigint" || final.result < available) return null;
+    return await this.#blockFrom(node, (available + final.result) / 2n);
+  }
+
+  async #blockFrom(node: CheckedNode, from: bigint): Promise<ChainBlock | null> {
     // The genesis itself is block 0.
-    const from = available.result > 0n ? available.result : 1n;
-    const blocks = await this.#ask(node, "getBlocksWithLimit", `[${from},1]`);
-    const slot = blocks.ok && Array.isArray(blocks.result) ? (blocks.result[0] as ChainValue | undefined) : undefined;
-    if (typeof slot !== "bigint" || slot >= 2n ** 63n) return null;
+    const slot = await this.#slotFrom(node, from > 0n ? from : 1n);
+    if (slot === undefined || slot === null) return null;
     const blockhash = await this.#blockhashAt(node, slot);
     return blockhash === null ? null : { slot, blockhash };
+  }
+
+  /** The first slot from one on of which the node has a block: null where it has none, undefined where it is silent. */
+  async #slotFrom(node: CheckedNode, from: bigint): Promise<bigint | null | undefined> {
+    const blocks = await this.#ask(node, "getBlocksWithLimit", `[${from},1]`);
+    if (!blocks.ok || !Array.isArray(blocks.result)) return undefined;
+    const slot = blocks.result[0] as ChainValue | undefined;
+    if (slot === undefined) return null;
+    return typeof slot === "bigint" && slot < 2n ** 63n ? slot : undefined;
   }
 
   /** Null where the node has no block at that slot, or cannot be asked. */
