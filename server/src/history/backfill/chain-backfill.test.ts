@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Network } from "@sluice/contract/tiers";
 import { packBlock } from "@sluice/encode";
 import { systemClock, systemRandom } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
@@ -29,41 +30,45 @@ for (let slot = 10; slot <= 120; slot++) {
 const final = 100n;
 
 /** A node; `hides` are slots that its list leaves out, `lacks` those whose blocks it does not have. */
-function nodeOf(name: string, changes: { hides?: readonly bigint[]; lacks?: (slot: bigint) => boolean } = {}) {
+function nodeOf(
+  name: string,
+  changes: { hides?: readonly bigint[]; lacks?: (slot: bigint) => boolean; of?: readonly BlockHeader[] } = {},
+) {
   const asked: bigint[] = [];
+  const own = changes.of ?? headers;
   const source: BackfillSource = {
     node: name,
     fetchBlock: async (slot) => {
       asked.push(slot);
-      const header = headers.find((each) => each.slot === slot);
+      const header = own.find((each) => each.slot === slot);
       if (header === undefined) return { kind: "absent", code: -32_009 };
       if (changes.lacks?.(slot) === true) return { kind: "unavailable", reason: "refused" };
       const body = packBlock(blockOfHeader(header));
       return { kind: "present", block: { header, body, signatureHash: new Uint8Array(32) } };
     },
     fetchDigest: async (slot) => {
-      const header = headers.find((each) => each.slot === slot);
+      const header = own.find((each) => each.slot === slot);
       if (header === undefined) return { kind: "absent", code: -32_009 };
       if (changes.lacks?.(slot) === true) return { kind: "unavailable", reason: "refused" };
       return { kind: "present", digest: { ...header, signatureHash: new Uint8Array(32) } };
     },
     fetchSlots: async (from, to) =>
-      headers
+      own
         .map(({ slot }) => slot as Slot)
         .filter((slot) => slot >= from && slot <= to && changes.hides?.includes(slot) !== true),
   };
   return { source, asked };
 }
 
-function runOver(sources: readonly BackfillSource[], finalSlot = final) {
+function runOver(sources: readonly BackfillSource[], finalSlot = final, network: Network = "devnet") {
   const { events, lines, metrics } = testEvents();
   const running = new ChainBackfill(
-    { network: "devnet", chain, votes: false },
+    { network, chain, votes: false },
     { store: ledger.chain, sources: () => sources, finalized: () => finalSlot, clock: systemClock, events },
   );
   const orders = new Backfills({
     store: ledger.chain,
-    networks: ["devnet"],
+    networks: [network],
     progressOf: () => running.progress(),
     clock: systemClock,
     random: systemRandom,
@@ -168,4 +173,18 @@ test("the newest final block proves the skipped slot before it, and one that con
   const second = runOver([node.source], 113n);
   await eventually("the slot is held", async () => (await ledger.chain.held("devnet")).ranges.at(-1)?.until === 113n);
   await second.running[Symbol.asyncDispose]();
+}, 60_000);
+
+test("the chain is filled from its genesis on, whose block names its own slot as its parent's", async () => {
+  const young = [headerOf(0, 0)];
+  for (let slot = 1; slot <= 12; slot++) young.push(headerOf(slot, young.at(-1)));
+  const node = nodeOf("archive", { of: young });
+  const { running, orders } = runOver([node.source], 12n, "testnet");
+  await orders.add("testnet", { first: 0n, until: 11n });
+  const isDone = async () => (await orders.list())[0]?.state === "done";
+  await eventually("the order is done", async () => (await isDone()) || running.progress().fault !== null);
+  expect([running.progress().fault, await isDone()]).toEqual([null, true]);
+  expect((await ledger.chain.held("testnet")).ranges).toEqual([{ first: 0n, until: 11n }]);
+  expect(node.asked.filter((slot) => slot === 0n)).toHaveLength(1);
+  await running[Symbol.asyncDispose]();
 }, 60_000);

@@ -90,8 +90,9 @@ export class SpanFiller {
     for (const block of listed) {
       const last = chain.at(-1) ?? before;
       const unlisted: FetchedBody[] = [];
-      let { parentSlot, parentBlockhash } = block;
-      while (last === null ? parentSlot >= first : parentBlockhash !== last.blockhash) {
+      let { slot, parentSlot, parentBlockhash } = block;
+      // The block of slot 0 names itself as its parent's slot, and has none.
+      while (slot > 0n && (last === null ? parentSlot >= first : parentBlockhash !== last.blockhash)) {
         if ((last !== null && parentSlot <= last.slot) || unlisted.length >= unlistedMax) {
           throw new BackfillFault(`the block of slot ${block.slot} does not follow on that of slot ${last?.slot}`);
         }
@@ -100,7 +101,7 @@ export class SpanFiller {
           throw new BackfillFault(`nodes give different blocks of slot ${parentSlot}`);
         }
         unlisted.unshift(missed);
-        ({ parentSlot, parentBlockhash } = missed);
+        ({ slot, parentSlot, parentBlockhash } = missed);
       }
       chain.push(...unlisted, block);
     }
