@@ -4,7 +4,13 @@ import type { Clock } from "@sluice/lib";
 import type { ChainHeld, ChainReads } from "../../ledger/index.ts";
 import type { NodeAnswer, UpstreamCall, UpstreamOutcome } from "../../upstreams/index.ts";
 import { seenSinceMs } from "../lookups/reach.ts";
-import { type ArchiveQuestion, archivedBlock, archivedBlockTime, archivedTransaction } from "./blocks.ts";
+import {
+  type ArchiveQuestion,
+  archivedBlock,
+  archivedBlockTime,
+  archivedTransaction,
+  type LookupQuestion,
+} from "./blocks.ts";
 import { CallConfig } from "./call-config.ts";
 import type { ArchiveEvents } from "./events.ts";
 import { archivedSignatures, archivedSlots, listOf } from "./lists.ts";
@@ -28,10 +34,12 @@ const callsMax = 128;
  * storage unreachable.
  */
 const notHeldCodes: ReadonlySet<number> = new Set([-32001, -32004, -32007, -32009, -32011, -32014, -32019]);
+/** Of these, that the slot was skipped, or is missing; also in long-term storage. */
+const skippedCodes: ReadonlySet<number> = new Set([-32007, -32009]);
 /** `before` or `until` is not known. */
 const filterNotFound = -32020;
 
-type Answering = (chain: ChainReads, question: ArchiveQuestion) => Promise<NodeAnswer | null>;
+type Answering = (chain: ChainReads, question: LookupQuestion) => Promise<NodeAnswer | null>;
 
 /** Methods about one thing. */
 const lookups: ReadonlyMap<string, Answering> = new Map([
@@ -80,7 +88,10 @@ export class LedgerArchive {
   ): ((question: ArchiveQuestion) => Promise<NodeAnswer | null>) | null {
     const { chain } = this.#dependencies;
     const lookup = lookups.get(method);
-    if (lookup !== undefined) return isNotHeld(outcome) ? (question) => lookup(chain, question) : null;
+    if (lookup !== undefined) {
+      const isToldSkipped = outcome.ok && skippedCodes.has(outcome.answer.errorCode ?? 0);
+      return isNotHeld(outcome) ? (question) => lookup(chain, { ...question, isToldSkipped }) : null;
+    }
     if (!outcome.ok || outcome.answer.body.kind === "large") return null;
     const { answer } = outcome;
     if (method === "getSignaturesForAddress") {

@@ -1,8 +1,9 @@
 import type { Network } from "@sluice/contract/tiers";
 import { type ConfirmedBlock, encodeBlock, encodeTransaction, unpackTransaction } from "@sluice/encode";
-import { type ChainHeld, type ChainReads, isHeldWhole } from "../../ledger/index.ts";
+import type { ChainHeld, ChainReads } from "../../ledger/index.ts";
 import type { NodeAnswer } from "../../upstreams/index.ts";
 import { blockOf } from "../lookups/block-record.ts";
+import { isSkipped } from "../lookups/skipped-slots.ts";
 import type { CallConfig } from "./call-config.ts";
 import { skippedSlot, unsupportedVersion, valueAnswer } from "./node-answers.ts";
 
@@ -15,6 +16,12 @@ export interface ArchiveQuestion {
   readonly config: CallConfig;
 }
 
+/** A call about one thing that nodes do not have. */
+export interface LookupQuestion extends ArchiveQuestion {
+  /** Whether a node has answered that the slot was skipped: it knows the chain there, and its answer stays. */
+  readonly isToldSkipped: boolean;
+}
+
 /** What is found out of a block: that it is there, that its slot has none, or that the ledger does not know. */
 type Found = { readonly block: ConfirmedBlock; readonly transactions: number } | "skipped" | "unknown";
 
@@ -22,18 +29,18 @@ async function find(chain: ChainReads, question: ArchiveQuestion, slot: bigint):
   const { network, held, newest } = question;
   if (slot > newest) return "unknown";
   const row = await chain.blocks.block(network, slot);
-  if (row === null) return isHeldWhole(held, { from: slot, to: slot }) ? "skipped" : "unknown";
+  if (row === null) return (await isSkipped(chain, { network, held, slot })) ? "skipped" : "unknown";
   return { block: blockOf(row), transactions: row.transactions };
 }
 
 /** getBlock. Null where the ledger does not know, or does not hold all transactions of the block. */
-export async function archivedBlock(chain: ChainReads, question: ArchiveQuestion): Promise<NodeAnswer | null> {
+export async function archivedBlock(chain: ChainReads, question: LookupQuestion): Promise<NodeAnswer | null> {
   const { network, config } = question;
   const slot = config.integerAt(0);
   if (slot === null) return null;
   const found = await find(chain, question, slot);
   if (found === "unknown") return null;
-  if (found === "skipped") return skippedSlot(slot);
+  if (found === "skipped") return question.isToldSkipped ? null : skippedSlot(slot);
   const { block, transactions: count } = found;
   const details = config.details;
   let transactions: ConfirmedBlock["transactions"] = [];
@@ -59,12 +66,13 @@ export async function archivedBlock(chain: ChainReads, question: ArchiveQuestion
 }
 
 /** getBlockTime. */
-export async function archivedBlockTime(chain: ChainReads, question: ArchiveQuestion): Promise<NodeAnswer | null> {
+export async function archivedBlockTime(chain: ChainReads, question: LookupQuestion): Promise<NodeAnswer | null> {
   const slot = question.config.integerAt(0);
   if (slot === null) return null;
   const found = await find(chain, question, slot);
   if (found === "unknown") return null;
-  return found === "skipped" ? skippedSlot(slot) : valueAnswer(found.block.blockTime);
+  if (found === "skipped") return question.isToldSkipped ? null : skippedSlot(slot);
+  return valueAnswer(found.block.blockTime);
 }
 
 /** getTransaction. */

@@ -198,15 +198,34 @@ describe("what the ledger does not know is left to the nodes", () => {
     expect(text).toContain("-32015");
   });
 
-  test("a slot that the chain skipped is told as one, where the ledger holds all around it", async () => {
-    const gap = new HeldChainModel(
+  test("a slot that the chain skipped is told as one where nodes have pruned it, and their own word on it stays", async () => {
+    const relinked = run.blocks.flatMap((block) =>
+      block.slot === 3n ? [] : [block.slot === 4n ? { ...block, parentSlot: 2n } : block],
+    );
+    const skipping = new HeldChainModel(relinked, run.finalized + 1n);
+    const other = new LedgerArchive({ chain: skipping, clock: systemClock, events });
+    const skipped = answered(errorAnswer(-32007, "Slot 3 was skipped, or missing due to ledger jump"));
+    for (const method of ["getBlock", "getBlockTime"]) {
+      const call = { network: "devnet", method, params: "[3]", commitment: "finalized" } as const;
+      const answer = await other.complete(call, cleanedUp);
+      expect(answer === null ? null : textOf(answer)).toContain('"code":-32009');
+      expect(await other.complete(call, skipped)).toBeNull();
+      // A block that is there is told whatever a node says.
+      const [there] = ["[2]"].map((params) => ({ ...call, params }));
+      expect(there === undefined ? null : await other.complete(there, skipped)).not.toBeNull();
+    }
+  });
+
+  test("a slot whose block was removed with age is not one that the chain skipped", async () => {
+    const aged = new HeldChainModel(
       run.blocks.filter(({ slot }) => slot !== 3n),
       run.finalized + 1n,
     );
-    const other = new LedgerArchive({ chain: gap, clock: systemClock, events });
-    const call = { network: "devnet", method: "getBlock", params: "[3]", commitment: "finalized" } as const;
-    const answer = await other.complete(call, cleanedUp);
-    expect(answer === null ? null : textOf(answer)).toContain('"code":-32009');
+    const other = new LedgerArchive({ chain: aged, clock: systemClock, events });
+    for (const method of ["getBlock", "getBlockTime"]) {
+      const call = { network: "devnet", method, params: "[3]", commitment: "finalized" } as const;
+      expect(await other.complete(call, cleanedUp)).toBeNull();
+    }
   });
 
   test("a ledger that is away changes nothing, and no call waits for it without a bound", async () => {

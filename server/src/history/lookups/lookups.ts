@@ -3,19 +3,19 @@ import type { HistoryBlockQuery, HistoryBlocksQuery } from "@sluice/contract/sch
 import type { Network, PlatformTier } from "@sluice/contract/tiers";
 import { type JsonObject, type JsonValue, unpackTransaction } from "@sluice/encode";
 import { type IdlPrograms, noPrograms } from "@sluice/parser";
-import {
-  type BlockRow,
-  type ChainHeld,
-  type ChainOrder,
-  type ChainReads,
-  isHeldWhole,
-  type TransactionBodyRow,
-  type TransactionConditions,
-  type TransactionPlace,
-  type TransactionRow,
+import type {
+  BlockRow,
+  ChainHeld,
+  ChainOrder,
+  ChainReads,
+  TransactionBodyRow,
+  TransactionConditions,
+  TransactionPlace,
+  TransactionRow,
 } from "../../ledger/index.ts";
 import { blockOf, blockRecord } from "./block-record.ts";
 import { type Reach, type ReachDependencies, reachOf, refuseTier, type StatedRange, seenSinceMs } from "./reach.ts";
+import { isSkipped } from "./skipped-slots.ts";
 import { nodeRecord, placeRecord, type TransactionEncoding, transactionRecord } from "./transaction-record.ts";
 
 /** Who asks, and of which chain. */
@@ -95,7 +95,7 @@ export class Lookups {
     const { network } = asker;
     const { chain } = this.#dependencies;
     const [held, row] = await Promise.all([chain.held(network), chain.blocks.block(network, slot)]);
-    if (row === null) throw absentBlock(slot, held);
+    if (row === null) throw await this.#absentBlock({ network, held, slot });
     const block = blockOf(row);
     await this.#requireSeen(asker, { slot, blockTime: block.blockTime });
     const record = blockRecord(row, block, slot < held.finalBefore);
@@ -211,6 +211,22 @@ export class Lookups {
     return rows.map((row) => ({ ...row, blockTime: row.blockTime ?? times.get(row.slot) ?? null }));
   }
 
+  async #absentBlock(of: {
+    readonly network: Network;
+    readonly held: ChainHeld;
+    readonly slot: bigint;
+  }): Promise<SluiceError> {
+    const { slot } = of;
+    const { blocks } = of.held;
+    if (await isSkipped(this.#dependencies.chain, of)) {
+      return new SluiceError("BLOCK_NOT_FOUND", { message: `The chain skipped slot ${slot}` });
+    }
+    if (blocks !== null && slot > blocks.to) {
+      return new SluiceError("BLOCK_NOT_FOUND", { message: `The ledger holds no block beyond slot ${blocks.to} yet` });
+    }
+    return new SluiceError("BLOCK_NOT_FOUND", { message: `The ledger does not hold slot ${slot}` });
+  }
+
   async #requireSeen(
     { network, tier }: Asker,
     { slot, blockTime }: { readonly slot: bigint; readonly blockTime: bigint | null },
@@ -226,15 +242,4 @@ export class Lookups {
     const first = await chain.firstSlotSince(network, seconds);
     if (first === null || slot < first) refuseTier(tier);
   }
-}
-
-function absentBlock(slot: bigint, held: ChainHeld): SluiceError {
-  const { blocks } = held;
-  if (isHeldWhole(held, { from: slot, to: slot })) {
-    return new SluiceError("BLOCK_NOT_FOUND", { message: `The chain skipped slot ${slot}` });
-  }
-  if (blocks !== null && slot > blocks.to) {
-    return new SluiceError("BLOCK_NOT_FOUND", { message: `The ledger holds no block beyond slot ${blocks.to} yet` });
-  }
-  return new SluiceError("BLOCK_NOT_FOUND", { message: `The ledger does not hold slot ${slot}` });
 }

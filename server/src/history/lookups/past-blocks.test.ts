@@ -26,3 +26,23 @@ test("gives whole final blocks by the slots before and after, and nothing of wha
   expect(await blocks.first("devnet", slotOf(105))).toBeNull();
   expect(await blocks.last("devnet", slotOf(200))).toBeNull();
 });
+
+test("gives nothing across blocks that were removed with age, and begins after them", async () => {
+  // Of slots 100 to 104 the ledger said that it holds them whole.
+  const aged = new HeldChainModel([headerOf(104, headerOf(101)), headerOf(105)].map(blockOfHeader), slotOf(106));
+  aged.heldFrom = 100n;
+  const left = new LedgerBlocks({ chain: aged });
+  for (const slot of [100, 101]) expect(await left.first("devnet", slotOf(slot))).toBeNull();
+  expect((await left.first("devnet", slotOf(102)))?.header.slot).toBe(slotOf(104));
+  expect(await left.firstSlot("devnet")).toBe(slotOf(104));
+  expect(await left.last("devnet", slotOf(103))).toBeNull();
+  // The engine may remove what is newer first.
+  const holed = new HeldChainModel(
+    [headers[0], headers[3]].flatMap((header) => (header === undefined ? [] : [blockOfHeader(header)])),
+    slotOf(106),
+  );
+  const around = new LedgerBlocks({ chain: holed });
+  expect(await around.first("devnet", slotOf(101))).toBeNull();
+  expect(await around.last("devnet", slotOf(104))).toBeNull();
+  expect((await around.last("devnet", slotOf(100)))?.slot).toBe(slotOf(100));
+});

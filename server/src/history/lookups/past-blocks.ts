@@ -22,12 +22,15 @@ export class LedgerBlocks {
     this.#chain = chain;
   }
 
-  /** The first block of a slot or a later one; null where some slot between the two is not held. */
+  /**
+   * The first block of a slot or a later one; null where some slot between the two is not held, or had a block that was
+   * removed with age.
+   */
   async first(network: Network, from: Slot): Promise<PastBlock | null> {
     const range = await this.#rangeOf(network, from);
     if (range === null) return null;
-    const [row] = await this.#chain.blocks.blocks({ network, from, to: range.to, order: "asc", limit: 1 });
-    return row === undefined ? null : await this.#whole(network, row);
+    const row = await this.#firstRow(network, { from, to: range.to });
+    return row === null || !followsOn(row, from) ? null : await this.#whole(network, row);
   }
 
   /** The last block of a slot or an earlier one; null where some slot between the two is not held. */
@@ -35,17 +38,28 @@ export class LedgerBlocks {
     const range = await this.#rangeOf(network, until);
     if (range === null) return null;
     const [row] = await this.#chain.blocks.blocks({ network, from: range.from, to: until, order: "desc", limit: 1 });
-    return row === undefined ? null : { slot: row.slot as Slot, blockhash: row.blockhash };
+    if (row === undefined) return null;
+    if (row.slot < until) {
+      const next = await this.#firstRow(network, { from: row.slot + 1n, to: range.to });
+      if (next === null || !followsOn(next, row.slot + 1n)) return null;
+    }
+    return { slot: row.slot as Slot, blockhash: row.blockhash };
   }
 
-  /** The first slot of the last range that is held; null while none is. */
+  /** The first slot of the last range that is still held; null while none is. */
   async firstSlot(network: Network): Promise<Slot | null> {
     const { ranges, blocks } = await this.#chain.held(network);
     const last = ranges.at(-1);
     if (last === undefined || blocks === null) return null;
-    // A range that was filled may begin before the first block.
-    if (last.from < blocks.from) return blocks.from as Slot;
-    return last.from as Slot;
+    const first = await this.#firstRow(network, last);
+    if (first === null) return null;
+    // A range that was filled may begin before the first block, and its first blocks may have been removed with age.
+    return (last.from < blocks.from || !followsOn(first, last.from) ? first.slot : last.from) as Slot;
+  }
+
+  async #firstRow(network: Network, window: SlotWindow): Promise<BlockRow | null> {
+    const [row] = await this.#chain.blocks.blocks({ network, ...window, order: "asc", limit: 1 });
+    return row ?? null;
   }
 
   async #rangeOf(network: Network, slot: Slot): Promise<SlotWindow | null> {
@@ -71,3 +85,6 @@ export class LedgerBlocks {
     return { header, block };
   }
 }
+
+/** Whether no block stands between a block and a slot from which on it is the first that is held. */
+const followsOn = (row: BlockRow, from: bigint): boolean => row.slot === from || blockOf(row).parentSlot < from;

@@ -29,6 +29,8 @@ export class HeldChainModel implements ChainReads {
   readonly #rows: readonly HeldTransaction[];
   /** Slots below it are final. */
   finalBefore: bigint;
+  /** Where the range begins that is said to be held whole; null for the first block. */
+  heldFrom: bigint | null = null;
   readonly blocks: ChainReads["blocks"];
   readonly transactions: ChainReads["transactions"];
   readonly activity: ChainReads["activity"];
@@ -81,7 +83,10 @@ export class HeldChainModel implements ChainReads {
     this.#fail();
     const [first, last] = [this.#blocks[0], this.#blocks.at(-1)];
     const window = first === undefined || last === undefined ? null : { from: first.slot, to: last.slot };
-    const ranges = window === null || this.finalBefore === 0n ? [] : [{ from: window.from, to: this.finalBefore - 1n }];
+    const ranges =
+      window === null || this.finalBefore === 0n
+        ? []
+        : [{ from: this.heldFrom ?? window.from, to: this.finalBefore - 1n }];
     return { ranges, finalBefore: this.finalBefore, blocks: window };
   }
 
