@@ -302,12 +302,28 @@ export class Pipeline implements SourceSink, AsyncDisposable {
   }
 
   #settle(header: BlockHeader): void {
-    const before = this.#dependencies.log.reached("finalized")?.slot ?? -1n;
+    const before = this.#dependencies.log.reached("finalized")?.slot ?? header.slot - 1n;
+    // Drawn before it is final: which block is read again must not be known to who gives it.
+    const again = this.#drawnOf(header, before);
     this.#appends.add({ kind: "stage", header, stage: "finalized" });
     this.#finality.settled(header);
+    if (again !== null) void this.#readAgain(again);
     this.#judge.forgetBelow(header.slot);
     this.#wants.forgetBelow(header.slot);
-    if (before / secondReadEvery !== header.slot / secondReadEvery) void this.#readAgain(header);
+  }
+
+  /** A block to read again of those up to one that become final with it; null for none of them. */
+  #drawnOf(last: BlockHeader, before: bigint): BlockHeader | null {
+    const { random, log } = this.#dependencies;
+    if (random.next() * secondReadEvery >= Number(last.slot - before)) return null;
+    const blocks = [last];
+    for (let block = last; block.parentSlot > before && blocks.length < secondReadEvery; ) {
+      const parent = log.find({ slot: block.parentSlot, blockhash: block.parentBlockhash });
+      if (parent === null) break;
+      block = parent.header;
+      blocks.push(block);
+    }
+    return blocks[Math.floor(random.next() * blocks.length)] ?? last;
   }
 
   #askFinal({ place, nodes }: FinalQuestion): void {

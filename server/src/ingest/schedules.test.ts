@@ -3,6 +3,7 @@ import { seededRandom } from "@sluice/lib";
 import { run } from "./ingest.campaign.ts";
 import { drawPlan } from "./testing/plan.ts";
 import { World } from "./testing/schedule.ts";
+import { wellNode } from "./testing/simulated-node.ts";
 
 test("followers are told the chain in schedules of faults", async () => {
   expect(await run({ n: 40, seed: 3 })).toMatchObject({ passed: true });
@@ -16,4 +17,17 @@ test("a schedule is a function of its seed", async () => {
     expect(first.faults).toEqual([]);
     expect(await again()).toEqual(first);
   }
+}, 60_000);
+
+test("one final block in 64 is read again, and which one follows from the seed alone", async () => {
+  const plan = { form: "alone", slots: 70, unavailable: [], forks: false, kills: 0, stalls: 0, outages: 0 } as const;
+  const seen: number[] = [];
+  for (let seed = 0; seed < 40; seed += 1) {
+    const world = new World(seed, { ...plan, nodes: [wellNode, wellNode] });
+    expect((await world.run()).faults).toEqual([]);
+    seen.push(...world.resultReads.slots);
+  }
+  // 40 times 70 slots make 44 readings on average; a multiple of 64 is no more often read than another slot.
+  expect([seen.length > 20, seen.length < 90, new Set(seen).size > 15]).toEqual([true, true, true]);
+  expect(seen.filter((slot) => slot >= 128 && slot <= 130).length).toBeLessThan(10);
 }, 60_000);

@@ -17,6 +17,8 @@ interface ResultRead {
 export class ResultReads {
   readonly #nodes: () => readonly Pick<SimulatedNode<unknown>, "altersAt" | "lieAt">[];
   readonly faults: string[] = [];
+  /** Slots of second readings that were made. */
+  readonly slots: number[] = [];
   found = 0;
 
   constructor(nodes: () => readonly Pick<SimulatedNode<unknown>, "altersAt" | "lieAt">[]) {
@@ -24,6 +26,7 @@ export class ResultReads {
   }
 
   check({ slot, outcome, isKeptAltered, isGiverKnown }: ResultRead): void {
+    if (outcome !== "unread") this.slots.push(slot);
     const isAltered = this.#nodes().some((node) => node.altersAt(slot));
     const isLiedAbout = this.#nodes().some((node) => node.lieAt(slot) !== null);
     if (outcome === "differs" && isAltered) this.found += 1;

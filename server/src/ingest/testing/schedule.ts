@@ -1,22 +1,17 @@
 import { createHash } from "node:crypto";
+import { unpackBlock } from "@sluice/encode";
 import { ManualClock, type Random, seededRandom } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
 import type { BlockHeader, ChainLog, LogRecord } from "../../log/index.ts";
 import { ToldChain } from "../../log/testing/chain-model.ts";
 import { SharedMemory } from "../../log/testing/shared-memory.ts";
 import { Pipeline } from "../pipeline.ts";
+import { isSameContent } from "../second-reads.ts";
+import { digestOfBody } from "../source-block.ts";
 import type { Plan } from "./plan.ts";
 import { quietEvents } from "./quiet-events.ts";
 import { ResultReads } from "./result-reads.ts";
-import {
-  type ChainBlock,
-  firstSlot,
-  isAlteredBody,
-  SimulatedChain,
-  signatureHashOfBody,
-  simulatedIdentity,
-  sourceBlockOf,
-} from "./simulated-chain.ts";
+import { type ChainBlock, firstSlot, isAlteredBody, SimulatedChain, simulatedIdentity } from "./simulated-chain.ts";
 import { SimulatedNode, SimulatedSource } from "./simulated-node.ts";
 
 /** What becomes of one schedule. */
@@ -98,8 +93,8 @@ class Process {
           lied: (node) => this.#world.lied(node),
           readAgain: (outcome, slot) => this.#readAgain(outcome, slot),
         },
-        digestOfBody: (body) => this.#world.digestOfBody(body),
-        isSameContent: (one, other) => Buffer.from(one).equals(other),
+        digestOfBody,
+        isSameContent,
       },
     );
     this.#sources = nodes.map((node) => new SimulatedSource(node, { clock }));
@@ -200,7 +195,8 @@ export class World {
   stored(memory: SharedMemory, { header, body }: Extract<LogRecord, { kind: "block" }>): void {
     const altered = this.#altered.get(memory) ?? new Map<string, boolean>();
     this.#altered.set(memory, altered);
-    altered.set(header.blockhash, isAlteredBody(body));
+    const block = this.chain.canonical.get(Number(header.slot));
+    if (block?.blockhash === header.blockhash) altered.set(header.blockhash, isAlteredBody(block, body));
   }
 
   isKeptAltered(memory: SharedMemory, slot: number): boolean | null {
@@ -209,23 +205,6 @@ export class World {
 
   trace(text: string): void {
     if (!this.#isOver) this.#trace.update(`${this.clock.monotonic()} ${text}\n`);
-  }
-
-  /** The parts of a digest that the body does not hold are looked up in the chain. */
-  digestOfBody(body: Uint8Array) {
-    const [slot, blockhash] = new TextDecoder().decode(body).split(" ");
-    const found = [...this.#everyBlock()].find((block) => block.blockhash === blockhash && String(block.slot) === slot);
-    if (found === undefined) throw new Error(`the body of ${slot} is of no block`);
-    return { ...sourceBlockOf(found).header, signatureHash: signatureHashOfBody(body) };
-  }
-
-  *#everyBlock(): Iterable<ChainBlock> {
-    for (let slot = 0; slot <= this.chain.lastSlot; slot += 1) {
-      for (const head of [slot, slot + 1, slot + 2, this.chain.lastSlot]) {
-        const block = this.chain.blockAt(slot, head);
-        if (block !== null) yield block;
-      }
-    }
   }
 
   async run(): Promise<ScheduleReport> {
@@ -361,7 +340,10 @@ export class World {
 
   /** A follower that goes on in another process, by its cursor, after every event. */
   async #follow(index: number): Promise<void> {
-    const told = new ToldChain();
+    const told = new ToldChain(({ slot, blockhash }, body) => {
+      const head = unpackBlock(body);
+      return head.slot === slot && head.blockhash === blockhash;
+    });
     this.#told[index] = told;
     let cursor: string | null = null;
     for (let turn = 0; !this.#isOver; turn += 1) {

@@ -1,8 +1,12 @@
 import { createHash } from "node:crypto";
+import type { ConfirmedBlock, ConfirmedTransaction } from "@sluice/encode";
 import type { Random } from "@sluice/lib";
-import { addressOfBytes, type Slot } from "@sluice/wire/identifiers";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { addressOfBytes } from "@sluice/wire/identifiers";
+import { encodeTransaction } from "@sluice/wire/transaction";
 import type { ChainIdentity } from "../../log/index.ts";
 import type { BlockDigest, SourceBlock } from "../source.ts";
+import { sourceBlockOf as packedSourceBlock } from "../source-block.ts";
 import type { Lie, NodeChain } from "./simulated-node.ts";
 
 const sha = (text: string): Uint8Array => new Uint8Array(createHash("sha256").update(text).digest());
@@ -25,8 +29,6 @@ interface DeadBranch {
   readonly to: number;
   readonly blocks: ReadonlyMap<number, ChainBlock>;
 }
-
-const slotOf = (slot: number): Slot => BigInt(slot) as Slot;
 
 /** A whole chain, of which nodes show a part by their heads. */
 export class SimulatedChain implements NodeChain<ChainBlock> {
@@ -97,30 +99,89 @@ export class SimulatedChain implements NodeChain<ChainBlock> {
   }
 }
 
-const alteredResults = "altered results";
-/** Between what the signatures cover and what they do not. */
-const resultsMark = " | ";
+/** What a node alters of a block's results; the first ones only where the block has transactions. */
+const alterations = ["balances", "tokens", "logs", "time", "height", "rewards"] as const;
+const ofTransactions = 3;
+const token = {
+  accountIndex: 1,
+  mint: hashOf("mint"),
+  owner: hashOf("owner"),
+  programId: hashOf("tokens"),
+  decimals: 6,
+};
+
+const zeroSignature = new Uint8Array(64);
+/** A transaction without its signature: that of a block differs from those of others by its signature alone. */
+const unsigned = encodeTransaction({
+  signatures: [zeroSignature],
+  message: {
+    version: "legacy",
+    numRequiredSignatures: 1,
+    numReadonlySignedAccounts: 0,
+    numReadonlyUnsignedAccounts: 1,
+    staticKeys: [sha("payer"), sha("receiver"), sha("program")],
+    blockhash: sha("recent"),
+    instructions: [{ programIndex: 2, accountIndexes: [0, 1], data: new Uint8Array(1) }],
+  },
+});
+
+function transactionOf(name: string, altered: string | null): ConfirmedTransaction {
+  const signature = new Uint8Array(createHash("sha512").update(name).digest());
+  const bytes = Uint8Array.from(unsigned);
+  bytes.set(signature, 1);
+  const meta = {
+    error: null,
+    fee: 5_000n,
+    preBalances: [10_000n, 0n, 1n],
+    postBalances: [altered === "balances" ? 4_999n : 5_000n, 0n, 1n],
+    preTokenBalances: [],
+    postTokenBalances: [{ ...token, amount: altered === "tokens" ? 8n : 7n }],
+    innerInstructions: [],
+    logs: [altered === "logs" ? "Program log: altered" : "Program log: told"],
+    loadedAddresses: { writable: [], readonly: [] },
+    returnData: null,
+    computeUnitsConsumed: 150n,
+    costUnits: null,
+  };
+  return { signature: encodeBase58(signature), bytes, meta };
+}
+
+/** Which results of a block are altered where a node alters them: the same for all that alter it. */
+function alterationOf({ slot, blockhash }: ChainBlock): (typeof alterations)[number] {
+  const drawn = sha(`alteration of ${blockhash}`)[0] ?? 0;
+  const from = slot % 3 === 0 ? ofTransactions : 0;
+  return alterations[from + (drawn % (alterations.length - from))] ?? "time";
+}
 
 /**
- * A block as a source gives it, with the text that tests of followers expect in front. Altered results leave all as it
- * is that a second node's word covers.
+ * A block as a source gives it. Altered results leave all as it is that a second node's word covers; they are those of
+ * the chain's block, whatever is lied about it.
  */
 export function sourceBlockOf(block: ChainBlock, lie: Lie | null = null, isAltered = false): SourceBlock {
+  return packedSourceBlock(confirmedBlockOf(block, lie, isAltered ? alterationOf(block) : null));
+}
+
+function confirmedBlockOf(block: ChainBlock, lie: Lie | null, altered: string | null): ConfirmedBlock {
+  const { slot, parent } = block;
   const blockhash = lie === "hash" || lie === "invented" ? hashOf(`lie ${block.blockhash}`) : block.blockhash;
-  const signatures = `signatures of ${blockhash}${lie === "signatures" ? " altered" : ""}`;
-  const text = `${block.slot} ${blockhash} ${signatures}${resultsMark}${isAltered ? alteredResults : "results"}`;
+  const name = `${blockhash}${lie === "signatures" ? " altered" : ""}`;
   return {
-    header: {
-      slot: slotOf(block.slot),
-      blockhash,
-      parentSlot: slotOf(block.parent.slot),
-      parentBlockhash: lie === "parent" ? hashOf(`lie ${block.parent.blockhash}`) : block.parent.blockhash,
-      blockTime: null,
-      height: null,
-      transactions: block.slot % 7,
-    },
-    body: new TextEncoder().encode(text),
-    signatureHash: sha(signatures),
+    slot: BigInt(slot),
+    parentSlot: BigInt(parent.slot),
+    blockhash,
+    previousBlockhash: lie === "parent" ? hashOf(`lie ${parent.blockhash}`) : parent.blockhash,
+    blockTime: 1_790_000_000n + BigInt(slot) + (altered === "time" ? 1n : 0n),
+    blockHeight: BigInt(slot) + (altered === "height" ? 1n : 0n),
+    transactions: Array.from({ length: slot % 3 }, (_, index) => transactionOf(`${name} ${index}`, altered)),
+    rewards: [
+      {
+        pubkey: hashOf("leader"),
+        lamports: altered === "rewards" ? 2_501n : 2_500n,
+        postBalance: 1_000_000n,
+        rewardType: "Fee",
+        commission: null,
+      },
+    ],
   };
 }
 
@@ -129,10 +190,6 @@ export function digestOf(block: ChainBlock, lie: Lie | null = null): BlockDigest
   return { ...header, signatureHash };
 }
 
-/** Reads what `sourceBlockOf` wrote; the header's other members are not in it. */
-export function signatureHashOfBody(body: Uint8Array): Uint8Array {
-  const [signed = ""] = new TextDecoder().decode(body).split(resultsMark);
-  return sha(signed.split(" ").slice(2).join(" "));
-}
-
-export const isAlteredBody = (body: Uint8Array): boolean => new TextDecoder().decode(body).endsWith(alteredResults);
+/** Whether a kept body says something else of a block than the chain. */
+export const isAlteredBody = (block: ChainBlock, body: Uint8Array): boolean =>
+  !Buffer.from(body).equals(sourceBlockOf(block).body);
