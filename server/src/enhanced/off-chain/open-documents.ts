@@ -29,7 +29,7 @@ export function openDocuments(
   dependencies: { readonly clock: Clock; readonly events: EnhancedEvents; readonly resolver?: NameResolver },
 ): DocumentSource {
   if (!options.fetches) return noDocuments;
-  const { clock, resolver = systemResolver() } = dependencies;
+  const { clock, resolver = systemResolver({ clock }) } = dependencies;
   const kept = new TextCache(
     { lifetimeMs: keptMs, charactersMax: keptCharacters, entriesMax: keptEntriesMax },
     { clock },

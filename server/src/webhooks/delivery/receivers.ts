@@ -27,7 +27,7 @@ const answerBytesMax = 16 * 1024;
 
 /** Receivers of webhooks, at public addresses alone unless the options say otherwise. */
 export function openReceivers(options: ReceiverOptions, dependencies: ReceiverDependencies): OpenEndpoint {
-  const { clock, resolver = systemResolver() } = dependencies;
+  const { clock, resolver = systemResolver({ clock }) } = dependencies;
   const rules = createAddressRules(options.allowedRanges);
   const { authorities } = options;
   return (url, connectionsMax) => {
