@@ -49,6 +49,8 @@ export type EgressOutcome =
 /** How long the addresses of a name serve the connections that are opened at once. */
 const lookUpMs = 1_000;
 const idleMsMax = 15_000;
+/** How long an address at which no connection could be had comes after the others. */
+const unreachedMs = 30_000;
 /** Bodies are counted as they come, and not read beyond what is kept. */
 const unbounded = Number.MAX_SAFE_INTEGER;
 
@@ -65,6 +67,8 @@ export class EgressEndpoint implements Disposable {
   #addresses: Promise<readonly string[]> | null = null;
   #lookedUpAtMs = Number.NEGATIVE_INFINITY;
   #turn = 0;
+  /** When no connection could be had there, in monotonic milliseconds, by address. */
+  readonly #unreached = new Map<string, number>();
 
   constructor(options: EgressEndpointOptions, dependencies: EgressEndpointDependencies) {
     this.#options = options;
@@ -78,6 +82,7 @@ export class EgressEndpoint implements Disposable {
         waitingMax: connectionsMax,
         idleMsMax,
         locate: () => this.#locate(),
+        unreached: (address) => void this.#unreached.set(address, dependencies.clock.monotonic()),
         ...(authorities === undefined ? {} : { authorities }),
       },
       dependencies,
@@ -125,10 +130,19 @@ export class EgressEndpoint implements Disposable {
     const addresses = await this.#look();
     if (addresses.length === 0) return { ok: false, refusal: null };
     const admitted = addresses.map((address) => this.#dependencies.rules.admit(address)).filter((it) => it !== null);
-    // Each connection takes the next one, so that an address that does not answer is not all that is tried.
-    const address = admitted[this.#turn % Math.max(1, admitted.length)];
+    const [address, ...others] = this.#ordered(admitted);
+    return address === undefined ? { ok: false, refusal: "address" } : { ok: true, addresses: [address, ...others] };
+  }
+
+  /** Each connection begins with the next one, and with one at which none could be had only where all are so. */
+  #ordered(addresses: readonly string[]): readonly string[] {
+    const from = this.#turn % Math.max(1, addresses.length);
     this.#turn += 1;
-    return address === undefined ? { ok: false, refusal: "address" } : { ok: true, address };
+    const nowMs = this.#dependencies.clock.monotonic();
+    for (const [address, atMs] of this.#unreached)
+      if (nowMs - atMs >= unreachedMs || !addresses.includes(address)) this.#unreached.delete(address);
+    const turned = [...addresses.slice(from), ...addresses.slice(0, from)];
+    return turned.toSorted((one, other) => Number(this.#unreached.has(one)) - Number(this.#unreached.has(other)));
   }
 
   #look(): Promise<readonly string[]> {

@@ -155,6 +155,37 @@ describe("connections", () => {
     expect(reached).toBe(8);
   });
 
+  test("a call goes to the next address of a name where no connection can be had, within the same call", async () => {
+    reached = 0;
+    const lost = ["127.0.0.2", "127.0.0.3"];
+    const resolver = names([...lost, "10.0.0.1", "127.0.0.1"]);
+    for (let times = 0; times < 6; times += 1) {
+      expect(textOf(await post(`http://hooks.example:${port}/`, { allowedRanges: local, resolver }))).toBe("hello");
+    }
+    expect(reached).toBe(6);
+    expect(await post(`http://hooks.example:${port}/`, { allowedRanges: local, resolver: names(lost) })).toEqual({
+      kind: "unreachable",
+    });
+    // What has been sent is not sent again, wherever it has been lost.
+    let taken = 0;
+    const closing = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data: (socket) => {
+          taken += 1;
+          socket.end();
+        },
+      },
+    });
+    const place = `http://hooks.example:${closing.port}/`;
+    expect(await post(place, { allowedRanges: local, resolver: names(["127.0.0.1", "127.0.0.1"]) })).toEqual({
+      kind: "closed",
+    });
+    closing.stop(true);
+    expect(taken).toBe(1);
+  });
+
   test("a redirect is an answer that is not followed, wherever it leads", async () => {
     reached = 0;
     const aims = ["http://169.254.169.254/", `http://127.0.0.1:${port}/again`, "//10.0.0.1/", "/again", "file:///etc"];
@@ -251,4 +282,32 @@ describe("certificates", () => {
     const { authorities: _, ...unknown } = setting;
     expect(await post(`https://hooks.example:${port}/`, unknown)).toEqual({ kind: "unreachable" });
   });
+
+  test("an address that takes a connection and says nothing leaves time for the next one, and comes last from then on", async () => {
+    const { port } = listener ?? { port: 0 };
+    let silent = 0;
+    const quiet = Bun.listen({
+      hostname: "127.0.0.2",
+      port,
+      socket: {
+        open: () => {
+          silent += 1;
+        },
+        data: () => undefined,
+      },
+    });
+    const resolver = names(["127.0.0.2", "127.0.0.1"]);
+    using endpoint = endpointOf(`https://hooks.example:${port}/`, {
+      allowedRanges: local,
+      resolver,
+      authorities: [authority],
+    });
+    const call = { fields: [], body: "{}", timeoutMs: 5_000 };
+    const outcomes = [await endpoint.post(call)];
+    // Each of these needs a connection of its own.
+    outcomes.push(...(await Promise.all([endpoint.post(call), endpoint.post(call), endpoint.post(call)])));
+    quiet.stop(true);
+    expect(outcomes.map(textOf)).toEqual(["ok", "ok", "ok", "ok"]);
+    expect(silent).toBe(1);
+  }, 30_000);
 });

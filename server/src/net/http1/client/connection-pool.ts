@@ -14,6 +14,8 @@ import { WaitingCalls } from "./waiting-calls.ts";
 
 /** Resolution of all deadlines. One timer looks at all calls: a timer a call costs more than the call's parsing. */
 const sweepMs = 50;
+/** How long an address is tried while there are others; the last one has the rest of the time. */
+const addressMsMax = 1_500;
 
 /**
  * The connections to one node: one call at a time on each, kept for the next. The one used last is taken first, so that
@@ -92,18 +94,40 @@ export class ConnectionPool implements ClientConnectionOwner, Disposable {
     }
     const nowMs = this.#clock.monotonic();
     this.#watch(nowMs);
+    const connection = this.#begin(call, nowMs);
+    if (this.#options.locate === undefined) this.#connect(connection, this.#address.hostname);
+    else void this.#locate(connection, this.#options.locate);
+  }
+
+  #begin(call: PooledCall, nowMs: number): Connection {
     const connection = new Connection({ sinceMs: nowMs }, this);
     connection.call = call;
     this.#connections.add(connection);
     this.#attempts += 1;
-    if (this.#options.locate === undefined) this.#connect(connection, this.#address.hostname);
-    else void this.#locate(connection, this.#options.locate);
+    return connection;
+  }
+
+  /** Nothing of the call has been sent: it goes to the next of the addresses. */
+  #openNext(call: PooledCall, [address = "", ...others]: readonly string[]): void {
+    if (this.#attempts >= 2 * this.#options.connectionsMax) {
+      call.settle({ kind: "unreachable" });
+      return;
+    }
+    this.#connectTo(this.#begin(call, this.#clock.monotonic()), address, others);
+  }
+
+  #connectTo(connection: Connection, address: string, others: readonly string[]): void {
+    connection.address = address;
+    connection.others = others;
+    if (others.length > 0) connection.connectBy = this.#clock.monotonic() + addressMsMax;
+    this.#connect(connection, address);
   }
 
   async #locate(connection: Connection, locate: NonNullable<ConnectionPoolOptions["locate"]>): Promise<void> {
     const located = await locate();
     if (located.ok && !connection.isOver) {
-      this.#connect(connection, located.address);
+      const [address, ...others] = located.addresses;
+      this.#connectTo(connection, address, others);
       return;
     }
     connection.refusal = located.ok ? null : located.refusal;
@@ -186,7 +210,9 @@ export class ConnectionPool implements ClientConnectionOwner, Disposable {
     this.#connections.delete(connection);
     const { reader } = connection;
     const underWay = connection.release();
+    this.#tellUnreached(connection);
     if (underWay === null) this.#forget(connection, "now");
+    else if (connection.isOpening && connection.others.length > 0) this.#openNext(underWay.call, connection.others);
     else if (!connection.isOpening && reader.isStarted) {
       underWay.settle(reader.end() === "done" ? answerIn(reader) : { kind: "malformed" });
     } else if (connection.isReused && underWay.isRepeatable) {
@@ -196,6 +222,10 @@ export class ConnectionPool implements ClientConnectionOwner, Disposable {
     } else if (connection.refusal !== null) underWay.settle({ kind: "refused", reason: connection.refusal });
     else underWay.settle({ kind: connection.isOpening ? "unreachable" : "closed" });
     this.#admit();
+  }
+
+  #tellUnreached({ isOpening, address }: Connection): void {
+    if (isOpening && address !== null) this.#options.unreached?.(address);
   }
 
   #forget(idle: Connection, how: "now" | "politely"): void {
@@ -255,8 +285,11 @@ export class ConnectionPool implements ClientConnectionOwner, Disposable {
     const kind = connection.overdue(nowMs, this.#connectMsMax);
     if (kind === null) return;
     const underWay = connection.release();
+    this.#tellUnreached(connection);
     this.#close(connection, "now");
-    underWay?.settle({ kind });
+    if (underWay === null) return;
+    if (kind === "unreachable" && connection.others.length > 0) this.#openNext(underWay.call, connection.others);
+    else underWay.settle({ kind });
   }
 
   /** Closes every connection; calls under way are over as unreachable. */

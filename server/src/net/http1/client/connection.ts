@@ -17,15 +17,17 @@ export interface ConnectionPoolOptions {
   /** PEM; the roots that certificates are verified by in place of the runtime's. */
   readonly authorities?: readonly string[];
   /**
-   * Chooses the address of each new connection; the name of the target without it, which the runtime then looks up by
-   * itself. Its time counts as time to connect. Never rejects.
+   * Chooses the addresses that a new connection is tried at, one after the other; the name of the target without it,
+   * which the runtime then looks up by itself. Its time counts as time to connect. Never rejects.
    */
   readonly locate?: () => Promise<Located>;
+  /** A connection could not be had at an address that `locate` has given. */
+  readonly unreached?: (address: string) => void;
 }
 
 /** Where a connection goes, or why it must not be made. */
 export type Located =
-  | { readonly ok: true; readonly address: string }
+  | { readonly ok: true; readonly addresses: readonly [string, ...string[]] }
   | { readonly ok: false; readonly refusal: string | null };
 
 /** One call while it is in the pool's hands. */
@@ -131,6 +133,12 @@ export class Connection {
   isReused = false;
   /** Why it must not be made; null for one that may. */
   refusal: string | null = null;
+  /** Where it goes, of the addresses that were chosen for it; null before, and where none are chosen. */
+  address: string | null = null;
+  /** Where its call may still be tried, when it cannot be had. */
+  others: readonly string[] = [];
+  /** Monotonic milliseconds when another address is tried; infinite where there is none. */
+  connectBy = Number.POSITIVE_INFINITY;
   /** Monotonic milliseconds when it began to open, later when it became idle. */
   sinceMs: number;
   readonly #owner: ClientConnectionOwner;
@@ -239,7 +247,8 @@ export class Connection {
     if (this.call === null) return null;
     if (this.source?.isPassedOn === true) return this.source.stalled(nowMs);
     if (this.call.deadlineAt <= nowMs) return "timeout";
-    return this.isOpening && nowMs - this.sinceMs >= connectMsMax ? "unreachable" : null;
+    const isLate = nowMs - this.sinceMs >= connectMsMax || nowMs >= this.connectBy;
+    return this.isOpening && isLate ? "unreachable" : null;
   }
 
   drained(socket: Socket): void {
