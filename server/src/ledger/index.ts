@@ -70,6 +70,7 @@ export type { LedgerTableState } from "./table-states.ts";
 export type { Usage, UsageQuestion, UsageRange, UsageSums } from "./usage-queries.ts";
 export type {
   FinishedDeliveries,
+  FinishedDelivery,
   FinishedPlace,
   WebhookAttemptReads,
   WebhookAttemptRecord,

@@ -29,6 +29,9 @@ export interface WebhookAttemptRecord {
   readonly detail: string | null;
 }
 
+/** How a delivery has ended, without what is long of it. */
+export type FinishedDelivery = Omit<WebhookAttemptRecord, "requestHeaders" | "answer" | "detail">;
+
 /** A place in a list of finished deliveries. */
 export interface FinishedPlace {
   readonly atMs: number;
@@ -38,7 +41,7 @@ export interface FinishedPlace {
 /** A page of the deliveries of a webhook that have ended. */
 export interface FinishedDeliveries {
   readonly webhookId: string;
-  /** Null is both ends. */
+  /** The last end of each; null is both. */
   readonly outcome: "delivered" | "exhausted" | null;
   readonly after: FinishedPlace | null;
   /** At most 1,000. */
@@ -47,8 +50,8 @@ export interface FinishedDeliveries {
 
 /** What the ledger knows of deliveries. All reject with LedgerUnavailableError while it cannot be asked. */
 export interface WebhookAttemptReads {
-  /** The last attempt of each delivery that has ended, newest first. */
-  finished(page: FinishedDeliveries): Promise<readonly WebhookAttemptRecord[]>;
+  /** The last end of each delivery that has one, newest first. */
+  finished(page: FinishedDeliveries): Promise<readonly FinishedDelivery[]>;
   /** All attempts of a delivery of any account, in their order; at most 100. */
   attempts(deliveryId: string): Promise<readonly WebhookAttemptRecord[]>;
 }
@@ -56,29 +59,39 @@ export interface WebhookAttemptReads {
 const pageMax = 1_000;
 const attemptsMax = 100;
 
-type TextColumn =
-  | "account_id"
-  | "webhook_id"
-  | "delivery_id"
-  | "event_id"
-  | "event"
-  | "network"
-  | "error"
-  | "request_headers"
-  | "answer"
-  | "blockhash"
-  | "account"
-  | "detail";
-type AttemptRow = Readonly<Record<TextColumn | "at_ms" | "created_ms" | "slot", string>> &
-  Readonly<Record<"attempt" | "latency_ms" | "ordinal", number>> & {
+const textColumns = [
+  "account_id",
+  "webhook_id",
+  "delivery_id",
+  "event_id",
+  "event",
+  "network",
+  "error",
+  "blockhash",
+  "account",
+] as const;
+const numberColumns = ["attempt", "latency_ms", "ordinal"] as const;
+const longColumns = ["request_headers", "answer", "detail"] as const;
+
+type FinishedRow = Readonly<Record<(typeof textColumns)[number] | "at_ms" | "created_ms" | "slot", string>> &
+  Readonly<Record<(typeof numberColumns)[number], number>> & {
     readonly outcome: WebhookAttemptRecord["outcome"];
     readonly status_code: number | null;
     readonly tx_index: number | null;
   };
+type AttemptRow = FinishedRow & Readonly<Record<(typeof longColumns)[number], string>>;
 
-const selected =
-  "SELECT *, toUnixTimestamp64Milli(at) AS at_ms, toUnixTimestamp64Milli(created_at) AS created_ms " +
-  "FROM webhook_attempts FINAL";
+const shortColumns = [
+  ...textColumns,
+  ...numberColumns,
+  "outcome",
+  "status_code",
+  "tx_index",
+  "slot",
+  "toUnixTimestamp64Milli(at) AS at_ms",
+  "toUnixTimestamp64Milli(created_at) AS created_ms",
+].join(", ");
+const place = "(at, delivery_id)";
 
 export class WebhookAttempts implements WebhookAttemptReads {
   readonly #connection: Pick<LedgerConnection, "query">;
@@ -87,17 +100,24 @@ export class WebhookAttempts implements WebhookAttemptReads {
     this.#connection = connection;
   }
 
-  async finished({ webhookId, outcome, after, limit }: FinishedDeliveries): Promise<readonly WebhookAttemptRecord[]> {
+  async finished({ webhookId, outcome, after, limit }: FinishedDeliveries): Promise<readonly FinishedDelivery[]> {
+    // Of a delivery that was made anew the last end counts, so what is asked of it is asked after the others are left
+    // out. Nothing is read meanwhile but what that takes.
+    const ends =
+      "SELECT at, delivery_id, attempt, outcome FROM webhook_attempts FINAL " +
+      "WHERE webhook_id = {webhook:String} AND outcome != 'failed' " +
+      "ORDER BY at DESC, delivery_id DESC, attempt DESC LIMIT 1 BY delivery_id";
     const conditions = [
-      "webhook_id = {webhook:String}",
-      outcome === null ? "outcome != 'failed'" : "outcome = {outcome:String}",
-      ...(after === null
-        ? []
-        : ["(at, delivery_id) < (fromUnixTimestamp64Milli({at:Int64}, 'UTC'), {delivery:String})"]),
+      ...(outcome === null ? [] : ["outcome = {outcome:String}"]),
+      ...(after === null ? [] : [`${place} < (fromUnixTimestamp64Milli({at:Int64}, 'UTC'), {delivery:String})`]),
     ];
-    const rows = await this.#connection.query<AttemptRow>(
-      `${selected} WHERE ${conditions.join(" AND ")} ORDER BY at DESC, delivery_id DESC, attempt DESC ` +
-        "LIMIT 1 BY delivery_id LIMIT {limit:UInt32}",
+    const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
+    const page =
+      `SELECT at, delivery_id, attempt FROM (${ends})${where} ` +
+      "ORDER BY at DESC, delivery_id DESC LIMIT {limit:UInt32}";
+    const rows = await this.#connection.query<FinishedRow>(
+      `SELECT ${shortColumns} FROM webhook_attempts FINAL WHERE webhook_id = {webhook:String} ` +
+        `AND (at, delivery_id, attempt) GLOBAL IN (${page}) ORDER BY at DESC, delivery_id DESC`,
       {
         webhook: webhookId,
         limit: Math.min(limit, pageMax),
@@ -105,19 +125,20 @@ export class WebhookAttempts implements WebhookAttemptReads {
         ...(after === null ? {} : { at: after.atMs, delivery: after.deliveryId }),
       },
     );
-    return rows.map(toRecord);
+    return rows.map(toFinished);
   }
 
   async attempts(deliveryId: string): Promise<readonly WebhookAttemptRecord[]> {
     const rows = await this.#connection.query<AttemptRow>(
-      `${selected} WHERE delivery_id = {delivery:String} ORDER BY at, attempt LIMIT ${attemptsMax}`,
+      `SELECT ${shortColumns}, ${longColumns.join(", ")} FROM webhook_attempts FINAL ` +
+        `WHERE delivery_id = {delivery:String} ORDER BY at, attempt LIMIT ${attemptsMax}`,
       { delivery: deliveryId },
     );
     return rows.map(toRecord);
   }
 }
 
-const toRecord = (row: AttemptRow): WebhookAttemptRecord => ({
+const toFinished = (row: FinishedRow): FinishedDelivery => ({
   at: Number(row.at_ms),
   accountId: row.account_id,
   webhookId: row.webhook_id,
@@ -131,12 +152,16 @@ const toRecord = (row: AttemptRow): WebhookAttemptRecord => ({
   statusCode: row.status_code,
   error: row.error,
   latencyMs: row.latency_ms,
-  requestHeaders: row.request_headers,
-  answer: row.answer,
   slot: BigInt(row.slot),
   blockhash: row.blockhash,
   ordinal: row.ordinal,
   txIndex: row.tx_index,
   account: row.account === "" ? null : row.account,
+});
+
+const toRecord = (row: AttemptRow): WebhookAttemptRecord => ({
+  ...toFinished(row),
+  requestHeaders: row.request_headers,
+  answer: row.answer,
   detail: row.detail === "" ? null : row.detail,
 });

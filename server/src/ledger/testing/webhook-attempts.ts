@@ -83,6 +83,9 @@ export function webhookAttempts(ledger: () => Ledger): void {
         ended("delivery_c", 2, "exhausted"),
         ended("delivery_c", 3, "delivered"),
         ended("delivery_d", 4, "exhausted"),
+        ended("delivery_f", 1, "exhausted"),
+        // Made anew and delivered since.
+        { ...ended("delivery_f", 2, "delivered"), at: at + 1_005 },
         attempt("delivery_e", 5, { webhook_id: "wh_2" }),
       ];
       await ledger().insert("webhook_attempts", rows);
@@ -90,11 +93,20 @@ export function webhookAttempts(ledger: () => Ledger): void {
         const page = { webhookId: "wh_2", outcome: null, after: null, limit: 10, ...more };
         return (await ledger().webhookAttempts.finished(page)).map((each) => `${each.deliveryId} ${each.outcome}`);
       };
-      const all = ["delivery_d exhausted", "delivery_c delivered", "delivery_b delivered", "delivery_a delivered"];
+      const all = [
+        "delivery_f delivered",
+        "delivery_d exhausted",
+        "delivery_c delivered",
+        "delivery_b delivered",
+        "delivery_a delivered",
+      ];
       expect(await read()).toEqual(all);
       expect(await read({ limit: 3 })).toEqual(all.slice(0, 3));
-      expect(await read({ after: { atMs: at + 1_001, deliveryId: "delivery_b" } })).toEqual(all.slice(3));
-      expect(await read({ outcome: "exhausted", limit: 1 })).toEqual(["delivery_d exhausted"]);
+      expect(await read({ after: { atMs: at + 1_001, deliveryId: "delivery_b" } })).toEqual(all.slice(4));
+      // A page does not begin again with an end that was not the last one.
+      expect(await read({ after: { atMs: at + 1_004, deliveryId: "delivery_d" } })).toEqual(all.slice(2));
+      expect(await read({ outcome: "exhausted" })).toEqual(["delivery_d exhausted"]);
+      expect(await read({ outcome: "delivered", limit: 1 })).toEqual(["delivery_f delivered"]);
       expect(await read({ webhookId: "' OR 1=1 --" })).toEqual([]);
     });
   });
