@@ -308,7 +308,7 @@ export const webhookAccepted = z
   .meta({ id: "WebhookAccepted", description: "A delivery that is attempted next" });
 
 export const webhookRecover = z
-  .strictObject({ since: moment.meta({ description: "At most 14 days ago" }) })
+  .strictObject({ since: moment.meta({ description: "At most 14 days ago: what was given up from then on" }) })
   .meta({ id: "WebhookRecover", description: "From when on deliveries that were given up are sent again" });
 
 export const webhookRecovered = z

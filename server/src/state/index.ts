@@ -65,6 +65,7 @@ export type {
   QueuePlace,
   TakenWebhookQueue,
   WebhookDeliveryStore,
+  WebhookQueueCounts,
   WebhookTold,
 } from "./webhook-delivery-records.ts";
 export { deliveryIdOfHex, shortDetailMax } from "./webhook-delivery-records.ts";

@@ -7,7 +7,13 @@ import {
   engineSteps,
 } from "./engine-migration.ts";
 import type { Migration } from "./schema.ts";
-import { retiredSecretSteps, undecidedSteps, webhookFactsSteps, webhookSteps } from "./webhook-migration.ts";
+import {
+  retiredSecretSteps,
+  undecidedSteps,
+  webhookAskedSteps,
+  webhookFactsSteps,
+  webhookSteps,
+} from "./webhook-migration.ts";
 
 /**
  * The schema's history. A migration that has been released never changes (its checksum is recorded where it was
@@ -308,4 +314,5 @@ export const migrations: readonly Migration[] = [
   { number: 23, name: "facts of attempts until the ledger has them", steps: webhookFactsSteps },
   { number: 24, name: "filters that deliveries are still to meet", steps: undecidedSteps },
   { number: 25, name: "all secrets of webhooks whose time is not over", steps: retiredSecretSteps },
+  { number: 26, name: "what owners of webhooks ask for and are told", steps: webhookAskedSteps },
 ];

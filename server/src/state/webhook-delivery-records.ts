@@ -30,7 +30,7 @@ export interface QueuedDelivery {
   readonly lastError: string | null;
   /** What cannot be made again from the chain: data of an account that was read; the whole data of a test. */
   readonly detail: string | null;
-  /** Set where there is a detail that is too long to be read along with others; `get` gives it. */
+  /** Set where there is a detail that is too long to be read along with others; `detail` gives it. */
   readonly hasLongDetail?: true;
 }
 
@@ -43,9 +43,17 @@ export interface HeldWebhookQueue {
   readonly epoch: bigint;
 }
 
-/** A queue as it was taken, with its webhook as it is set now. */
-export interface TakenWebhookQueue extends HeldWebhookQueue {
+/** What a worker looks at of a queue that it holds. */
+export interface WebhookQueueCounts {
+  readonly epoch: bigint;
+  /** Deliveries that wait. */
   readonly waiting: number;
+  /** How often owners have made something of it due, what had a time of its own included. */
+  readonly asked: number;
+}
+
+/** A queue as it was taken, with its webhook as it is set now. */
+export interface TakenWebhookQueue extends HeldWebhookQueue, WebhookQueueCounts {
   /** Since when it waits for credits. */
   readonly parkedAt: number | null;
   /** Null for a webhook that was deleted. */
@@ -116,6 +124,13 @@ export interface WebhookTold extends Pick<WebhookNotice, "webhookId" | "code" | 
   readonly event: Omit<SingleDelivery, "deliveryId">;
 }
 
+export interface RecoverableTelling {
+  readonly webhookId: string;
+  readonly everyMs: number;
+  /** What is told of so many deliveries, the first of which was given up then. */
+  readonly told: (found: { readonly deliveries: number; readonly since: number }) => WebhookTold;
+}
+
 export interface WebhookDisabling extends WebhookTold {
   readonly reason: string;
   readonly at: number;
@@ -149,13 +164,18 @@ export interface WebhookDeliveryStore {
   overdue(before: number, limit: number): Promise<readonly OverdueQueue[]>;
   /** How many queues somebody holds. */
   heldQueues(): Promise<number>;
-  /** What waits in each queue of a worker, by webhook. */
-  held(worker: string): Promise<ReadonlyMap<string, { readonly epoch: bigint; readonly waiting: number }>>;
+  /** The queues of a worker, by webhook. */
+  held(worker: string): Promise<ReadonlyMap<string, WebhookQueueCounts>>;
 
-  /** Those never tried, in the order of the chain. */
-  fresh(webhookId: string, limit: number): Promise<readonly QueuedDelivery[]>;
-  /** Those to be tried again until then, the first due first. */
-  retries(webhookId: string, until: number, limit: number): Promise<readonly QueuedDelivery[]>;
+  /** Those never tried, in the order of the chain, but for these events. */
+  fresh(webhookId: string, limit: number, except?: readonly string[]): Promise<readonly QueuedDelivery[]>;
+  /** Those to be tried again until then, the first due first, but for these events. */
+  retries(
+    webhookId: string,
+    until: number,
+    limit: number,
+    except?: readonly string[],
+  ): Promise<readonly QueuedDelivery[]>;
   /** Those that wait and were made by then, in the order of the chain. */
   waitingSince(webhookId: string, before: number, limit: number): Promise<readonly QueuedDelivery[]>;
   /** When the first is to be tried again; null where none is. */
@@ -188,6 +208,11 @@ export interface WebhookDeliveryStore {
   disable(disabling: WebhookDisabling): Promise<boolean>;
   /** How many deliveries of a webhook can be recovered. */
   exhausted(webhookId: string): Promise<number>;
+  /**
+   * Tells an owner what can be recovered, as `tell` does, unless nothing was given up since it was told last
+   * (`nothing`), or that was less than `everyMs` ago (`later`).
+   */
+  tellRecoverable(telling: RecoverableTelling): Promise<"told" | "nothing" | "later">;
   /** Writes a notice, and a delivery of its event for each active webhook of the account that names it; at most 100. */
   tell(told: WebhookTold): Promise<void>;
 
@@ -197,12 +222,14 @@ export interface WebhookDeliveryStore {
   retry(webhookId: string, deliveryId: string): Promise<QueuedDelivery | null>;
   /** Makes a delivery that has ended anew, due now; false for one that is there, or whose webhook is not. */
   revive(delivery: RevivedDelivery): Promise<boolean>;
-  /** Makes those exhausted deliveries due now that were made since then, at most `limit`; says how many. */
+  /** Makes those exhausted deliveries due now that were given up since then, at most `limit`; says how many. */
   recover(webhookId: string, since: number, limit: number): Promise<number>;
   /** Those that wait, in the order in which they will be tried; after this one unless null. */
   pending(webhookId: string, after: QueuePlace | null, limit: number): Promise<readonly QueuedDelivery[]>;
-  /** Those of the ids that wait or are exhausted, of any account. At most 1,000. */
+  /** Those of the ids that wait or are exhausted, of any account, without long details. At most 1,000. */
   get(deliveryIds: readonly string[]): Promise<readonly QueuedDelivery[]>;
+  /** The detail of a delivery, however long; null where there is none. */
+  detail(deliveryId: string): Promise<string | null>;
   /** Deletes exhausted deliveries of before then, at most `limit`; says how many. */
   dropExhausted(before: number, limit: number): Promise<number>;
 }

@@ -141,3 +141,9 @@ export const retiredSecretSteps: readonly MigrationStep[] = [
 export const undecidedSteps: readonly MigrationStep[] = [
   { addColumn: "undecided", to: "webhook_deliveries", column: { type: "text", nullable: true } },
 ];
+
+/** What workers have to see at once of what owners ask for, and what owners were told last. */
+export const webhookAskedSteps: readonly MigrationStep[] = [
+  { addColumn: "asked", to: "webhook_queues", column: { type: "int", nullable: true } },
+  { addColumn: "recoverable_told_at", to: "webhooks", column: { type: "int", nullable: true } },
+];

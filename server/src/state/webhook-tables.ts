@@ -27,6 +27,8 @@ export interface WebhookRow {
   updated_at: bigint;
   last_success_at: bigint | null;
   failing_since: bigint | null;
+  /** When its owner was told last what can be recovered; null before the first time. */
+  recoverable_told_at: bigint | null;
 }
 
 /** The changes of a network's webhooks that matter to matching or delivery, counted by the commits that make them. */
@@ -68,6 +70,8 @@ export interface WebhookQueueRow {
   behind_confirmed: string | null;
   behind_finalized: string | null;
   behind_since: bigint | null;
+  /** How often its owner has made something due; null for never. */
+  asked: bigint | null;
 }
 
 export interface WebhookWorkerRow {

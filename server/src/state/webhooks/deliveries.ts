@@ -10,6 +10,7 @@ import {
   type KeptFact,
   type QueuedDelivery,
   type QueuePlace,
+  type RecoverableTelling,
   type RevivedDelivery,
   type SingleDelivery,
   shortDetailMax,
@@ -19,7 +20,7 @@ import {
 } from "../webhook-delivery-records.ts";
 import type { WebhookDeliveryRow } from "../webhook-tables.ts";
 import { recordWebhookChange } from "./changes.ts";
-import { toDelivery, toListed } from "./delivery-rows.ts";
+import { toListed } from "./delivery-rows.ts";
 import { WebhookFacts } from "./facts.ts";
 import { Outcomes } from "./outcomes.ts";
 import { newDeliveryId, raiseWaiting, singleRow, tellOwner } from "./told.ts";
@@ -46,18 +47,28 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
     return newDeliveryId(this.#connection);
   }
 
-  async fresh(webhookId: string, limit: number): Promise<readonly QueuedDelivery[]> {
+  async fresh(webhookId: string, limit: number, except: readonly string[] = []): Promise<readonly QueuedDelivery[]> {
     checkCount("limit", limit, pageMax);
     const rows = await this.#connection.run((db) =>
-      ofQueue(db, webhookId).where("due_at", "=", 0n).orderBy("slot").orderBy("ordinal").limit(limit).execute(),
+      without(ofQueue(db, webhookId), except)
+        .where("due_at", "=", 0n)
+        .orderBy("slot")
+        .orderBy("ordinal")
+        .limit(limit)
+        .execute(),
     );
     return rows.map(toListed);
   }
 
-  async retries(webhookId: string, until: number, limit: number): Promise<readonly QueuedDelivery[]> {
+  async retries(
+    webhookId: string,
+    until: number,
+    limit: number,
+    except: readonly string[] = [],
+  ): Promise<readonly QueuedDelivery[]> {
     checkCount("limit", limit, pageMax);
     const rows = await this.#connection.run((db) =>
-      ofQueue(db, webhookId)
+      without(ofQueue(db, webhookId), except)
         .where("due_at", ">", 0n)
         .where("due_at", "<=", checkWhole("until", until))
         .orderBy("due_at")
@@ -170,12 +181,35 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
     return Number(row?.count ?? 0n);
   }
 
+  async tellRecoverable({ webhookId, everyMs, told }: RecoverableTelling): Promise<"told" | "nothing" | "later"> {
+    const now = this.#connection.clock.now();
+    return await this.#connection.transaction(async (tx) => {
+      const webhook = await this.#lockWebhook(tx, webhookId);
+      if (webhook === undefined) return "nothing";
+      const before = numberOrNull(webhook.recoverable_told_at);
+      const ofWebhook = tx
+        .selectFrom("webhook_deliveries")
+        .where("webhook_id", "=", webhookId)
+        .where("due_at", "is", null);
+      const untold = ofWebhook.where(givenUpAt, ">", BigInt(before ?? -1));
+      const first = await untold.select(givenUpAt.as("at")).orderBy(givenUpAt).limit(1).executeTakeFirst();
+      if (first === undefined) return "nothing";
+      if (before !== null && now - before < everyMs) return "later";
+      const { count } = await ofWebhook.select(({ fn }) => fn.countAll<bigint>().as("count")).executeTakeFirstOrThrow();
+      const set = { recoverable_told_at: BigInt(now) };
+      await tx.updateTable("webhooks").set(set).where("id", "=", webhookId).execute();
+      await tellOwner(tx, this.#connection, told({ deliveries: Number(count), since: Number(first.at) }));
+      return "told";
+    });
+  }
+
   async addSingle(webhookId: string, delivery: SingleDelivery): Promise<boolean> {
     const row = singleRow(this.#connection, webhookId, delivery);
     return await this.#connection.transaction(async (tx) => {
       const webhook = await this.#lockWebhook(tx, webhookId);
       if (webhook?.status !== "active") return false;
       await raiseWaiting(tx, webhookId, 1n);
+      await ask(tx, webhookId);
       await tx.insertInto("webhook_deliveries").values(row).execute();
       return true;
     });
@@ -191,6 +225,7 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
       if (row === undefined) return null;
       const set = { status: "pending", due_at: row.due_at === 0n ? 0n : due };
       if (row.status === "exhausted") await raiseWaiting(tx, webhookId, 1n);
+      await ask(tx, webhookId);
       await tx.updateTable("webhook_deliveries").set(set).where("delivery_id", "=", deliveryId).execute();
       return toListed({ ...row, ...set });
     });
@@ -227,6 +262,7 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
         .executeTakeFirst();
       if (inserted.numInsertedOrUpdatedRows !== 1n) return false;
       await raiseWaiting(tx, webhookId, 1n);
+      await ask(tx, webhookId);
       return true;
     });
   }
@@ -235,13 +271,13 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
     checkCount("limit", limit, pageMax);
     const [from, due] = [checkWhole("since", since), BigInt(this.#connection.clock.now())];
     return await this.#connection.transaction(async (tx) => {
-      await raiseWaiting(tx, webhookId, 0n);
+      await ask(tx, webhookId);
       const found = tx
         .selectFrom("webhook_deliveries")
         .select("delivery_id")
         .where("webhook_id", "=", webhookId)
         .where("due_at", "is", null)
-        .where("created_at", ">=", from)
+        .where(givenUpAt, ">=", from)
         .orderBy("slot")
         .orderBy("ordinal")
         .limit(limit);
@@ -274,10 +310,15 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
     checkCount("deliveryIds", deliveryIds.length, readMax);
     const ids = deliveryIds.filter(isIdentifier);
     if (ids.length === 0) return [];
-    const rows = await this.#connection.run((db) =>
-      db.selectFrom("webhook_deliveries").selectAll().where("delivery_id", "in", ids).execute(),
+    const rows = await this.#connection.run((db) => listed(db).where("delivery_id", "in", ids).execute());
+    return rows.map(toListed);
+  }
+
+  async detail(deliveryId: string): Promise<string | null> {
+    const row = await this.#connection.run((db) =>
+      db.selectFrom("webhook_deliveries").select("detail").where("delivery_id", "=", deliveryId).executeTakeFirst(),
     );
-    return rows.map(toDelivery);
+    return row?.detail ?? null;
   }
 
   async dropExhausted(before: number, limit: number): Promise<number> {
@@ -299,7 +340,10 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
   }
 
   async #lockWebhook(tx: Tx, webhookId: string) {
-    const query = tx.selectFrom("webhooks").select(["status", "network", "failing_since"]).where("id", "=", webhookId);
+    const query = tx
+      .selectFrom("webhooks")
+      .select(["status", "network", "failing_since", "recoverable_told_at"])
+      .where("id", "=", webhookId);
     return await (this.isShared ? query.forUpdate() : query).executeTakeFirst();
   }
 }
@@ -326,8 +370,21 @@ const listedColumns = [
 const shortDetail = sql<string | null>`case when length(detail) <= ${sql.lit(shortDetailMax)} then detail end`;
 const isLong = sql<bigint>`cast(case when length(detail) > ${sql.lit(shortDetailMax)} then 1 else 0 end as bigint)`;
 
-const ofQueue = (db: Rows, webhookId: string) =>
-  db
-    .selectFrom("webhook_deliveries")
-    .select([...listedColumns, shortDetail.as("detail"), isLong.as("is_long")])
-    .where("webhook_id", "=", webhookId);
+/** When a delivery that is exhausted was given up: with its last attempt, if there was one. */
+const givenUpAt = sql<bigint>`coalesce(last_attempt_at, created_at)`;
+
+const listed = (db: Rows) =>
+  db.selectFrom("webhook_deliveries").select([...listedColumns, shortDetail.as("detail"), isLong.as("is_long")]);
+
+const ofQueue = (db: Rows, webhookId: string) => listed(db).where("webhook_id", "=", webhookId);
+
+/** Locks the row of the queue too; its worker sees that something was made due. */
+const ask = (tx: Tx, webhookId: string) =>
+  tx
+    .updateTable("webhook_queues")
+    .set(({ fn, eb, val }) => ({ asked: eb(fn.coalesce("asked", val(0n)), "+", 1n) }))
+    .where("webhook_id", "=", webhookId)
+    .execute();
+
+const without = (query: ReturnType<typeof ofQueue>, events: readonly string[]): typeof query =>
+  events.length === 0 ? query : query.where("event", "not in", events);

@@ -8,6 +8,7 @@ import type {
   OverdueQueue,
   TakenWebhookQueue,
   WebhookDeliveryStore,
+  WebhookQueueCounts,
 } from "../webhook-delivery-records.ts";
 import type { WebhookWorkerRow } from "../webhook-tables.ts";
 import { toWebhook } from "./rows.ts";
@@ -118,6 +119,7 @@ export class WebhookQueues
         webhookId: row.webhook_id,
         epoch: row.epoch + 1n,
         waiting: numberOf(row.waiting),
+        asked: numberOf(row.asked ?? 0n),
         parkedAt: numberOrNull(row.parked_at),
         webhook: byId.get(row.webhook_id) ?? null,
       }));
@@ -152,11 +154,20 @@ export class WebhookQueues
     });
   }
 
-  async held(worker: string): Promise<ReadonlyMap<string, { readonly epoch: bigint; readonly waiting: number }>> {
+  async held(worker: string): Promise<ReadonlyMap<string, WebhookQueueCounts>> {
     const rows = await this.#connection.run((db) =>
-      db.selectFrom("webhook_queues").select(["webhook_id", "epoch", "waiting"]).where("holder", "=", worker).execute(),
+      db
+        .selectFrom("webhook_queues")
+        .select(["webhook_id", "epoch", "waiting", "asked"])
+        .where("holder", "=", worker)
+        .execute(),
     );
-    return new Map(rows.map((row) => [row.webhook_id, { epoch: row.epoch, waiting: numberOf(row.waiting) }]));
+    return new Map(
+      rows.map(({ webhook_id, epoch, waiting, asked }) => [
+        webhook_id,
+        { epoch, waiting: numberOf(waiting), asked: numberOf(asked ?? 0n) },
+      ]),
+    );
   }
 
   async overdue(before: number, limit: number): Promise<readonly OverdueQueue[]> {

@@ -69,6 +69,7 @@ export class Webhooks implements WebhookStore {
       updated_at: now,
       last_success_at: null,
       failing_since: null,
+      recoverable_told_at: null,
     };
     return await this.#connection.transaction(async (tx) => {
       await this.#lockAccount(tx, row.account_id);
@@ -358,6 +359,7 @@ const emptyQueue = (webhookId: string): WebhookQueueRow => ({
   behind_confirmed: null,
   behind_finalized: null,
   behind_since: null,
+  asked: null,
 });
 
 const toQueueState = (row: WebhookQueueRow): WebhookQueueState => ({

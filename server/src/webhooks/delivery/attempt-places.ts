@@ -1,51 +1,61 @@
+import type { EndpointStanding } from "./endpoint-pace.ts";
+
+/** In the order in which those who wait are woken. */
+const standings = ["sound", "unknown", "suspect"] as const;
+
 /**
- * Attempts that one process has under way. Endpoints that failed last may have half of the places at most, so that
- * many that hang leave the others theirs.
+ * Attempts that one process has under way. Endpoints that fail or are slow may have half of the places at most, and a
+ * quarter is for endpoints alone that are known to answer soon: so many that hang or linger leave the others theirs.
  */
 export class AttemptPlaces {
   readonly #max: number;
-  #taken = 0;
-  #suspect = 0;
+  readonly #taken: Record<EndpointStanding, number> = { sound: 0, unknown: 0, suspect: 0 };
   /** In the order in which they came; whoever is woken and finds no place comes again. */
-  readonly #waiting = { sound: new Set<() => void>(), suspect: new Set<() => void>() };
+  readonly #waiting: Readonly<Record<EndpointStanding, Set<() => void>>> = {
+    sound: new Set(),
+    unknown: new Set(),
+    suspect: new Set(),
+  };
 
   constructor(options: { readonly max: number }) {
     this.#max = options.max;
   }
 
   get taken(): number {
-    return this.#taken;
+    const { sound, unknown, suspect } = this.#taken;
+    return sound + unknown + suspect;
   }
 
-  /** A place for an endpoint of this kind; where there is none `wake` is called once there may be one. */
-  take(isSuspect: boolean, wake: () => void): boolean {
-    if (this.#isFull(isSuspect)) {
-      (isSuspect ? this.#waiting.suspect : this.#waiting.sound).add(wake);
+  /** A place for an endpoint of this standing; where there is none `wake` is called once there may be one. */
+  take(standing: EndpointStanding, wake: () => void): boolean {
+    if (this.#isFull(standing)) {
+      this.#waiting[standing].add(wake);
       return false;
     }
-    this.#taken += 1;
-    if (isSuspect) this.#suspect += 1;
+    this.#taken[standing] += 1;
     return true;
   }
 
-  /** `isSuspect` as it was when the place was taken. */
-  give(isSuspect: boolean): void {
-    this.#taken -= 1;
-    if (isSuspect) this.#suspect -= 1;
-    const { sound, suspect } = this.#waiting;
-    // Each is woken once at most, whether it still needs a place or not.
-    for (let left = sound.size; left > 0 && !this.#isFull(false); left -= 1) wakeFirst(sound);
-    for (let left = suspect.size; left > 0 && !this.#isFull(true); left -= 1) wakeFirst(suspect);
+  /** `standing` as it was when the place was taken. */
+  give(standing: EndpointStanding): void {
+    this.#taken[standing] -= 1;
+    for (const each of standings) {
+      const waiting = this.#waiting[each];
+      // Each is woken once at most, whether it still needs a place or not.
+      for (let left = waiting.size; left > 0 && !this.#isFull(each); left -= 1) wakeFirst(waiting);
+    }
   }
 
   /** It waits no more. */
   forget(wake: () => void): void {
-    this.#waiting.sound.delete(wake);
-    this.#waiting.suspect.delete(wake);
+    for (const standing of standings) this.#waiting[standing].delete(wake);
   }
 
-  #isFull(isSuspect: boolean): boolean {
-    return this.#taken >= this.#max || (isSuspect && this.#suspect >= this.#max / 2);
+  #isFull(standing: EndpointStanding): boolean {
+    const { unknown, suspect } = this.#taken;
+    if (this.taken >= this.#max) return true;
+    if (standing === "sound") return false;
+    return unknown + suspect >= this.#max * 0.75 || (standing === "suspect" && suspect >= this.#max / 2);
   }
 }
 

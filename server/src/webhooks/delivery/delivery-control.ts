@@ -1,6 +1,6 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { Random } from "@sluice/lib";
-import type { Ledger, WebhookAttemptRecord } from "../../ledger/index.ts";
+import type { FinishedDelivery, Ledger, WebhookAttemptRecord } from "../../ledger/index.ts";
 import type {
   QueuedDelivery,
   QueuePlace,
@@ -141,7 +141,7 @@ export class WebhookDeliveryControl implements DeliveryControl {
   }
 
   /** Those that have ended and were not made due again since. */
-  async #ended(found: readonly WebhookAttemptRecord[]): Promise<readonly DeliveryReport[]> {
+  async #ended(found: readonly FinishedDelivery[]): Promise<readonly DeliveryReport[]> {
     const rows = await this.#dependencies.store.get(found.map(({ deliveryId }) => deliveryId));
     const waiting = new Set(rows.filter(({ dueAt }) => dueAt !== null).map(({ deliveryId }) => deliveryId));
     return found.filter(({ deliveryId }) => !waiting.has(deliveryId)).map(endedReport);
@@ -167,7 +167,7 @@ const queuedReport = (row: QueuedDelivery, isParked: boolean): DeliveryReport =>
   nextAttemptAt: row.dueAt === 0 ? null : row.dueAt,
 });
 
-const endedReport = (record: WebhookAttemptRecord): DeliveryReport => ({
+const endedReport = (record: FinishedDelivery): DeliveryReport => ({
   id: record.deliveryId,
   webhookId: record.webhookId,
   eventId: record.eventId,

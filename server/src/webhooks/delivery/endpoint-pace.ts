@@ -1,7 +1,11 @@
+import { Circuit } from "./circuit.ts";
+
 /** How an attempt has ended, as far as the pace of its endpoint is concerned. */
 export type PaceOutcome = "answered" | "failed" | "slow";
 
-/** Attempts at a time to an endpoint of which nothing is known, at most, and to one that keeps failing. */
+/** Attempts at a time to an endpoint of which nothing has come back. */
+const firstLimit = 4;
+/** Attempts at a time after the first exchange, and to one that is slow, at most. */
 const startingLimit = 16;
 const limitMax = 128;
 /** An answer that takes longer than this many times the shortest, and so much more, has waited at the receiver. */
@@ -10,10 +14,13 @@ const waited = { times: 2, ms: 50 };
 const overloaded = { times: 4, ms: 500 };
 /** How much of a longer time the shortest one takes on, so that it follows a receiver that has become slower. */
 const drift = 0.002;
-/** Failures in a row after which the endpoint is left alone for a while. */
-const failuresMax = 5;
-const restMsFirst = 1_000;
-const restMsMax = 60_000;
+/** The usual time of an exchange beyond which an endpoint holds what others need. */
+const slowMs = 1_000;
+/** How much of the usual time the last exchange is. */
+const usualPart = 0.125;
+
+/** `suspect` fails or is slow; of an `unknown` one nothing has come back yet. */
+export type EndpointStanding = "sound" | "unknown" | "suspect";
 
 interface EndedExchange {
   readonly outcome: PaceOutcome;
@@ -29,53 +36,54 @@ interface EndedExchange {
 export class EndpointPace {
   #limit = startingLimit;
   #shortestMs = Number.POSITIVE_INFINITY;
-  #failures = 0;
-  #rests = 0;
-  #restUntilMs = 0;
-  #isProbing = false;
+  /** Null before the first exchange. */
+  #usualMs: number | null = null;
+  #askedUntilMs = 0;
+  readonly #circuit = new Circuit();
 
   /** Attempts that may be under way at a time. */
   get limit(): number {
-    return this.#isProbing ? 1 : this.#limit;
+    if (this.#circuit.isOpen) return 1;
+    return this.#usualMs === null ? firstLimit : this.#limit;
   }
 
-  /** Whether it has failed last, and may hold what others need. */
-  get isSuspect(): boolean {
-    return this.#failures > 0;
+  /** Whether it may hold what others need. */
+  get standing(): EndpointStanding {
+    if (this.#usualMs === null) return "unknown";
+    return this.#circuit.isFailing || this.#usualMs > slowMs ? "suspect" : "sound";
   }
 
   /** Whether it is left alone for its failures. */
   get isOpen(): boolean {
-    return this.#isProbing;
+    return this.#circuit.isOpen;
   }
 
   /** Monotonic milliseconds; the endpoint is left alone until then. */
   get restUntilMs(): number {
-    return this.#restUntilMs;
+    return Math.max(this.#askedUntilMs, this.#circuit.restUntilMs);
   }
 
   /** The receiver asks to be left alone. */
   rest(untilMs: number): void {
-    this.#restUntilMs = Math.max(this.#restUntilMs, untilMs);
+    this.#askedUntilMs = Math.max(this.#askedUntilMs, untilMs);
+  }
+
+  /** Its owner asks for an attempt: one that decides may begin, unless the receiver itself asks to be left alone. */
+  endRest(): void {
+    this.#circuit.endRest();
   }
 
   /** `latencyMs` is of the exchange, `inFlight` counts it. Monotonic milliseconds. */
   ended({ outcome, latencyMs }: EndedExchange, nowMs: number, inFlight: number): void {
+    this.#usualMs = this.#usualMs === null ? latencyMs : this.#usualMs + (latencyMs - this.#usualMs) * usualPart;
     if (outcome === "answered") {
-      if (this.#isProbing) this.#limit = startingLimit;
+      if (this.#circuit.isOpen) this.#limit = startingLimit;
       else this.#follow(latencyMs, inFlight);
-      this.#failures = 0;
-      this.#rests = 0;
-      this.#isProbing = false;
+      this.#circuit.succeeded();
       return;
     }
-    this.#failures += 1;
     if (outcome === "slow") this.#limit = Math.max(1, this.#limit >> 1);
-    // What was under way beside the one that decides says nothing new.
-    if (this.#failures < failuresMax || nowMs < this.#restUntilMs) return;
-    this.#isProbing = true;
-    this.rest(nowMs + Math.min(restMsMax, restMsFirst * 2 ** this.#rests));
-    this.#rests = Math.min(this.#rests + 1, 16);
+    this.#circuit.failed(nowMs);
   }
 
   #follow(latencyMs: number, inFlight: number): void {

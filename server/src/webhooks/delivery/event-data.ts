@@ -49,10 +49,10 @@ export class EventData {
     this.#missing.delete(deliveryId);
   }
 
-  async #whole({ deliveryId }: QueuedDelivery): Promise<QueuedDelivery | null> {
+  async #whole(row: QueuedDelivery): Promise<QueuedDelivery | null> {
     const { calls, store } = this.#dependencies;
-    const found = await calls.once("a long detail", () => store.get([deliveryId]));
-    return found?.[0] ?? null;
+    const detail = await calls.once("a long detail", () => store.detail(row.deliveryId));
+    return detail === null ? null : { ...row, detail };
   }
 
   #missed(deliveryId: string): FoundData {

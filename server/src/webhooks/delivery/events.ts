@@ -19,6 +19,10 @@ export const webhookDeliveryMetrics = {
   waiting: gauge("sluice_webhook_waiting", "Deliveries that wait in the queues that this process holds"),
   underWay: gauge("sluice_webhook_attempts_under_way", "Attempts of this process that are under way"),
   open: gauge("sluice_webhook_circuits_open", "Queues of this process whose receivers are left alone as they fail"),
+  aside: gauge(
+    "sluice_webhook_events_set_aside",
+    "Types of events in queues of this process that are left alone as their receivers refuse them",
+  ),
   parked: gauge("sluice_webhook_parked", "Queues of this process that wait for credits"),
   taken: counter("sluice_webhook_queues_taken_total", "Queues that this process has taken"),
   freed: counter(
@@ -47,6 +51,8 @@ export interface WorkerFigures {
   readonly waiting: number;
   readonly underWay: number;
   readonly open: number;
+  /** Types of events of a webhook that are left alone. */
+  readonly aside: number;
   readonly parked: number;
 }
 
@@ -90,11 +96,12 @@ export function createDeliveryEvents({ log, metrics }: Observe): DeliveryEvents 
     },
     begun: (event, delayMs) => families.delay.with(event).observe(delayMs / 1_000),
     postponed: (reason) => families.postponed.with(reason).add(),
-    held: ({ queues, waiting, underWay, open, parked }) => {
+    held: ({ queues, waiting, underWay, open, aside, parked }) => {
       families.queues.with().set(queues);
       families.waiting.with().set(waiting);
       families.underWay.with().set(underWay);
       families.open.with().set(open);
+      families.aside.with().set(aside);
       families.parked.with().set(parked);
     },
     queuesTaken: (count) => families.taken.with().add(count),

@@ -3,7 +3,7 @@ import { seededRandom } from "@sluice/lib";
 import fc from "fast-check";
 import type { QueuedDelivery } from "../../state/index.ts";
 import { AttemptPlaces } from "./attempt-places.ts";
-import { EndpointPace } from "./endpoint-pace.ts";
+import { EndpointPace, type EndpointStanding } from "./endpoint-pace.ts";
 import { LiveWorkers } from "./live-workers.ts";
 import { QueueRows } from "./queue-rows.ts";
 import { RateBucket } from "./rate-bucket.ts";
@@ -54,20 +54,49 @@ describe("the pace of an endpoint", () => {
 
   test("grows by answers while all places are used, and is halved by what takes too long", () => {
     const pace = new EndpointPace();
+    expect(pace.limit).toBe(4);
+    pace.ended(answer(), 0, 1);
     expect(pace.limit).toBe(16);
     for (let times = 0; times < 500; times += 1) pace.ended(answer(), 0, pace.limit);
     expect(pace.limit).toBe(128);
     pace.ended(answer(), 0, 1);
     expect(pace.limit).toBe(128);
     pace.ended(failure("slow"), 0, 100);
-    expect([pace.limit, pace.isSuspect]).toEqual([64, true]);
+    expect([pace.limit, pace.standing]).toEqual([64, "suspect"]);
     pace.ended(answer(), 0, 1);
-    expect(pace.isSuspect).toBe(false);
+    expect(pace.standing).toBe("sound");
+  });
+
+  test("is unknown before anything has come back, and suspect while answers usually take over a second", () => {
+    const pace = new EndpointPace();
+    const standings: string[] = [pace.standing];
+    for (const latencyMs of [4_900, 4_900, 100]) {
+      pace.ended(answer(latencyMs), 0, 1);
+      standings.push(pace.standing);
+    }
+    expect(standings).toEqual(["unknown", "suspect", "suspect", "suspect"]);
+    for (let times = 0; times < 20; times += 1) pace.ended(answer(100), 0, 1);
+    expect(pace.standing).toBe("sound");
+    // One slow answer of many says little.
+    pace.ended(answer(4_900), 0, 1);
+    expect(pace.standing).toBe("sound");
+  });
+
+  test("lets one attempt decide at once where its owner asks, but not before the receiver wants it", () => {
+    const pace = new EndpointPace();
+    for (let times = 0; times < 5; times += 1) pace.ended(failure(), 0, 1);
+    expect(pace.restUntilMs).toBe(1_000);
+    pace.endRest();
+    expect([pace.restUntilMs, pace.limit]).toEqual([0, 1]);
+    pace.ended(failure(), 10, 1);
+    pace.rest(5_000);
+    pace.endRest();
+    expect(pace.restUntilMs).toBe(5_000);
   });
 
   test("grows no more where answers wait at the receiver, falls where they wait long, and follows one that is slow", () => {
     const pace = new EndpointPace();
-    for (let times = 0; times < 20; times += 1) pace.ended(answer(10), 0, pace.limit);
+    for (let times = 0; times < 21; times += 1) pace.ended(answer(10), 0, pace.limit);
     expect(pace.limit).toBe(36);
     for (let times = 0; times < 20; times += 1) pace.ended(answer(200), 0, pace.limit);
     expect(pace.limit).toBe(36);
@@ -94,7 +123,7 @@ describe("the pace of an endpoint", () => {
     }
     expect(rests).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
     pace.ended(answer(), nowMs, 1);
-    expect([pace.limit, pace.isOpen, pace.isSuspect]).toEqual([16, false, false]);
+    expect([pace.limit, pace.isOpen, pace.restUntilMs]).toEqual([16, false, 0]);
   });
 });
 
@@ -122,29 +151,30 @@ test("a bucket gives its burst at once and its rate from then on", () => {
   );
 });
 
-test("endpoints that fail have half of the places, and who waits is woken in its turn when one is given back", () => {
-  const places = new AttemptPlaces({ max: 4 });
+test("endpoints that fail or are slow have half of the places, those not known a part, and who waits is woken in turn", () => {
+  const places = new AttemptPlaces({ max: 8 });
   const woken: string[] = [];
-  const wakes = (name: string, isSuspect: boolean) => (): void => {
-    woken.push(`${name} ${places.take(isSuspect, () => undefined)}`);
+  const wakes = (name: string, standing: EndpointStanding) => (): void => {
+    woken.push(`${name} ${places.take(standing, () => undefined)}`);
   };
-  const failing = wakes("failing", true);
-  expect([places.take(true, failing), places.take(true, failing), places.take(true, failing)]).toEqual([
-    true,
-    true,
-    false,
-  ]);
-  const [one, two] = [wakes("one", false), wakes("two", false)];
-  expect([places.take(false, one), places.take(false, one), places.take(false, one)]).toEqual([true, true, false]);
-  expect(places.take(false, two)).toBe(false);
-  places.give(false);
-  expect([woken, places.taken]).toEqual([["one true"], 4]);
+  const takes = (standing: EndpointStanding, wake: () => void, times: number) =>
+    Array.from({ length: times }, () => places.take(standing, wake)).filter((isTaken) => isTaken).length;
+  const [failing, fresh] = [wakes("failing", "suspect"), wakes("fresh", "unknown")];
+  expect([takes("suspect", failing, 5), takes("unknown", fresh, 3)]).toEqual([4, 2]);
+  const [one, two] = [wakes("one", "sound"), wakes("two", "sound")];
+  expect([takes("sound", one, 3), places.take("sound", two)]).toEqual([2, false]);
+  places.give("sound");
+  expect([woken, places.taken]).toEqual([["one true"], 8]);
   places.forget(two);
-  places.give(true);
-  // Its half has room again.
-  expect([woken, places.taken]).toEqual([["one true", "failing true"], 4]);
-  places.give(false);
-  expect([woken.length, places.taken]).toEqual([2, 3]);
+  places.give("sound");
+  // The rest is for those that are sound.
+  expect([woken, places.taken]).toEqual([["one true"], 7]);
+  places.give("suspect");
+  expect([woken, places.taken]).toEqual([["one true", "fresh true"], 7]);
+  places.give("unknown");
+  expect([woken, places.taken]).toEqual([["one true", "fresh true", "failing true"], 7]);
+  places.give("sound");
+  expect([woken.length, places.taken]).toEqual([3, 6]);
 });
 
 test("a worker is dead when its beats stand still for the time of a lease that was watched", () => {
@@ -230,22 +260,21 @@ describe("the rows of a queue", () => {
 
   test("that end while the store is read do not come back with what was read", () => {
     const rows = new QueueRows();
-    rows.beginRead();
+    const reading = rows.beginRead();
     const read = [row(1), row(2)];
-    rows.loadFresh([row(1)], 10);
+    rows.loadFresh([row(1)], 10, reading);
     const first = rows.nextFresh;
     if (first === null) throw new Error("one was loaded");
     rows.take(first);
     rows.settle(first.deliveryId);
-    rows.loadFresh(read, 10);
+    rows.loadFresh(read, 10, reading);
     rows.endRead();
     expect([rows.nextFresh?.deliveryId, rows.size]).toEqual(["dl-2", 1]);
   });
 
   test("that were read before they are handed over are not given again, though they have ended by then", () => {
     const rows = new QueueRows();
-    rows.beginRead();
-    rows.loadFresh([row(1), row(2)], 10);
+    rows.loadFresh([row(1), row(2)], 10, rows.beginRead());
     rows.endRead();
     const first = rows.nextFresh;
     if (first === null) throw new Error("two were loaded");
@@ -282,8 +311,7 @@ describe("the rows of a queue", () => {
         const read = () => {
           if (!rows.wantsFresh) return;
           const limit = rows.freshLimit;
-          rows.beginRead();
-          rows.loadFresh(stored.slice(0, limit), limit);
+          rows.loadFresh(stored.slice(0, limit), limit, rows.beginRead());
           rows.endRead();
         };
         const take = () => {
@@ -336,7 +364,8 @@ describe("the rows of a queue", () => {
     for (let rounds = 0; left.length > 0 && rounds < 20; rounds += 1) {
       if (rows.wantsRetries(2_000)) {
         const limit = rows.retryLimit;
-        rows.loadRetries(left.slice(0, limit), 62_000, limit);
+        rows.loadRetries(left.slice(0, limit), { until: 62_000, limit, reading: rows.beginRead() });
+        rows.endRead();
       }
       for (let next = rows.dueRetry(2_000); next !== null; next = rows.dueRetry(2_000)) {
         rows.take(next);
@@ -348,5 +377,58 @@ describe("the rows of a queue", () => {
     }
     expect([given.length, left.length]).toEqual([1_200, 0]);
     expect(given).toEqual(given.toSorted((one, other) => one - other));
+  });
+
+  const retriesOf = (rows: QueueRows, read: readonly QueuedDelivery[], reading = rows.beginRead()): void => {
+    rows.loadRetries(read, { until: 100_000, limit: 10, reading });
+    rows.endRead();
+  };
+
+  test("that their owner makes due are due at once, though they are here with a later time, and by what is known last", () => {
+    const rows = new QueueRows();
+    const [one, two] = [row(1, { attempts: 1, dueAt: 90_000 }), row(2, { attempts: 2, dueAt: 80_000 })];
+    retriesOf(rows, [one, two]);
+    const stale = [row(1, { attempts: 1, dueAt: 5 }), row(2, { attempts: 1, dueAt: 5 })];
+    retriesOf(rows, stale);
+    expect(rows.dueRetry(10)).toBeNull();
+    const before = rows.beginRead();
+    rows.ask();
+    expect(rows.wantsRetries(10)).toBe(true);
+    // This read began before.
+    retriesOf(rows, stale, before);
+    expect([rows.dueRetry(10), rows.wantsRetries(10)]).toEqual([null, true]);
+    retriesOf(rows, stale);
+    expect([rows.dueRetry(10)?.deliveryId, rows.wantsRetries(10), rows.size]).toEqual(["dl-1", false, 2]);
+    rows.take(rows.dueRetry(10) ?? one);
+    expect(rows.nextRetryAt).toBe(80_000);
+  });
+
+  test("of an event that is set aside are neither here nor read, nor handed over, until it is brought back", () => {
+    const rows = new QueueRows();
+    const block = { event: "block.confirmed" };
+    rows.begin([row(1), row(2, block), row(3)]);
+    rows.later(row(4, { attempts: 1, dueAt: 5 }));
+    const reading = rows.beginRead();
+    rows.setAside("transaction.confirmed");
+    expect([rows.aside, rows.size, rows.nextFresh?.deliveryId, rows.dueRetry(10)]).toEqual([
+      ["transaction.confirmed"],
+      1,
+      "dl-2",
+      null,
+    ]);
+    // What was read before that.
+    rows.loadFresh([row(1), row(5)], 10, reading);
+    rows.endRead();
+    rows.offer([row(6), row(7, block)]);
+    rows.later(row(8, { attempts: 1, dueAt: 5 }));
+    expect([rows.size, rows.isEmpty(10)]).toEqual([2, false]);
+    for (let times = 0; times < 2; times += 1) rows.take(rows.nextFresh ?? row(0));
+    expect([rows.nextFresh, rows.isEmpty(10)]).toEqual([null, true]);
+    const other = rows.beginRead();
+    rows.bringBack("transaction.confirmed");
+    // This one left them out.
+    rows.loadFresh([], 10, other);
+    rows.endRead();
+    expect([rows.aside, rows.wantsFresh, rows.wantsRetries(10), rows.isEmpty(10)]).toEqual([[], true, true, false]);
   });
 });

@@ -1,4 +1,5 @@
 import type { QueuedDelivery } from "../../state/index.ts";
+import type { EventRows } from "./event-circuits.ts";
 
 /** Never tried ones that are held in memory; the rest is read when it comes to that. */
 const freshMax = 2_000;
@@ -11,13 +12,27 @@ const refillBelow = 500;
 const freshPage = 1_000;
 const retryPage = 500;
 
-/** What is in memory of a queue's deliveries, in the order in which they are tried. */
-export class QueueRows {
+/** What was so when a read of the store began. */
+interface RowsReading {
+  readonly sorting: number;
+  readonly doubts: number;
+  readonly isAsked: boolean;
+}
+
+/** What is in memory of a queue's deliveries, in the order in which they are tried, but for events that are set aside. */
+export class QueueRows implements EventRows {
   /** In the order of the chain; those before `#first` are gone. */
   #fresh: QueuedDelivery[] = [];
   #first = 0;
   /** By the time of the next attempt, latest first. */
-  readonly #retries: QueuedDelivery[] = [];
+  #retries: QueuedDelivery[] = [];
+  /** Events of which nothing is here. */
+  readonly #aside = new Set<string>();
+  /** Counts changes of `#aside`: what was read before one has too much or too little. */
+  #sorting = 0;
+  #doubts = 0;
+  /** Whether owners have made something due that may be here with a later time. */
+  #isAsked = false;
   /** All of them, and those that an attempt has. */
   readonly #known = new Set<string>();
   /** Recorded while the store is being read: what it says of them may be older than their outcome. */
@@ -33,9 +48,14 @@ export class QueueRows {
   #retriesUntil = 0;
   #knowsRetries = false;
 
-  /** Whether every delivery that was never tried is here, as far as is known. */
-  get isWhole(): boolean {
-    return this.#isWhole;
+  /** Events that are not to be read. */
+  get aside(): readonly string[] {
+    return [...this.#aside];
+  }
+
+  /** Whether nothing is here, or in the store, that could be tried now. */
+  isEmpty(nowMs: number): boolean {
+    return this.#isWhole && this.fresh === 0 && this.dueRetry(nowMs) === null && this.#retriesUntil > nowMs;
   }
 
   /**
@@ -84,8 +104,36 @@ export class QueueRows {
 
   /** The store may hold more than is here. */
   doubt(): void {
+    this.#doubts += 1;
     this.#isWhole = false;
     this.#retriesUntil = 0;
+  }
+
+  /** As `doubt`; what is here may also be due earlier than it was. */
+  ask(): void {
+    this.#isAsked = true;
+    this.doubt();
+  }
+
+  /** Nothing of the event is tried until it is brought back. */
+  setAside(event: string): void {
+    if (this.#aside.has(event)) return;
+    this.#aside.add(event);
+    this.#sorting += 1;
+    const isKept = (row: QueuedDelivery): boolean => {
+      if (row.event !== event) return true;
+      this.#forget(row.deliveryId);
+      return false;
+    };
+    this.#fresh = this.#fresh.slice(this.#first).filter(isKept);
+    this.#first = 0;
+    this.#retries = this.#retries.filter(isKept);
+  }
+
+  bringBack(event: string): void {
+    if (!this.#aside.delete(event)) return;
+    this.#sorting += 1;
+    this.doubt();
   }
 
   /** Rows that have just been committed; they are read later where not all before them are here. */
@@ -108,8 +156,9 @@ export class QueueRows {
   }
 
   /** The store is being read; call `endRead` in every case. */
-  beginRead(): void {
+  beginRead(): RowsReading {
     this.#reads += 1;
+    return { sorting: this.#sorting, doubts: this.#doubts, isAsked: this.#isAsked };
   }
 
   endRead(): void {
@@ -117,17 +166,39 @@ export class QueueRows {
     if (this.#reads === 0) this.#settled.clear();
   }
 
-  loadFresh(rows: readonly QueuedDelivery[], limit: number): void {
+  loadFresh(rows: readonly QueuedDelivery[], limit: number, { sorting, doubts }: RowsReading): void {
+    if (sorting !== this.#sorting) return;
     for (const row of rows) if (this.#insert(row)) this.#read.add(row.deliveryId);
-    this.#isWhole = rows.length < limit;
+    this.#isWhole = rows.length < limit && doubts === this.#doubts;
     this.#bound();
   }
 
-  loadRetries(rows: readonly QueuedDelivery[], until: number, limit: number): void {
+  loadRetries(
+    rows: readonly QueuedDelivery[],
+    { until, limit, reading }: { readonly until: number; readonly limit: number; readonly reading: RowsReading },
+  ): void {
+    if (reading.sorting !== this.#sorting) return;
+    if (reading.isAsked) this.#hasten(rows);
     for (const row of rows) if (!this.#known.has(row.deliveryId) && !this.#settled.has(row.deliveryId)) this.later(row);
     this.#knowsRetries = true;
+    if (reading.doubts !== this.#doubts) return;
+    const isAll = rows.length < limit;
+    if (isAll) this.#isAsked = false;
     // More may be due until then than were read.
-    this.#retriesUntil = rows.length < limit ? until : (rows.at(-1)?.dueAt ?? 0);
+    this.#retriesUntil = isAll ? until : (rows.at(-1)?.dueAt ?? 0);
+  }
+
+  /** What was made due since it came here. What an attempt has had meanwhile is known better here. */
+  #hasten(rows: readonly QueuedDelivery[]): void {
+    const read = new Map(rows.map((row) => [row.deliveryId, row]));
+    const hastened: QueuedDelivery[] = [];
+    this.#retries = this.#retries.filter((here) => {
+      const row = read.get(here.deliveryId);
+      if (row === undefined || row.attempts !== here.attempts || (row.dueAt ?? 0) >= (here.dueAt ?? 0)) return true;
+      hastened.push(row);
+      return false;
+    });
+    for (const row of hastened) this.later(row);
   }
 
   /** The next one that is due to be tried again; null when none is. */
@@ -166,6 +237,10 @@ export class QueueRows {
 
   /** To be tried at its `dueAt`. One that is too far off for what is held is read again when it is time. */
   later(row: QueuedDelivery): void {
+    if (this.#aside.has(row.event)) {
+      this.#forget(row.deliveryId);
+      return;
+    }
     this.#known.add(row.deliveryId);
     const at = lowerBound(this.#retries, (other) => isBefore(other, row));
     this.#retries.splice(at, 0, row);
@@ -198,6 +273,7 @@ export class QueueRows {
 
   /** False for one that is here or has just ended. */
   #insert(row: QueuedDelivery): boolean {
+    if (this.#aside.has(row.event)) return false;
     if (this.#known.has(row.deliveryId) || this.#settled.has(row.deliveryId)) return false;
     this.#known.add(row.deliveryId);
     const last = this.#fresh.at(-1);

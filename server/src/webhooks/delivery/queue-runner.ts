@@ -1,12 +1,21 @@
 import type { Timer } from "@sluice/lib";
-import type { HeldWebhookQueue, QueuedDelivery, TakenWebhookQueue, WebhookRecord } from "../../state/index.ts";
+import type {
+  HeldWebhookQueue,
+  QueuedDelivery,
+  TakenWebhookQueue,
+  WebhookQueueCounts,
+  WebhookRecord,
+} from "../../state/index.ts";
 import type { SigningSecrets } from "../model/webhook-secrets.ts";
 import type { AttemptPlaces } from "./attempt-places.ts";
-import { EndpointPace } from "./endpoint-pace.ts";
+import { EndpointPace, type EndpointStanding } from "./endpoint-pace.ts";
+import { EventCircuits } from "./event-circuits.ts";
 import { EventData } from "./event-data.ts";
-import { type Exchanged, exchange } from "./exchange.ts";
+import type { Exchanged } from "./exchange.ts";
 import type { DeliveryDependencies, DeliveryEndpoint } from "./interfaces.ts";
 import { factOf, outcomeOf } from "./outcome.ts";
+import { isCharged, type Prepared, prepared } from "./prepared.ts";
+import { QueueReader } from "./queue-reader.ts";
 import { QueueRows } from "./queue-rows.ts";
 import { RateBucket } from "./rate-bucket.ts";
 import type { StoreCalls } from "./store-calls.ts";
@@ -25,32 +34,15 @@ export interface RunnerDependencies extends DeliveryDependencies {
 const openMax = 512;
 /** Connections to one endpoint. */
 const connectionsMax = 128;
-/** Retries that are due within this time are read. */
-const horizonMs = 60_000;
-const readAgainMs = 1_000;
+/** The longest that it is waited for anything. */
+const waitMsMax = 60_000;
+/** How often the store is looked at for more while events are set aside, whose number is not known. */
+const asideMs = 1_000;
 const postponedMs = 1_000;
 /** How often it is looked whether an account has credits again. */
 const parkedMs = 30_000;
 /** Longer than an exchange may last. */
 const retiredMs = 10_000;
-
-/** What an attempt needs before it can begin, or why it cannot. */
-type Prepared =
-  | {
-      readonly kind: "exchanged";
-      readonly exchanged: Exchanged;
-      readonly at: number;
-      readonly takenAt: number;
-      /** With what is kept with it by now. */
-      readonly row: QueuedDelivery;
-      /** What of its data cannot be made again; null where all can. */
-      readonly detail: string | null;
-    }
-  | { readonly kind: "hopeless"; readonly at: number; readonly takenAt: number }
-  | { readonly kind: "void"; readonly takenAt: number }
-  | { readonly kind: "postponed" }
-  | { readonly kind: "parked" }
-  | { readonly kind: "lost" };
 
 /**
  * Delivers one queue, which this process holds: takes its deliveries in the order of the chain, at the rate of each
@@ -61,6 +53,8 @@ export class QueueRunner {
   readonly queue: HeldWebhookQueue;
   readonly #dependencies: RunnerDependencies;
   readonly #rows = new QueueRows();
+  readonly #circuits = new EventCircuits(this.#rows);
+  readonly #reader: QueueReader;
   readonly #buckets = new Map<string, RateBucket>();
   readonly #data: EventData;
   readonly #wake = (): void => this.pump();
@@ -72,7 +66,8 @@ export class QueueRunner {
   #parkedAt: number | null;
   #isActive = false;
   #isOver = false;
-  #isReading = false;
+  #asked: number;
+  #doubtedAtMs = Number.NEGATIVE_INFINITY;
   #onWire = 0;
   #open = 0;
   #timer: Timer | null = null;
@@ -84,7 +79,10 @@ export class QueueRunner {
     this.queue = { webhookId: taken.webhookId, epoch: taken.epoch };
     this.#dependencies = dependencies;
     this.#data = new EventData(this.queue, dependencies);
+    const isInOrder = (): boolean => this.#isInOrder;
+    this.#reader = new QueueReader(this.queue, { ...dependencies, rows: this.#rows, isInOrder, wake: this.#wake });
     this.#parkedAt = taken.parkedAt;
+    this.#asked = taken.asked;
     this.#busyAtMs = dependencies.clock.monotonic();
     this.changed(taken.webhook);
     if (this.#parkedAt !== null) this.#arm(parkedMs);
@@ -100,6 +98,11 @@ export class QueueRunner {
 
   get isCircuitOpen(): boolean {
     return this.#pace.isOpen;
+  }
+
+  /** Types of events that are left alone as the receiver refuses them. */
+  get eventsAside(): number {
+    return this.#rows.aside.length;
   }
 
   get isParked(): boolean {
@@ -121,6 +124,10 @@ export class QueueRunner {
     return this.#busyAtMs;
   }
 
+  get #isInOrder(): boolean {
+    return this.#webhook?.fifo === true;
+  }
+
   /** Its webhook is set otherwise; null for one that is deleted. */
   changed(webhook: WebhookRecord | null): void {
     const before = this.#webhook;
@@ -132,7 +139,8 @@ export class QueueRunner {
       this.#retire();
       this.#endpoint = this.#dependencies.openEndpoint(webhook.url, connectionsMax);
       this.#pace = new EndpointPace();
-    }
+      this.#circuits.clear();
+    } else if (webhook.fifo) this.#circuits.clear();
     if (this.#health === null) {
       const disabled = (): void => {
         this.#isActive = false;
@@ -155,18 +163,37 @@ export class QueueRunner {
   }
 
   /** The store has so many: more than are here means that another process has added some. */
-  counted(waiting: number): void {
+  counted({ waiting, asked }: Pick<WebhookQueueCounts, "waiting" | "asked">): void {
     const nowMs = this.#dependencies.clock.monotonic();
     if (waiting > 0) this.#busyAtMs = nowMs;
     this.#rows.age(nowMs);
-    if (waiting > this.#rows.size && !this.#isReading) this.#rows.doubt();
+    if (asked !== this.#asked) {
+      this.#asked = asked;
+      this.asked();
+      return;
+    }
+    const isSeldom = this.#rows.aside.length > 0 && nowMs - this.#doubtedAtMs < asideMs;
+    if (waiting > this.#rows.size && !this.#reader.isReading && !isSeldom) {
+      this.#doubtedAtMs = nowMs;
+      this.#rows.doubt();
+    }
+    this.pump();
+  }
+
+  /** Its owner has added something or made something due: it is tried now, though the endpoint may have failed. */
+  asked(): void {
+    this.#busyAtMs = this.#dependencies.clock.monotonic();
+    this.#rows.ask();
+    this.#pace.endRest();
+    this.#circuits.callAll();
     this.pump();
   }
 
   /** Begins what may begin now, and sees to it that it is called again when more may. */
   pump(): void {
     if (this.#isOver || !this.#isActive || this.#parkedAt !== null || this.#secrets === null) return;
-    this.#refill();
+    this.#recall();
+    this.#reader.refill();
     while (this.#dependencies.isHeld()) {
       const waitMs = this.#beginNext();
       if (waitMs === null) return;
@@ -177,11 +204,23 @@ export class QueueRunner {
     }
   }
 
+  /**
+   * Brings back events that were set aside as their attempts failed. While the endpoint as a whole is left alone that is
+   * the one that failed longest ago, once nothing of the others is left.
+   */
+  #recall(): void {
+    const { clock } = this.#dependencies;
+    const nowMs = clock.monotonic();
+    if (!this.#pace.isOpen) this.#circuits.callRested(nowMs);
+    else if (this.#onWire === 0 && this.#pace.restUntilMs <= nowMs && this.#rows.isEmpty(clock.now()))
+      this.#circuits.callOldest();
+  }
+
   /** 0 when an attempt was begun; how long to wait for the next one; null when something else calls `pump`. */
   #beginNext(): number | null {
     const { clock, places } = this.#dependencies;
     if (this.#open >= openMax || this.#onWire >= this.#pace.limit) return null;
-    if (this.#webhook?.fifo === true && this.#open > 0) return null;
+    if (this.#isInOrder && this.#open > 0) return null;
     const nowMs = clock.monotonic();
     if (this.#pace.restUntilMs > nowMs) return this.#pace.restUntilMs - nowMs;
     const row = this.#next();
@@ -189,15 +228,16 @@ export class QueueRunner {
     const bucket = this.#bucketOf(row.event, nowMs);
     const waitMs = bucket?.waitMs(nowMs) ?? 0;
     if (waitMs > 0) return waitMs;
-    const isSuspect = this.#pace.isSuspect;
-    if (!places.take(isSuspect, this.#wake)) {
+    const { standing } = this.#pace;
+    if (!places.take(standing, this.#wake)) {
       this.#dependencies.events.postponed("place");
       return null;
     }
     bucket?.take();
     this.#rows.take(row);
+    this.#circuits.begun(row.event);
     this.#busyAtMs = nowMs;
-    void this.#attempt(row, isSuspect);
+    void this.#attempt(row, standing);
     return 0;
   }
 
@@ -210,10 +250,11 @@ export class QueueRunner {
     const readAt = this.#rows.retriesUntil;
     // In order, what is tried again stands before all that was not tried. What is read anew while more waits than is
     // in memory holds nothing up.
-    const isBlocked = this.#webhook?.fifo === true && (retryAt !== null || !this.#rows.knowsRetries);
+    const isBlocked = this.#isInOrder && (retryAt !== null || !this.#rows.knowsRetries);
     const fresh = isBlocked ? null : this.#rows.nextFresh;
     if (fresh !== null) return fresh;
-    return Math.max(1, Math.min(retryAt ?? Number.POSITIVE_INFINITY, readAt) - nowMs);
+    const restMs = this.#circuits.nextAtMs - this.#dependencies.clock.monotonic();
+    return Math.max(1, Math.min((retryAt ?? Number.POSITIVE_INFINITY) - nowMs, readAt - nowMs, restMs));
   }
 
   #bucketOf(event: string, nowMs: number): RateBucket | null {
@@ -226,17 +267,18 @@ export class QueueRunner {
     return bucket;
   }
 
-  async #attempt(row: QueuedDelivery, isSuspect: boolean): Promise<void> {
+  async #attempt(row: QueuedDelivery, standing: EndpointStanding): Promise<void> {
     this.#onWire += 1;
     this.#open += 1;
     try {
       const prepared = await this.#prepared(row).finally(() => {
         this.#onWire -= 1;
-        this.#dependencies.places.give(isSuspect);
+        this.#dependencies.places.give(standing);
       });
       await this.#settle(row, prepared);
     } catch (error) {
       this.#dependencies.events.fault("an attempt", error);
+      this.#circuits.undecided(row.event);
       this.#rows.putBack(row);
       this.#arm(postponedMs);
     } finally {
@@ -250,33 +292,14 @@ export class QueueRunner {
     const webhook = this.#webhook;
     const secrets = this.#signing();
     if (webhook === null || secrets === null) return { kind: "postponed" };
-    const { clock, charges, events } = this.#dependencies;
-    const takenAt = clock.now();
-    const taken = await settled(charges.take(webhook.accountId));
-    if (taken !== true) events.postponed(taken === false ? "credits" : "credits_unknown");
-    if (taken !== true) return { kind: taken === false ? "parked" : "postponed" };
-    const found = await this.#data.of(row, webhook);
-    if (found.kind === "hopeless") return { kind: "hopeless", at: clock.now(), takenAt };
-    if (found.kind === "void") return { kind: "void", takenAt };
-    if (found.kind !== "found") {
-      charges.refund(webhook.accountId, takenAt);
-      return { kind: found.kind === "lost" ? "lost" : "postponed" };
-    }
-    const at = clock.now();
-    if (row.attempts === 0) events.begun(row.event, at - row.createdAt);
-    const of = { webhook, delivery: row, body: found.body, secrets, endpoint: this.#endpoint };
-    const exchanged = await exchange(of, { clock });
-    if (exchanged !== "overloaded") {
-      const { row: kept, body } = found;
-      return { kind: "exchanged", exchanged, at, takenAt, row: kept, detail: body.detail };
-    }
-    charges.refund(webhook.accountId, takenAt);
-    return { kind: "postponed" };
+    return await prepared({ row, webhook, secrets, endpoint: this.#endpoint, data: this.#data }, this.#dependencies);
   }
 
   async #settle(row: QueuedDelivery, prepared: Prepared): Promise<void> {
     const { clock, random, calls, charges, store, events, attempts } = this.#dependencies;
     const webhook = this.#webhook;
+    if (prepared.kind === "exchanged") this.#adjust(row, prepared.exchanged);
+    else this.#circuits.undecided(row.event);
     if (prepared.kind === "postponed") {
       const dueAt = Math.max(clock.now() + postponedMs, row.dueAt ?? 0);
       this.#rows.later({ ...row, dueAt });
@@ -291,7 +314,6 @@ export class QueueRunner {
     if (prepared.kind === "void") return await this.#remove(row, webhook.accountId, prepared.takenAt);
     const exchanged = prepared.kind === "exchanged" ? prepared.exchanged : null;
     const { at, takenAt } = prepared;
-    if (exchanged !== null) this.#adjust(exchanged);
     const outcome = outcomeOf({ row, exchanged, at: clock.now() }, webhook.retryPolicy, random);
     const detail = prepared.kind === "exchanged" ? prepared.detail : null;
     const fact = factOf({ row, webhook, outcome, exchanged, at, detail });
@@ -313,6 +335,7 @@ export class QueueRunner {
     const latencyMs = exchanged?.latencyMs ?? 0;
     events.attempted({ event: row.event, outcome: outcome.kind, latencyMs });
     attempts.recorded(fact);
+    if (outcome.kind === "exhausted") this.#health?.gaveUp();
     if (exchanged === null) return;
     if (exchanged.verdict === "gone") this.#health?.disable("gone", at);
     else if (exchanged.verdict === "failed") this.#health?.failed(at);
@@ -333,11 +356,15 @@ export class QueueRunner {
   }
 
   /** Only a success keeps the pace: what refuses everything quickly is left alone as well as what hangs. */
-  #adjust({ verdict, isSlow, retryAfterMs, latencyMs }: Exchanged): void {
+  #adjust({ event }: QueuedDelivery, { verdict, isSlow, retryAfterMs, latencyMs }: Exchanged): void {
     const nowMs = this.#dependencies.clock.monotonic();
+    const decides = this.#pace.isOpen;
     const outcome = verdict === "delivered" ? "answered" : isSlow ? "slow" : "failed";
     this.#pace.ended({ outcome, latencyMs }, nowMs, this.#onWire + 1);
     if (retryAfterMs !== null) this.#pace.rest(nowMs + retryAfterMs);
+    if (verdict === "delivered") this.#circuits.succeeded(event);
+    // In order, all that comes behind waits for what fails.
+    else if (!this.#isInOrder) this.#circuits.failed(event, nowMs, decides);
   }
 
   async #park(): Promise<void> {
@@ -357,7 +384,7 @@ export class QueueRunner {
     if (webhook === null) return;
     this.#arm(parkedMs);
     const nowMs = clock.now();
-    if ((await settled(charges.take(webhook.accountId))) !== true) return;
+    if ((await isCharged(charges, webhook.accountId)) !== true) return;
     charges.refund(webhook.accountId, nowMs);
     const isUnparked = await calls.once("unparking", () => store.park(this.queue, null));
     if (isUnparked === false) this.#lose();
@@ -367,52 +394,9 @@ export class QueueRunner {
     this.pump();
   }
 
-  #refill(): void {
-    const nowMs = this.#dependencies.clock.now();
-    const wantsRetries = this.#rows.wantsRetries(nowMs);
-    if (this.#isReading || !(this.#rows.wantsFresh || wantsRetries)) return;
-    this.#isReading = true;
-    void this.#read(wantsRetries)
-      .finally(() => {
-        this.#isReading = false;
-      })
-      .then(this.#wake);
-  }
-
-  async #read(wantsRetries: boolean): Promise<void> {
-    const { clock, store, calls } = this.#dependencies;
-    const { webhookId } = this.queue;
-    const rows = this.#rows;
-    rows.beginRead();
-    try {
-      if (wantsRetries) {
-        // In order, all that is tried again comes first, however late.
-        const until = this.#webhook?.fifo === true ? Number.MAX_SAFE_INTEGER : clock.now() + horizonMs;
-        const limit = rows.retryLimit;
-        const found = await calls.once("retries", () => store.retries(webhookId, until, limit));
-        if (found === null) return await this.#readLater();
-        rows.loadRetries(found, until, limit);
-      }
-      if (!rows.wantsFresh) return;
-      const limit = rows.freshLimit;
-      const found = await calls.once("deliveries", () => store.fresh(webhookId, limit));
-      if (found === null) return await this.#readLater();
-      rows.loadFresh(found, limit);
-    } finally {
-      rows.endRead();
-    }
-  }
-
-  /** While the store fails nothing is read again at once. */
-  #readLater(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#dependencies.clock.after(readAgainMs, resolve);
-    });
-  }
-
   #arm(delayMs: number): void {
     const { clock } = this.#dependencies;
-    const armedMs = Math.max(1, Math.min(delayMs, horizonMs));
+    const armedMs = Math.max(1, Math.min(delayMs, waitMsMax));
     const atMs = clock.monotonic() + armedMs;
     if (this.#isOver || (this.#timer !== null && this.#timerAtMs <= atMs)) return;
     this.#timer?.cancel();
@@ -480,14 +464,5 @@ export class QueueRunner {
     });
     await Promise.race([over, ended.then(() => this.#health?.settled())]);
     this.stop();
-  }
-}
-
-/** A rejection says that it is not known. */
-async function settled(taken: boolean | Promise<boolean>): Promise<boolean | null> {
-  try {
-    return await taken;
-  } catch {
-    return null;
   }
 }

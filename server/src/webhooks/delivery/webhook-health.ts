@@ -7,6 +7,11 @@ import type { StoreCalls } from "./store-calls.ts";
 const failingMsMax = 5 * 86_400_000;
 /** How exactly the time of the last success is kept. */
 const successMs = 60_000;
+/**
+ * How often an owner is told what can be recovered, at most. A receiver that fails at every second event has no outage
+ * of its own each time.
+ */
+const recoverableMs = 600_000;
 
 interface HealthDependencies extends Pick<DeliveryDependencies, "clock" | "random" | "store" | "webhooks" | "events"> {
   readonly calls: StoreCalls;
@@ -23,6 +28,8 @@ export class WebhookHealth {
   readonly #dependencies: HealthDependencies;
   #failingSince: number | null;
   #lastSuccessAt: number;
+  /** Whether something may have been given up of which its owner was not told. */
+  #mayBeUntold = true;
   #work: Promise<void> | null = null;
   #isOver = false;
 
@@ -38,6 +45,11 @@ export class WebhookHealth {
     this.#failingSince = failingSince;
   }
 
+  /** A delivery was given up. */
+  gaveUp(): void {
+    this.#mayBeUntold = true;
+  }
+
   succeeded(at: number): void {
     if (this.#work !== null || (this.#failingSince === null && at - this.#lastSuccessAt < successMs)) return;
     this.#run(async () => {
@@ -45,11 +57,21 @@ export class WebhookHealth {
       const since = await calls.once("a success", () => store.succeeded(this.#webhookId, at));
       this.#failingSince = null;
       this.#lastSuccessAt = at;
-      if (since === null) return;
-      const exhausted = await calls.once("what can be recovered", () => store.exhausted(this.#webhookId));
-      if (exhausted === null || exhausted === 0) return;
-      await calls.once("a notice", () => store.tell(this.#recoverable(exhausted, since, at)));
+      if (this.#mayBeUntold) await this.#tellRecoverable(since, at);
     });
+  }
+
+  async #tellRecoverable(failingSince: number | null, at: number): Promise<void> {
+    const { store, calls } = this.#dependencies;
+    this.#mayBeUntold = false;
+    const outcome = await calls.once("what can be recovered", () =>
+      store.tellRecoverable({
+        webhookId: this.#webhookId,
+        everyMs: recoverableMs,
+        told: ({ deliveries, since }) => this.#recoverable(deliveries, Math.min(since, failingSince ?? since), at),
+      }),
+    );
+    if (outcome === null || outcome === "later") this.#mayBeUntold = true;
   }
 
   failed(at: number): void {

@@ -102,7 +102,7 @@ export class WebhookWorker implements AsyncDisposable {
 
   /** Something was added to this queue, or made due, by this process. */
   added(webhookId: string): void {
-    this.#runners.get(webhookId)?.counted(Number.POSITIVE_INFINITY);
+    this.#runners.get(webhookId)?.asked();
     if (!this.#runners.has(webhookId)) this.#handed.set(webhookId, this.#handed.get(webhookId) ?? []);
     void this.#taking.run();
   }
@@ -186,7 +186,7 @@ export class WebhookWorker implements AsyncDisposable {
     for (const runner of before) {
       const { webhookId, epoch } = runner.queue;
       const found = held.get(webhookId);
-      if (found?.epoch === epoch) runner.counted(found.waiting);
+      if (found?.epoch === epoch) runner.counted(found);
       else if (this.#runners.get(webhookId) === runner) this.#lost(runner);
     }
   }
@@ -294,14 +294,15 @@ export class WebhookWorker implements AsyncDisposable {
   }
 
   #report(): void {
-    let [waiting, open, parked] = [0, 0, 0];
+    let [waiting, open, aside, parked] = [0, 0, 0, 0];
     for (const runner of this.#runners.values()) {
       waiting += runner.waiting;
       if (runner.isCircuitOpen) open += 1;
+      aside += runner.eventsAside;
       if (runner.isParked) parked += 1;
     }
     const { taken: underWay } = this.#places;
-    this.#dependencies.events.held({ queues: this.#runners.size, waiting, underWay, open, parked });
+    this.#dependencies.events.held({ queues: this.#runners.size, waiting, underWay, open, aside, parked });
   }
 
   /** Begins nothing more, waits for what is under way, and gives all queues up. */

@@ -72,7 +72,7 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
       const stores = replicas().map(({ webhookDeliveries }) => webhookDeliveries);
       const tries = Array.from({ length: 6 }, (_, at) => stores[at % stores.length]?.take(newWorker(), seen));
       const taken = (await Promise.all(tries)).flatMap((found) => found ?? []);
-      expect(taken).toEqual([{ webhookId: webhook.id, epoch: 1n, waiting: 1, parkedAt: null, webhook }]);
+      expect(taken).toEqual([{ webhookId: webhook.id, epoch: 1n, waiting: 1, asked: 0, parkedAt: null, webhook }]);
       expect(await store().take(newWorker(), seen)).toEqual([]);
     });
 
@@ -103,7 +103,7 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
       }
       await add(webhook.id, [{ slot: 1 }, { slot: 2 }]);
       const queue = await take(webhook.id, worker);
-      expect(await store().held(worker)).toEqual(new Map([[webhook.id, { epoch: queue.epoch, waiting: 2 }]]));
+      expect(await store().held(worker)).toEqual(new Map([[webhook.id, { epoch: queue.epoch, waiting: 2, asked: 0 }]]));
       expect(await store().heldQueues()).toBeGreaterThan(0);
       await store().forget(worker);
       expect((await store().workers()).some((row) => row.worker === worker)).toBe(false);
@@ -156,10 +156,17 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
       const ids = async (rows: Promise<readonly { deliveryId: string }[]>) => (await rows).map((row) => row.deliveryId);
       expect(await ids(store().fresh(id, 10))).toEqual([four, two, one, three]);
       expect(await ids(store().fresh(id, 2))).toEqual([four, two]);
+      const [block = ""] = await add(id, [{ slot: 1, event: "block.confirmed" }]);
+      expect(await ids(store().fresh(id, 2))).toEqual([block, four]);
+      expect(await ids(store().fresh(id, 2, ["block.confirmed", "block.finalized"]))).toEqual([four, two]);
       const queue = await take(id);
       const now = clock.now();
       expect(await store().record(queue, failed(one, 1, now + 2_000))).toBe(true);
       expect(await store().record(queue, failed(two, 1, now + 1_000))).toBe(true);
+      expect(await store().record(queue, failed(block, 1, now + 500))).toBe(true);
+      expect(await ids(store().retries(id, now + 1_500, 1))).toEqual([block]);
+      expect(await ids(store().retries(id, now + 1_500, 10, ["block.confirmed"]))).toEqual([two]);
+      expect(await store().record(queue, { kind: "delivered", deliveryId: block })).toBe(true);
       expect(await ids(store().fresh(id, 10))).toEqual([four, three]);
       expect(await ids(store().retries(id, now + 1_500, 10))).toEqual([two]);
       expect(await ids(store().retries(id, now + 2_000, 10))).toEqual([two, one]);
@@ -308,6 +315,9 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
         expect(await store().retry(webhook.id, id)).toMatchObject({ deliveryId: id, dueAt: clock.now() });
       }
       expect(await waiting(webhook.id)).toBe(2);
+      // The worker of the queue sees it, also where as many wait as before.
+      const asked = (await store().take(newWorker(), await store().find([webhook.id])))[0]?.asked;
+      expect(asked).toBe(3);
       expect((await store().retries(webhook.id, clock.now(), 10)).map(({ attempts }) => attempts)).toEqual([3, 1]);
     });
 
@@ -334,11 +344,12 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
       // What other tests have left.
       await store().dropExhausted(clock.now() + 1, 1_000);
       const before = await add(webhook.id, [{ slot: 1 }]);
+      // They were made before that time, and are given up after it.
+      const later = await add(webhook.id, [{ slot: 2 }, { slot: 3 }, { slot: 4 }]);
       const queue = await take(webhook.id);
       await store().record(queue, exhausted(before[0] ?? ""));
       clock.advance(1_000);
       const since = clock.now();
-      const later = await add(webhook.id, [{ slot: 2 }, { slot: 3 }, { slot: 4 }]);
       for (const id of later) await store().record(queue, exhausted(id));
       expect([await store().recover(webhook.id, since, 2), await waiting(webhook.id)]).toEqual([2, 2]);
       expect([await store().recover(webhook.id, since, 2), await waiting(webhook.id)]).toEqual([1, 3]);
@@ -377,6 +388,39 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
       expect([await store().succeeded(id, 300), await store().succeeded(id, 400)]).toEqual([100, null]);
       expect(await state().webhooks.get(accountId, id)).toMatchObject({ lastSuccessAt: 400, failingSince: null });
       expect(await store().failing(id, 500)).toBe(500);
+    });
+
+    test("tells what was given up once, and no sooner again than it is allowed to", async () => {
+      const webhook = await newWebhook();
+      const asking = await newWebhook({ accountId: webhook.accountId, events: ["webhook.recoverable"] });
+      const ids = await add(webhook.id, [{ slot: 1 }, { slot: 2 }, { slot: 3 }]);
+      const queue = await take(webhook.id);
+      const tell = async () =>
+        await store().tellRecoverable({
+          webhookId: webhook.id,
+          everyMs: 60_000,
+          told: (found) => {
+            const event = { eventId: store().newDeliveryId(), event: "webhook.recoverable", data: "{}" };
+            return { webhookId: webhook.id, code: "recoverable", detail: found, event };
+          },
+        });
+      expect(await tell()).toBe("nothing");
+      const since = clock.now();
+      await store().record(queue, exhausted(ids[0] ?? ""));
+      clock.advance(1_000);
+      await store().record(queue, exhausted(ids[1] ?? ""));
+      expect([await tell(), await tell()]).toEqual(["told", "nothing"]);
+      clock.advance(59_999);
+      await store().record(queue, exhausted(ids[2] ?? ""));
+      const last = clock.now();
+      expect(await tell()).toBe("later");
+      clock.advance(1);
+      expect([await tell(), await tell()]).toEqual(["told", "nothing"]);
+      expect((await state().webhooks.notices(webhook.id)).map(({ detail }) => detail)).toEqual([
+        { deliveries: 3, since: last },
+        { deliveries: 2, since },
+      ]);
+      expect(await waiting(asking.id)).toBe(2);
     });
 
     test("ends once: it is disabled with a revision, a notice, and an event to those of the account that ask", async () => {
