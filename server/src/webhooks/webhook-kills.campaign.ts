@@ -9,7 +9,7 @@ import { newSchema } from "../state/testing/schema.ts";
 import { eventIdOf as rowEventIdOf } from "../state/testing/webhook-state.ts";
 import { deliveryIdOf, eventIdOf } from "./model/event-ids.ts";
 import { KilledProcess } from "./testing/killed-process.ts";
-import { eventsOfSlot, isInOrder, killedWebhooks } from "./testing/kills-load.ts";
+import { eventsOfSlot, isInOrder, killedWebhooks, refuses, rowEvents } from "./testing/kills-load.ts";
 import { KillsReceiver } from "./testing/kills-receiver.ts";
 
 /**
@@ -19,7 +19,8 @@ import { KillsReceiver } from "./testing/kills-receiver.ts";
  * which contend for the scheduler's lease and share the queues, of which one is killed at a time. `database`: the same
  * while the database itself is killed. `forks` and `forks-postgres`: deliveries that the real schedulers make of a log
  * with forks; their ids are those that follow from the chain, whoever made them how often, and nothing finalized is of
- * a block that died. The receiver refuses one attempt in ten and is slow with another.
+ * a block that died. The receiver refuses one attempt in ten and is slow with another; of one webhook it refuses all
+ * events of a type until everything else has come, and another is called by a name of whose three addresses one works.
  */
 export async function run(options: {
   n: number;
@@ -148,7 +149,7 @@ async function underLoad(
   disturb: (running: Running) => Promise<number>,
 ): Promise<Result> {
   const random = seededRandom(seed);
-  using receiver = new KillsReceiver(random, isInOrder);
+  using receiver = new KillsReceiver(random, { isInOrder, refuses });
   let last = 0;
   const ids = new Map<number, string>();
   const heard = {
@@ -176,33 +177,37 @@ async function underLoad(
     for (const id of open) inFlight.add(id);
   };
   const times = await disturb({ receiver, children, random, kill });
-  receiver.isWell = true;
+  receiver.isCalm = true;
   for (const child of children) child.finish();
   const expected = load === "rows" ? null : expectedOf(modelChain(seed, slotsOf(n)));
-  const missing = (): number =>
-    expected === null ? 0 : expected.required.filter((key) => !isAccepted(receiver, key)).length;
-  const left = await drained(children, receiver, missing);
+  const required = (): readonly RequiredEvent[] => expected?.required ?? rowKeys(last);
+  const missing = (isRefused: boolean): number =>
+    required().filter((each) => (isRefused || !each.isRefused) && !isAccepted(receiver, each.key)).length;
+  const all = (): readonly (readonly number[] | null)[] => children.map((child) => child.waiting);
+  // All but what is refused comes, though that is refused all the time.
+  const starved = await drained(receiver, all, () => all().every((queues) => queues !== null) && missing(false) === 0);
+  receiver.isWell = true;
+  for (const child of children) child.recover();
+  const isEmpty = (): boolean => all().every((queues) => queues?.every((count) => count === 0));
+  const left = starved ?? (await drained(receiver, all, () => isEmpty() && missing(true) === 0));
   for (const child of children) await child.end();
-  const required = expected?.required ?? rowKeys(last);
-  return judged(subject.name, { receiver, times, inFlight, inFlightSum, left, required, expected, ids });
+  return judged(subject.name, { receiver, times, inFlight, inFlightSum, left, expected, ids, required: required().map(({ key }) => key) });
 }
 
-/** Null when all is delivered, else what is left and has not moved for a while. */
+/** Null when it is done, else what waits and has not moved for a while. */
 async function drained(
-  children: readonly KilledProcess[],
   receiver: KillsReceiver,
-  missing: () => number,
+  waiting: () => readonly (readonly number[] | null)[],
+  isDone: () => boolean,
 ): Promise<string | null> {
   let [accepted, movedAt] = [-1, performance.now()];
   for (;;) {
-    const waiting = children.map((child) => child.waiting);
-    const isEmpty = waiting.every((queues) => queues?.every((count) => count === 0));
-    if (isEmpty && missing() === 0) return null;
+    if (isDone()) return null;
     if (receiver.accepted !== accepted) [accepted, movedAt] = [receiver.accepted, performance.now()];
     if (performance.now() - movedAt > stuckMs) {
-      const queues = waiting[0]?.map((count, at) => `${count}${isInOrder(at) ? " (in order)" : ""}`) ?? ["not told"];
-      const stuck = `nothing was delivered for ${stuckMs / 1_000} s`;
-      return `${stuck}; ${missing()} events of the chain are missing, waiting by webhook: ${queues.join(", ")}`;
+      const queues = waiting()[0]?.map((count, at) => `${count}${isInOrder(at) ? " (in order)" : ""}`) ?? ["not told"];
+      const when = receiver.isWell ? "" : " while some is refused";
+      return `nothing was delivered for ${stuckMs / 1_000} s${when}; waiting by webhook: ${queues.join(", ")}`;
     }
     await Bun.sleep(200);
   }
@@ -210,12 +215,21 @@ async function drained(
 
 const isAccepted = ({ got }: KillsReceiver, key: string): boolean => (got.get(key)?.accepted ?? 0) > 0;
 
-function rowKeys(last: number): readonly string[] {
-  const keys: string[] = [];
+/** An event that a webhook is to be told, and whether its receiver refuses it until it is well. */
+interface RequiredEvent {
+  readonly key: string;
+  readonly isRefused: boolean;
+}
+
+function rowKeys(last: number): readonly RequiredEvent[] {
+  const keys: RequiredEvent[] = [];
   for (let slot = 1; slot <= last; slot += 1) {
     for (let event = 0; event < eventsOfSlot; event += 1) {
       const id = rowEventIdOf(BigInt(slot), event);
-      for (const webhook of killedWebhooks.keys()) keys.push(`/${webhook} ${id}`);
+      const name = rowEvents[event % rowEvents.length] ?? "";
+      for (const webhook of killedWebhooks.keys()) {
+        keys.push({ key: `/${webhook} ${id}`, isRefused: refuses(webhook, name) });
+      }
     }
   }
   return keys;
@@ -223,13 +237,13 @@ function rowKeys(last: number): readonly string[] {
 
 interface Expected {
   /** Of the chain in the end. */
-  readonly required: readonly string[];
+  readonly required: readonly RequiredEvent[];
   /** These, and confirmed events of blocks that died. */
   readonly allowed: ReadonlySet<string>;
 }
 
 function expectedOf({ records, blocks, finalized }: ReturnType<typeof modelChain>): Expected {
-  const ofBlocks = (stage: "confirmed" | "finalized", headers: typeof blocks): string[] =>
+  const ofBlocks = (stage: "confirmed" | "finalized", headers: typeof blocks): RequiredEvent[] =>
     headers.flatMap(({ slot, blockhash, transactions }) => {
       const place = { slot, blockhash, account: null };
       const indexes = Array.from({ length: transactions }, (_, index) => index);
@@ -239,12 +253,14 @@ function expectedOf({ records, blocks, finalized }: ReturnType<typeof modelChain
       ];
       return told.flatMap(({ event, txIndex }) => {
         const id = eventIdOf(chain.genesisHash, { ...place, event, txIndex });
-        return killedWebhooks.flatMap(({ events }, at) => (events.includes(event) ? [`/${at} ${id}`] : []));
+        return killedWebhooks.flatMap(({ events }, at) =>
+          events.includes(event) ? [{ key: `/${at} ${id}`, isRefused: refuses(at, event) }] : [],
+        );
       });
     });
   const required = [...ofBlocks("confirmed", blocks), ...ofBlocks("finalized", blocks.slice(0, finalized))];
   const all = records.flatMap((record) => (record.kind === "block" ? [record.header] : []));
-  return { required, allowed: new Set([...required, ...ofBlocks("confirmed", all)]) };
+  return { required, allowed: new Set([...required, ...ofBlocks("confirmed", all)].map(({ key }) => key)) };
 }
 
 interface Ended {

@@ -27,6 +27,8 @@ export interface ScheduledSlot {
   readonly webhookIds: readonly string[];
   /** Events of the slot. */
   readonly events: number;
+  /** What they are, in turn. */
+  readonly names: readonly string[];
 }
 
 export interface WebhookState extends AsyncDisposable {
@@ -172,7 +174,7 @@ export const eventIdOf = (slot: bigint, ordinal: number): string =>
 
 async function schedule(
   { db, driver }: { readonly db: Db; readonly driver: "sqlite" | "postgres" },
-  { lease, webhookIds, events, state, clock }: ScheduledSlot & Pick<Added, "state" | "clock">,
+  { lease, webhookIds, events, names, state, clock }: ScheduledSlot & Pick<Added, "state" | "clock">,
 ) {
   return await db.transaction().execute(async (tx) => {
     const query = tx.selectFrom("leases").select("epoch").where("name", "=", lease.name);
@@ -197,6 +199,7 @@ async function schedule(
         slot,
         ordinal,
         eventId: eventIdOf(slot, ordinal),
+        event: names[ordinal % names.length] ?? "",
       }));
       const rows = rowsOf(places, { state, clock, webhookId });
       await insert(tx, webhookId, rows);

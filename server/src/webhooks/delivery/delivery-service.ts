@@ -1,6 +1,7 @@
 import { type WebhookEventName, webhookEventNames, webhookEventSpec, webhookLimits } from "@sluice/contract/webhooks";
 import { BackgroundTask } from "@sluice/lib";
 import type { Ledger } from "../../ledger/index.ts";
+import type { NameResolver } from "../../net/index.ts";
 import type { QueuedDelivery, WebhookStore } from "../../state/index.ts";
 import type { DeliveryControl } from "../model/delivery-control.ts";
 import { LedgerAttempts } from "./attempt-log.ts";
@@ -22,6 +23,8 @@ export interface DeliveryServiceDependencies
   extends Omit<DeliveryDependencies, "openEndpoint" | "attempts" | "rateOf" | "webhooks"> {
   readonly webhooks: DeliveryDependencies["webhooks"] & Pick<WebhookStore, "queues">;
   readonly ledger: Pick<Ledger, "insert" | "webhookAttempts">;
+  /** The system's without it. */
+  readonly resolver?: NameResolver;
 }
 
 const cleanMs = 600_000;

@@ -73,6 +73,11 @@ export class KilledProcess {
     this.#say("finish");
   }
 
+  /** The owner of all webhooks asks for what was given up, and so for an attempt at each receiver. */
+  recover(): void {
+    this.#say("recover");
+  }
+
   #say(line: string): void {
     this.#process?.stdin.write(`${line}\n`);
     this.#process?.stdin.flush();

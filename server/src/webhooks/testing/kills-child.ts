@@ -25,7 +25,15 @@ import type { EventBodySource } from "../delivery/interfaces.ts";
 import { replaced } from "../delivery/testing/stand.ts";
 import { createSchedulingEvents } from "../scheduling/events.ts";
 import { WebhookSchedulers } from "../scheduling/webhook-schedulers.ts";
-import { eventsOfSlot, killedWebhooks, killsLeaseMs, waitingMax } from "./kills-load.ts";
+import {
+  eventsOfSlot,
+  killedWebhooks,
+  killsLeaseMs,
+  rowEvents,
+  severalAddresses,
+  severalName,
+  waitingMax,
+} from "./kills-load.ts";
 import { killsSecret } from "./kills-receiver.ts";
 
 const [mode = "", place = "", port = "", seed = "1", slots = "60", began = "0"] = process.argv.slice(2);
@@ -39,7 +47,7 @@ const clock: Clock = replaced(systemClock, {
 });
 
 /** What the parent has asked for. */
-const asked = { isFinishing: false, isOver: false, to: 0 };
+const asked = { isFinishing: false, isOver: false, recovers: false, to: 0 };
 
 async function listen(): Promise<void> {
   const decoder = new TextDecoder();
@@ -49,6 +57,7 @@ async function listen(): Promise<void> {
     rest = lines.pop() ?? "";
     for (const line of lines) {
       if (line === "finish") asked.isFinishing = true;
+      else if (line === "recover") asked.recovers = true;
       else asked.to = Math.max(asked.to, Number(line.slice("to ".length)));
     }
   }
@@ -63,6 +72,7 @@ function serviceOf({ state }: WebhookState, bodies: EventBodySource): DeliverySe
       receivers: { allowHttp: true, allowedRanges: ["127.0.0.0/8"] },
     },
     {
+      resolver: { addressesOf: async (hostname) => (hostname === severalName ? severalAddresses : []) },
       clock: mode === "forks" ? clock : systemClock,
       random: systemRandom,
       log,
@@ -92,10 +102,12 @@ async function webhookIds(opened: WebhookState): Promise<readonly string[]> {
   const ids = page.map(({ id }) => id).toSorted();
   const accountId = page[0]?.accountId;
   for (let at = page.length; at < killedWebhooks.length; at += 1) {
-    const { isInOrder = false, events = [] } = killedWebhooks[at] ?? {};
+    const { isInOrder = false, events = [], refuses, hasSeveral } = killedWebhooks[at] ?? {};
     const made = await opened.createWebhook({
-      url: `http://127.0.0.1:${port}/${at}`,
+      url: `http://${hasSeveral ? severalName : "127.0.0.1"}:${port}/${at}`,
       fifo: isInOrder,
+      // What is refused until the end is not given up before.
+      ...(refuses ? { retryPolicy: { maxAttempts: 1_000_000, backoffMultiplier: 1 } } : {}),
       ...(mode === "forks" ? { events } : {}),
       ...(accountId === undefined ? {} : { accountId }),
     });
@@ -109,6 +121,12 @@ async function waitingOf({ state }: WebhookState): Promise<readonly number[]> {
   const ids = (await state.webhooks.page("devnet", "", 1_000)).map(({ id }) => id).toSorted();
   const queues = new Map((await state.webhooks.queues(ids)).map(({ webhookId, waiting }) => [webhookId, waiting]));
   return ids.map((id) => queues.get(id) ?? 0);
+}
+
+/** What is refused waits without a bound. */
+async function hasRoom(opened: WebhookState): Promise<boolean> {
+  const waiting = await waitingOf(opened);
+  return waiting.every((count, at) => count <= waitingMax || killedWebhooks[at]?.refuses === true);
 }
 
 const holderOf = ({ state }: WebhookState): LeaseHolder =>
@@ -136,7 +154,11 @@ async function untilOver(work: () => Promise<void>): Promise<void> {
   }
 }
 
-async function tellWaiting(opened: WebhookState): Promise<void> {
+async function tellWaiting(opened: WebhookState, { control }: DeliveryService): Promise<void> {
+  if (asked.recovers) {
+    asked.recovers = false;
+    for (const webhook of await opened.state.webhooks.page("devnet", "", 1_000)) await control.recover(webhook, 0);
+  }
   say(`waiting ${(await waitingOf(opened)).join(" ")}`);
   await Bun.sleep(200);
 }
@@ -159,10 +181,10 @@ async function rows(opened: WebhookState): Promise<void> {
       beatAt = performance.now();
     }
     if (ids.length < killedWebhooks.length && lease !== null) ids = await webhookIds(opened);
-    if (asked.isFinishing) return await tellWaiting(opened);
+    if (asked.isFinishing) return await tellWaiting(opened, service);
     // As a scheduler leaves behind what has no room: what is delivered in order is slower than what is scheduled.
-    if (lease === null || Math.max(...(await waitingOf(opened))) > waitingMax) return;
-    const scheduled = await opened.schedule({ lease, webhookIds: ids, events: eventsOfSlot });
+    if (lease === null || !(await hasRoom(opened))) return;
+    const scheduled = await opened.schedule({ lease, webhookIds: ids, events: eventsOfSlot, names: rowEvents });
     if (scheduled === null) return;
     say(`committed ${scheduled.slot}`);
     service.appended(scheduled.rows);
@@ -224,7 +246,7 @@ async function forks(opened: WebhookState): Promise<void> {
       if (record === undefined) break;
       await memory.log.append(record.kind === "block" ? blockRecord(record.header, record.stage) : record);
     }
-    if (asked.isFinishing) await tellWaiting(opened);
+    if (asked.isFinishing) await tellWaiting(opened, service);
   });
 }
 

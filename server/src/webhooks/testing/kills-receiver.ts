@@ -12,6 +12,14 @@ export interface Got {
   accepted: number;
 }
 
+/** Of which webhook, by its place, what is refused. */
+export interface Refusals {
+  /** Seldom, as the rest waits for it. */
+  isInOrder(webhook: number): boolean;
+  /** All of an event. */
+  refuses(webhook: number, event: string): boolean;
+}
+
 /** A receiver that keeps what it gets, refuses some attempts and is slow with others, until it is well. */
 export class KillsReceiver implements Disposable {
   /** By the path of the webhook and the id of the event. */
@@ -20,17 +28,19 @@ export class KillsReceiver implements Disposable {
   /** Deliveries that came again after a success. */
   readonly again: string[] = [];
   attempts = 0;
+  /** Whether it refuses nothing but all of an event. */
+  isCalm = false;
   isWell = false;
   /** Deliveries that were answered with a success, or are being answered, and whose outcome no process has told. */
   readonly #open = new Map<string, number>();
   readonly #done = new Set<string>();
   readonly #random: Random;
-  readonly #isRefusedSeldom: (webhook: number) => boolean;
+  readonly #refusals: Refusals;
   readonly #server: Bun.Server<undefined>;
 
-  constructor(random: Random, isRefusedSeldom: (webhook: number) => boolean) {
+  constructor(random: Random, refusals: Refusals) {
     this.#random = random;
-    this.#isRefusedSeldom = isRefusedSeldom;
+    this.#refusals = refusals;
     this.#server = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
@@ -74,18 +84,24 @@ export class KillsReceiver implements Disposable {
     this.got.set(key, known);
     if (known.deliveryId !== deliveryId) this.faults.push(`${key} has two deliveries`);
     if (known.body !== body) this.faults.push(`${key} has two bodies`);
-    if (!(await this.#accepts(Number(path.slice(1)), deliveryId))) return new Response("no", { status: 500 });
+    const event = headers.get("x-service-event") ?? "";
+    if (!(await this.#accepts({ webhook: Number(path.slice(1)), event, deliveryId }))) return new Response("no", { status: 500 });
     if (known.accepted > 0) this.again.push(deliveryId);
     known.accepted += 1;
     return new Response(null, { status: 204 });
   }
 
-  /** One attempt in ten is refused and another is slow; what is delivered in order waits 5 s for each refusal. */
-  async #accepts(webhook: number, deliveryId: string): Promise<boolean> {
-    const drawn = this.isWell ? 1 : this.#random.next();
-    if (drawn < (this.#isRefusedSeldom(webhook) ? 0.002 : 0.1)) return false;
+  /**
+   * One attempt in ten is refused, another is slow, and one in a hundred slower; what is delivered in order waits 5 s for
+   * each refusal.
+   */
+  async #accepts({ webhook, event, deliveryId }: { webhook: number; event: string; deliveryId: string }) {
+    const drawn = this.isWell || this.isCalm ? 1 : this.#random.next();
+    if (!this.isWell && this.#refusals.refuses(webhook, event)) return false;
+    if (drawn < (this.#refusals.isInOrder(webhook) ? 0.002 : 0.1)) return false;
     if (!this.#done.has(deliveryId)) this.#open.set(deliveryId, (this.#open.get(deliveryId) ?? 0) + 1);
     if (drawn < 0.2) await Bun.sleep(30);
+    else if (drawn < 0.21) await Bun.sleep(1_200);
     return true;
   }
 
