@@ -71,6 +71,13 @@ export interface FreeWebhookQueue extends HeldWebhookQueue {
   readonly holder: string;
 }
 
+/** What is to be tried again until then, at most `limit`, but for these events. */
+export interface RetriesPage {
+  readonly until: number;
+  readonly limit: number;
+  readonly except?: readonly string[];
+}
+
 /** What an attempt has led to. */
 export type DeliveryOutcome =
   | { readonly kind: "delivered"; readonly deliveryId: string }
@@ -169,13 +176,8 @@ export interface WebhookDeliveryStore {
 
   /** Those never tried, in the order of the chain, but for these events. */
   fresh(webhookId: string, limit: number, except?: readonly string[]): Promise<readonly QueuedDelivery[]>;
-  /** Those to be tried again until then, the first due first, but for these events. */
-  retries(
-    webhookId: string,
-    until: number,
-    limit: number,
-    except?: readonly string[],
-  ): Promise<readonly QueuedDelivery[]>;
+  /** Those to be tried again, the first due first. */
+  retries(webhookId: string, page: RetriesPage): Promise<readonly QueuedDelivery[]>;
   /** Those that wait and were made by then, in the order of the chain. */
   waitingSince(webhookId: string, before: number, limit: number): Promise<readonly QueuedDelivery[]>;
   /** When the first is to be tried again; null where none is. */

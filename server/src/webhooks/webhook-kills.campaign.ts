@@ -191,7 +191,16 @@ async function underLoad(
   const isEmpty = (): boolean => all().every((queues) => queues?.every((count) => count === 0));
   const left = starved ?? (await drained(receiver, all, () => isEmpty() && missing(true) === 0));
   for (const child of children) await child.end();
-  return judged(subject.name, { receiver, times, inFlight, inFlightSum, left, expected, ids, required: required().map(({ key }) => key) });
+  return judged(subject.name, {
+    receiver,
+    times,
+    inFlight,
+    inFlightSum,
+    left,
+    expected,
+    ids,
+    required: required().map(({ key }) => key),
+  });
 }
 
 /** Null when it is done, else what waits and has not moved for a while. */

@@ -11,6 +11,7 @@ import {
   type QueuedDelivery,
   type QueuePlace,
   type RecoverableTelling,
+  type RetriesPage,
   type RevivedDelivery,
   type SingleDelivery,
   shortDetailMax,
@@ -60,12 +61,7 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
     return rows.map(toListed);
   }
 
-  async retries(
-    webhookId: string,
-    until: number,
-    limit: number,
-    except: readonly string[] = [],
-  ): Promise<readonly QueuedDelivery[]> {
+  async retries(webhookId: string, { until, limit, except = [] }: RetriesPage): Promise<readonly QueuedDelivery[]> {
     checkCount("limit", limit, pageMax);
     const rows = await this.#connection.run((db) =>
       without(ofQueue(db, webhookId), except)

@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { EgressOutcome } from "../../net/index.ts";
 import { Circuit } from "./circuit.ts";
-import type { DeliveryEvents } from "./events.ts";
 import { EventCircuits } from "./event-circuits.ts";
+import type { DeliveryEvents } from "./events.ts";
 import { answered, DeliveryStand, type ReceivedCall, silentEvents } from "./testing/stand.ts";
 
 // A busy machine takes some seconds for what passes on the clock.

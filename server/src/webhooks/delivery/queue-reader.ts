@@ -54,7 +54,7 @@ export class QueueReader {
         // In order, all that is tried again comes first, however late.
         const until = isInOrder() ? Number.MAX_SAFE_INTEGER : clock.now() + horizonMs;
         const limit = rows.retryLimit;
-        const found = await calls.once("retries", () => store.retries(webhookId, until, limit, aside));
+        const found = await calls.once("retries", () => store.retries(webhookId, { until, limit, except: aside }));
         if (found === null) return await this.#pause();
         rows.loadRetries(found, { until, limit, reading });
       }

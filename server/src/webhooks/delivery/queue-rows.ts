@@ -19,7 +19,7 @@ interface RowsReading {
   readonly isAsked: boolean;
 }
 
-/** What is in memory of a queue's deliveries, in the order in which they are tried, but for events that are set aside. */
+/** What is in memory of a queue's deliveries, in the order in which they are tried, without events set aside. */
 export class QueueRows implements EventRows {
   /** In the order of the chain; those before `#first` are gone. */
   #fresh: QueuedDelivery[] = [];

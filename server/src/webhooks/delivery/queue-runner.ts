@@ -205,8 +205,8 @@ export class QueueRunner {
   }
 
   /**
-   * Brings back events that were set aside as their attempts failed. While the endpoint as a whole is left alone that is
-   * the one that failed longest ago, once nothing of the others is left.
+   * Brings back events that were set aside as their attempts failed. While the endpoint as a whole is left alone that
+   * is the one that failed longest ago, once nothing of the others is left.
    */
   #recall(): void {
     const { clock } = this.#dependencies;

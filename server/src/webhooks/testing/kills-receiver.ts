@@ -85,15 +85,16 @@ export class KillsReceiver implements Disposable {
     if (known.deliveryId !== deliveryId) this.faults.push(`${key} has two deliveries`);
     if (known.body !== body) this.faults.push(`${key} has two bodies`);
     const event = headers.get("x-service-event") ?? "";
-    if (!(await this.#accepts({ webhook: Number(path.slice(1)), event, deliveryId }))) return new Response("no", { status: 500 });
+    if (!(await this.#accepts({ webhook: Number(path.slice(1)), event, deliveryId })))
+      return new Response("no", { status: 500 });
     if (known.accepted > 0) this.again.push(deliveryId);
     known.accepted += 1;
     return new Response(null, { status: 204 });
   }
 
   /**
-   * One attempt in ten is refused, another is slow, and one in a hundred slower; what is delivered in order waits 5 s for
-   * each refusal.
+   * One attempt in ten is refused, another is slow, and one in a hundred slower; what is delivered in order waits 5 s
+   * for each refusal.
    */
   async #accepts({ webhook, event, deliveryId }: { webhook: number; event: string; deliveryId: string }) {
     const drawn = this.isWell || this.isCalm ? 1 : this.#random.next();

@@ -164,16 +164,16 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
       expect(await store().record(queue, failed(one, 1, now + 2_000))).toBe(true);
       expect(await store().record(queue, failed(two, 1, now + 1_000))).toBe(true);
       expect(await store().record(queue, failed(block, 1, now + 500))).toBe(true);
-      expect(await ids(store().retries(id, now + 1_500, 1))).toEqual([block]);
-      expect(await ids(store().retries(id, now + 1_500, 10, ["block.confirmed"]))).toEqual([two]);
+      expect(await ids(store().retries(id, { until: now + 1_500, limit: 1 }))).toEqual([block]);
+      expect(await ids(store().retries(id, { until: now + 1_500, limit: 10, except: ["block.confirmed"] }))).toEqual([two]);
       expect(await store().record(queue, { kind: "delivered", deliveryId: block })).toBe(true);
       expect(await ids(store().fresh(id, 10))).toEqual([four, three]);
-      expect(await ids(store().retries(id, now + 1_500, 10))).toEqual([two]);
-      expect(await ids(store().retries(id, now + 2_000, 10))).toEqual([two, one]);
+      expect(await ids(store().retries(id, { until: now + 1_500, limit: 10 }))).toEqual([two]);
+      expect(await ids(store().retries(id, { until: now + 2_000, limit: 10 }))).toEqual([two, one]);
       expect(await ids(store().pending(id, null, 10))).toEqual([four, three, two, one]);
       const [, second] = await store().pending(id, null, 2);
       expect(await ids(store().pending(id, second ?? null, 10))).toEqual([two, one]);
-      expect((await store().retries(id, now + 9_000, 1))[0]).toMatchObject({
+      expect((await store().retries(id, { until: now + 9_000, limit: 1 }))[0]).toMatchObject({
         attempts: 1,
         dueAt: now + 1_000,
         lastAttemptAt: now,
@@ -318,7 +318,7 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
       // The worker of the queue sees it, also where as many wait as before.
       const asked = (await store().take(newWorker(), await store().find([webhook.id])))[0]?.asked;
       expect(asked).toBe(3);
-      expect((await store().retries(webhook.id, clock.now(), 10)).map(({ attempts }) => attempts)).toEqual([3, 1]);
+      expect((await store().retries(webhook.id, { until: clock.now(), limit: 10 })).map(({ attempts }) => attempts)).toEqual([3, 1]);
     });
 
     test("that have ended are made anew, once", async () => {
@@ -332,7 +332,7 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
         true,
         false,
       ]);
-      expect(await store().retries(webhook.id, clock.now(), 10)).toEqual([
+      expect(await store().retries(webhook.id, { until: clock.now(), limit: 10 })).toEqual([
         { ...made, attempts: 4, detail: "kept", dueAt: clock.now() },
       ]);
       expect(await waiting(webhook.id)).toBe(1);
