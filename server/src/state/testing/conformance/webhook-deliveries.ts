@@ -165,7 +165,9 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
       expect(await store().record(queue, failed(two, 1, now + 1_000))).toBe(true);
       expect(await store().record(queue, failed(block, 1, now + 500))).toBe(true);
       expect(await ids(store().retries(id, { until: now + 1_500, limit: 1 }))).toEqual([block]);
-      expect(await ids(store().retries(id, { until: now + 1_500, limit: 10, except: ["block.confirmed"] }))).toEqual([two]);
+      expect(await ids(store().retries(id, { until: now + 1_500, limit: 10, except: ["block.confirmed"] }))).toEqual([
+        two,
+      ]);
       expect(await store().record(queue, { kind: "delivered", deliveryId: block })).toBe(true);
       expect(await ids(store().fresh(id, 10))).toEqual([four, three]);
       expect(await ids(store().retries(id, { until: now + 1_500, limit: 10 }))).toEqual([two]);
@@ -318,7 +320,9 @@ export function webhookDeliveryConformance({ state, clock, replicas, execute }: 
       // The worker of the queue sees it, also where as many wait as before.
       const asked = (await store().take(newWorker(), await store().find([webhook.id])))[0]?.asked;
       expect(asked).toBe(3);
-      expect((await store().retries(webhook.id, { until: clock.now(), limit: 10 })).map(({ attempts }) => attempts)).toEqual([3, 1]);
+      expect(
+        (await store().retries(webhook.id, { until: clock.now(), limit: 10 })).map(({ attempts }) => attempts),
+      ).toEqual([3, 1]);
     });
 
     test("that have ended are made anew, once", async () => {
