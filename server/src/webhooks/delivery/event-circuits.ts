@@ -14,9 +14,9 @@ export interface EventRows {
 }
 
 /**
- * A circuit for each type of event of a webhook: a receiver that refuses all events of one type is sent the others as
- * before. Deliveries of an event whose circuit is open are set aside, so nothing behind them on the chain waits for them;
- * one of them decides when their rest is over. Times are monotonic milliseconds.
+ * A circuit for each type of event of a webhook: a receiver that refuses all events of one type is sent the others
+ * as before. Deliveries of an event whose circuit is open are set aside, so nothing behind them on the chain waits
+ * for them; one of them decides when their rest is over. Times are monotonic milliseconds.
  */
 export class EventCircuits {
   readonly #rows: EventRows;
