@@ -1,4 +1,4 @@
-import type { FinishedDeliveries, WebhookAttemptReads, WebhookAttemptRecord } from "../../ledger/index.ts";
+import type { FinishedDeliveries, FinishedDelivery, WebhookAttemptReads, WebhookAttemptRecord } from "../../ledger/index.ts";
 import type { WebhookDeliveryStore } from "../../state/index.ts";
 import { headersText, type KeptRow, keptRows } from "./attempt-log.ts";
 
@@ -29,9 +29,9 @@ export class KnownAttempts implements WebhookAttemptReads {
     return [...found, ...kept.filter((record) => !known.has(placeOf(record)))].toSorted(inOrder);
   }
 
-  async finished(page: FinishedDeliveries): Promise<readonly WebhookAttemptRecord[]> {
+  async finished(page: FinishedDeliveries): Promise<readonly FinishedDelivery[]> {
     const { webhookId, outcome, after, limit } = page;
-    const last = new Map<string, WebhookAttemptRecord>();
+    const last = new Map<string, FinishedDelivery>();
     for (const record of (await this.#kept("webhook_id", webhookId)).toSorted(inOrder)) {
       if (record.outcome !== "failed") last.set(record.deliveryId, record);
     }
@@ -60,10 +60,10 @@ const placeOf = ({ attempt, at, deliveryId }: WebhookAttemptRecord): string => `
 const inOrder = (one: WebhookAttemptRecord, other: WebhookAttemptRecord): number =>
   one.at - other.at || one.attempt - other.attempt;
 
-const isBehind = (record: WebhookAttemptRecord, { atMs, deliveryId }: NonNullable<FinishedDeliveries["after"]>) =>
+const isBehind = (record: FinishedDelivery, { atMs, deliveryId }: NonNullable<FinishedDeliveries["after"]>) =>
   record.at < atMs || (record.at === atMs && record.deliveryId < deliveryId);
 
-function newestFirst(one: WebhookAttemptRecord, other: WebhookAttemptRecord): number {
+function newestFirst(one: FinishedDelivery, other: FinishedDelivery): number {
   if (one.at !== other.at) return other.at - one.at;
   return one.deliveryId < other.deliveryId ? 1 : -1;
 }
