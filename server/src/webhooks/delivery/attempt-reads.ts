@@ -1,4 +1,9 @@
-import type { FinishedDeliveries, FinishedDelivery, WebhookAttemptReads, WebhookAttemptRecord } from "../../ledger/index.ts";
+import type {
+  FinishedDeliveries,
+  FinishedDelivery,
+  WebhookAttemptReads,
+  WebhookAttemptRecord,
+} from "../../ledger/index.ts";
 import type { WebhookDeliveryStore } from "../../state/index.ts";
 import { headersText, type KeptRow, keptRows } from "./attempt-log.ts";
 
