@@ -58,9 +58,9 @@ export { hashSessionToken } from "./sessions.ts";
 export type {
   DeliveryOutcome,
   HeldWebhookQueue,
-  OverdueQueue,
   KeptFact,
   KeptFacts,
+  OverdueQueue,
   QueuedDelivery,
   QueuePlace,
   TakenWebhookQueue,

@@ -162,7 +162,13 @@ export class WebhookDeliveries extends WebhookFacts implements WebhookDeliverySt
   }
 
   async tell(told: WebhookTold): Promise<void> {
-    await this.#connection.transaction((tx) => tellOwner(tx, this.#connection, told));
+    await this.#connection.transaction(async (tx) => {
+      if (told.event.event === "webhook.recoverable") {
+        const set = { recoverable_told_at: BigInt(this.#connection.clock.now()) };
+        await tx.updateTable("webhooks").set(set).where("id", "=", told.webhookId).execute();
+      }
+      await tellOwner(tx, this.#connection, told);
+    });
   }
 
   async exhausted(webhookId: string): Promise<number> {
