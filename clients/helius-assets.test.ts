@@ -34,7 +34,7 @@ const indexedMs = 60_000;
 let network: Network;
 let connection: Connection;
 beforeAll(async () => {
-  network = await startNetwork();
+  network = await startNetwork({ args: ["--oracle", "off"] });
   connection = new Connection(network.rpcUrl, { commitment: "confirmed", wsEndpoint: network.webSocketUrl });
 }, 60_000);
 afterAll(async () => {

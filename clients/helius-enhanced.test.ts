@@ -6,7 +6,7 @@ import { type Network, startNetwork } from "../server/test/testing/network.ts";
 
 let network: Network;
 beforeAll(async () => {
-  network = await startNetwork();
+  network = await startNetwork({ args: ["--oracle", "off"] });
 }, 60_000);
 afterAll(async () => {
   await network?.[Symbol.asyncDispose]();

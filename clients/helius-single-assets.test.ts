@@ -37,7 +37,7 @@ beforeAll(async () => {
   addSelfDescribed(accounts, self, owner);
   addCoreAsset(accounts, core, owner, collection);
   writeAccounts(accounts);
-  network = await startNetwork({ args: ["--account-dir", directory] });
+  network = await startNetwork({ args: ["--oracle", "off", "--account-dir", directory] });
 }, 60_000);
 afterAll(async () => {
   await network?.[Symbol.asyncDispose]();

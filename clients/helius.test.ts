@@ -17,7 +17,7 @@ import { type Network, startNetwork } from "../server/test/testing/network.ts";
 let network: Network;
 beforeAll(async () => {
   // Slots so long that a test's calls fall into one or two of them, as a wallet's bursts do.
-  network = await startNetwork({ args: ["--slot-ms", "8000"] });
+  network = await startNetwork({ args: ["--oracle", "off", "--slot-ms", "8000"] });
 }, 60_000);
 afterAll(async () => {
   await network?.[Symbol.asyncDispose]();

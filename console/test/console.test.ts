@@ -40,7 +40,7 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
 
   beforeAll(async () => {
     const env = { WEBHOOK_ALLOW_HTTP: "1", WEBHOOK_ALLOW_PRIVATE_CIDRS: "127.0.0.0/8" };
-    network = await startNetwork({ env });
+    network = await startNetwork({ env, buildsPages: true });
     origin = new URL(`${network.dev.doors["rpc"]}`).origin;
     browser = await chromium.launch({ executablePath: executable ?? "", args: quietFlags });
   }, 90_000);

@@ -27,7 +27,7 @@ function connect(...args: ConstructorParameters<typeof Connection>): Connection 
 }
 
 beforeAll(async () => {
-  network = await startNetwork();
+  network = await startNetwork({ args: ["--oracle", "off"] });
   connection = connect(network.rpcUrl, { commitment: "confirmed", wsEndpoint: network.webSocketUrl });
 }, 60_000);
 afterAll(async () => {

@@ -11,14 +11,14 @@ let portOffset = 0;
 
 beforeAll(async () => {
   portOffset = await freePortOffset();
-  await using network = await startNetwork({ directory: whole, portOffset, keep: true });
+  await using network = await startNetwork({ directory: whole, portOffset, keep: true, args: ["--oracle", "off"] });
   await network.end("SIGTERM");
 }, 60_000);
 afterAll(() => rmSync(whole, { recursive: true, force: true }));
 
 /** What a start on the directory ends with: its code, and its last line, which is not a log record. */
 async function startOn(directory: string): Promise<{ code: number; said: string; err: string }> {
-  const { code, err } = await runSluice(["dev", "--port-offset", String(portOffset)], { directory });
+  const { code, err } = await runSluice(["dev", "--oracle", "off", "--port-offset", String(portOffset)], { directory });
   const lines = err
     .trim()
     .split("\n")

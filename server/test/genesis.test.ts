@@ -36,7 +36,7 @@ test("`sluice dev` begins its chain with a genesis file and programs of its own,
     writeFileSync(toolFile, JSON.stringify({ pubkey: wallet, account: dumped }));
     const accountFlags = ["--account", `${held}=${toolFile}`];
     await using network = await startNetwork({
-      args: ["--genesis", good ?? "", "--program", `${program}=${so}`, ...accountFlags],
+      args: ["--oracle", "off", "--genesis", good ?? "", "--program", `${program}=${so}`, ...accountFlags],
     });
     expect(await account(network.rpcUrl, held)).toMatchObject({
       lamports: 3,
@@ -62,7 +62,7 @@ async function rpc(url: string, method: string, ...params: readonly unknown[]): 
 }
 
 test("`sluice chain` moves the chain on, forks it and pays from the faucet; the first call sees finalized slots", async () => {
-  await using network = await startNetwork();
+  await using network = await startNetwork({ args: ["--oracle", "off"] });
   expect(await rpc(network.rpcUrl, "getSlot", { commitment: "finalized" })).toBeGreaterThanOrEqual(32);
   expect(network.said()).toContain(network.dev.chainAdmin ?? "no address");
   const run = (...args: string[]) => runSluice(["chain", ...args], { directory: network.directory });

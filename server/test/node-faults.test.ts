@@ -29,6 +29,7 @@ beforeAll(async () => {
       UPSTREAM_TIMEOUT_MS: String(timeoutMs),
       CORDON_SLOTS: String(cordonSlots),
     },
+    args: ["--oracle", "off"],
   });
 }, 90_000);
 

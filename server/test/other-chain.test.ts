@@ -67,7 +67,7 @@ test("`dev` starts on a database of another chain and ends what was in flight wi
     await cursors.set("engine-tracker", `2 5 ${first} 1790000000 ${other}`);
   }
   {
-    await using network = await startNetwork({ directory: directory.path, keep: true });
+    await using network = await startNetwork({ directory: directory.path, keep: true, args: ["--oracle", "off"] });
     const ended = async (): Promise<number> => {
       const text = await (await fetch(`http://127.0.0.1:${9464 + network.portOffset}/metrics`)).text();
       const line = text.split("\n").find((each) => /^sluice_engine_bundles_ended_total\{.*chain_changed/.test(each));

@@ -9,7 +9,7 @@ let network: Network;
 const directory = mkdtempSync(join(tmpdir(), "sluice-requests-"));
 
 beforeAll(async () => {
-  network = await startNetwork({ directory, keep: true });
+  network = await startNetwork({ directory, keep: true, args: ["--oracle", "off"] });
 }, 60_000);
 afterAll(async () => {
   await network[Symbol.asyncDispose]();
@@ -84,7 +84,7 @@ test("what a kill takes from the ledger is told in the usage report: credits and
   }
   await network.end("SIGKILL");
   const { portOffset } = network;
-  network = await startNetwork({ directory, keep: true, portOffset });
+  network = await startNetwork({ directory, keep: true, args: ["--oracle", "off"], portOffset });
   const { body } = await eventually("the settlement", async () => {
     const report = await ask("/api/v1/usage?group_by=method", developer);
     return report.body.month.used === String(served) && report;

@@ -6,7 +6,7 @@ import { freePortOffset, type Network, plainEnvironment, root, startNetwork } fr
 let network: Network;
 let resolver: string;
 beforeAll(async () => {
-  network = await startNetwork();
+  network = await startNetwork({ args: ["--oracle", "off"] });
   resolver = `${network.dev.doors["resolver"]}`;
 }, 60_000);
 afterAll(async () => {

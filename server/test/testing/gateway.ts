@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { eventually } from "@sluice/lib/testing";
+import { handPages, keepPages } from "./console-pages.ts";
 import { freePortOffset, plainEnvironment, root, runSluice } from "./network.ts";
 
 export interface Gateway {
@@ -22,6 +23,7 @@ export interface Gateway {
 /** Starts one without waiting for it. */
 export async function spawnGateway(directory: string, environment: Record<string, string>): Promise<Gateway> {
   const offset = await freePortOffset();
+  handPages(directory);
   const child = Bun.spawn(["sh", join(root, "bin/sluice"), "serve"], {
     cwd: root,
     env: plainEnvironment({ ...environment, DATA_DIR: directory, PORT_OFFSET: String(offset) }),
@@ -55,6 +57,7 @@ export async function spawnGateway(directory: string, environment: Record<string
       const killer = setTimeout(() => child.kill("SIGKILL"), withinMs);
       const code = await child.exited;
       clearTimeout(killer);
+      keepPages(directory);
       return code;
     },
   };

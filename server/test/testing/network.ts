@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { handPages, keepPages } from "./console-pages.ts";
 
 export const root = join(import.meta.dir, "../../..");
 const sluice = join(root, "bin/sluice");
@@ -83,6 +84,8 @@ export interface StartOptions {
   readonly args?: readonly string[];
   /** Keep the directory when the network is disposed of. */
   readonly keep?: boolean;
+  /** It builds the console's pages itself, also where another server of the tests has built them before. */
+  readonly buildsPages?: true;
 }
 
 /** Runs a `sluice` command to its end. */
@@ -104,6 +107,7 @@ export async function runSluice(
 export async function startNetwork(options: StartOptions = {}): Promise<Network> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "sluice-test-"));
   const portOffset = options.portOffset ?? (await freePortOffset());
+  if (options.buildsPages !== true) handPages(directory);
   // Nothing happens on the chain but what a test does; one that wants traffic says so in its own arguments.
   const args = ["--port-offset", String(portOffset), "--traffic", "0", ...(options.args ?? [])];
   const child = Bun.spawn(["sh", sluice, "dev", ...args], {
@@ -131,6 +135,7 @@ export async function startNetwork(options: StartOptions = {}): Promise<Network>
       await end("SIGTERM");
       clearTimeout(killer);
     }
+    keepPages(directory);
     if (options.keep !== true) rmSync(directory, { recursive: true, force: true });
   };
   try {
