@@ -52,12 +52,16 @@ const wellKnown = "google.protobuf";
  * reports them (protobuf of Go, C++, Python, Java) refuse that.
  */
 export function describedFiles(services: readonly DescribedService[]): Buffer[] {
-  const { deserialize, serialize } = fileCodec();
+  codec ??= loadFileCodec();
+  const { deserialize, serialize } = codec;
   const methods = services.flatMap((definition) => Object.values(definition));
-  const written = methods.flatMap(({ requestType, responseType }) => [
-    ...requestType.fileDescriptorProtos,
-    ...responseType.fileDescriptorProtos,
-  ]);
+  // All messages of a service bring the same files.
+  const written = new Set(
+    methods.flatMap(({ requestType, responseType }) => [
+      ...requestType.fileDescriptorProtos,
+      ...responseType.fileDescriptorProtos,
+    ]),
+  );
   const files = new Map<string, FileDescriptor>();
   for (const bytes of written) {
     const file = named(deserialize(bytes));
@@ -74,8 +78,11 @@ interface FileCodec {
   serialize(file: FileDescriptor): Buffer;
 }
 
+/** Loaded with the first server of a process. */
+let codec: FileCodec | null = null;
+
 /** The loader knows the messages that describe files without having the file of theirs. */
-function fileCodec(): FileCodec {
+function loadFileCodec(): FileCodec {
   const loading = { longs: String, enums: String, arrays: true };
   const found = loadSync("google/protobuf/descriptor.proto", loading)["google.protobuf.FileDescriptorProto"];
   if (found === undefined || !("serialize" in found)) throw new Error("the loader has no descriptor of files");
