@@ -2,10 +2,13 @@ import { expect, spyOn, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { root, runGroup, runInLanes, systemGroups, testFiles, unitGroups } from "./run-tests.ts";
+import { root, runGroup, runInLanes, systemGroups, type TestGroup, testFiles, unitGroups } from "./run-tests.ts";
 
 /** A group of one file that passes and one whose second test runs `body`. */
-async function run(body: string): Promise<{ passed: number; failed: number; printed: string }> {
+async function run(
+  body: string,
+  form: Pick<TestGroup, "halved"> = {},
+): Promise<{ passed: number; failed: number; printed: string }> {
   const folder = mkdtempSync(join(tmpdir(), "run-tests-"));
   const file = (name: string, text: string): string => {
     writeFileSync(join(folder, name), `import { expect, test } from "bun:test";\n${text}`);
@@ -26,7 +29,7 @@ test("in question", () => { ${body} });
   ];
   const print = spyOn(console, "log").mockImplementation(() => undefined);
   try {
-    const count = await runGroup({ name: "some", paths }, { quiet: true, again: true });
+    const count = await runGroup({ name: "some", paths, ...form }, { quiet: true, again: true });
     return { ...count, printed: print.mock.calls.flat().join("\n") };
   } finally {
     print.mockRestore();
@@ -47,10 +50,23 @@ test("a test that fails twice is failed", async () => {
   expect(printed).not.toContain("FLAKY");
 });
 
-test("a runner that ends in the middle is failed", async () => {
-  const { failed, printed } = await run("process.exit(3);");
-  expect(failed).toBe(1);
-  expect(printed).not.toContain("FLAKY");
+for (const form of [{}, { halved: true }] as const) {
+  test(`a runner that ends in the middle is failed: ${JSON.stringify(form)}`, async () => {
+    const { failed, printed } = await run("process.exit(3);", form);
+    expect(failed).toBeGreaterThan(0);
+    expect(printed).not.toContain("FLAKY");
+  });
+}
+
+test("a runner of two processes counts and tells as one of one", async () => {
+  const good = await run("", { halved: true });
+  expect([good.passed, good.failed]).toEqual([3, 0]);
+  const once = await run("expect(again).toBe(true);", { halved: true });
+  expect([once.passed, once.failed]).toEqual([3, 0]);
+  expect(once.printed).toContain("FLAKY, passed the second time: in question");
+  const twice = await run("expect(1).toBe(2);", { halved: true });
+  expect([twice.passed, twice.failed]).toEqual([2, 1]);
+  expect(twice.printed).toContain("expect(1).toBe(2)");
 });
 
 test("each test file is in one group", async () => {

@@ -13,6 +13,8 @@ export interface TestGroup {
   readonly timeoutMs?: number;
   /** Each of its files has a runner of its own, so that they fill both lanes to the end. */
   readonly apart?: true;
+  /** Beside other groups its runner has two processes, between which it deals out the files, so that none is alone. */
+  readonly halved?: true;
 }
 
 /** Two groups of ports, for servers of tests that run side by side. */
@@ -92,7 +94,7 @@ export const unitGroups: readonly TestGroup[] = [
   { name: "architecture", paths: [architecture, "scripts"], long: false },
   { name: "contract and wire", paths: libraries, long: false },
   { name: "stores", paths: stores, except: longStores, long: false },
-  { name: "server rooms", paths: ["server/src"], except: otherThanRooms, long: false },
+  { name: "server rooms", paths: ["server/src"], except: otherThanRooms, long: false, halved: true },
 ];
 
 export const systemGroups: readonly TestGroup[] = [
@@ -167,18 +169,20 @@ interface GroupRun {
 interface RunPlace {
   readonly timeoutMs: number;
   readonly lane?: Lane | undefined;
+  readonly halved: boolean;
 }
 
-async function runFiles(files: readonly string[], { timeoutMs, lane }: RunPlace): Promise<GroupRun> {
-  const child = Bun.spawn(
-    [process.execPath, "test", "--timeout", String(timeoutMs), ...files.map((file) => `./${file}`)],
-    {
-      cwd: root,
-      stdout: "pipe",
-      stderr: "pipe",
-      env: { ...process.env, FORCE_COLOR: "0", ...(lane === undefined ? {} : { TEST_PORTS: lane }) },
-    },
-  );
+/** Of two processes, each of which keeps its modules from file to file, as one alone does. */
+const halves = ["--parallel=2", "--no-isolate"];
+
+async function runFiles(files: readonly string[], { timeoutMs, lane, halved }: RunPlace): Promise<GroupRun> {
+  const options = ["--timeout", String(timeoutMs), ...(halved ? halves : [])];
+  const child = Bun.spawn([process.execPath, "test", ...options, ...files.map((file) => `./${file}`)], {
+    cwd: root,
+    stdout: "pipe",
+    stderr: "pipe",
+    env: { ...process.env, FORCE_COLOR: "0", ...(lane === undefined ? {} : { TEST_PORTS: lane }) },
+  });
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
   const code = await child.exited;
   const said = `${out}\n${err}`;
@@ -216,7 +220,8 @@ class GroupTally {
    */
   async run(files: readonly string[], lane?: Lane): Promise<void> {
     const started = performance.now();
-    const place = { timeoutMs: this.#group.timeoutMs ?? 30_000, lane };
+    const { timeoutMs = 30_000, halved = false } = this.#group;
+    const place = { timeoutMs, lane, halved: halved && lane === undefined };
     const first = await runFiles(files, place);
     const flaky = first.failed > 0 && this.#options.again === true ? await passAgain(files, first, place) : [];
     this.#flaky.push(...flaky);
