@@ -26,6 +26,10 @@ export function seededRandom(seed: number): Random {
   };
   return {
     next: () => next32() / 2 ** 32,
-    bytes: (length) => Uint8Array.from({ length }, () => next32() & 0xff),
+    bytes: (length) => {
+      const bytes = new Uint8Array(length);
+      for (let index = 0; index < length; index++) bytes[index] = next32();
+      return bytes;
+    },
   };
 }
