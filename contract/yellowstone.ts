@@ -43,5 +43,7 @@ export const yellowstoneBounds = {
   waitingBytes: mebibyte,
   /** A stream of which nothing is taken for so long ends. */
   stalledMs: 60_000,
+  /** A client that has not taken the end of its stream by then is cut off. */
+  endMs: 5_000,
   pingMs: 10_000,
 } as const;

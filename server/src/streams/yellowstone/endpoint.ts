@@ -154,12 +154,17 @@ export class YellowstoneEndpoint implements Disposable {
       const of = answer as (request: object, log: NetworkFlow["log"]) => object;
       return [method, answered((request: object, network) => of(request, this.#flowOf(network).log), 1)] as const;
     });
+    const packing = { clock: this.#dependencies.clock, endMsMax: yellowstoneBounds.endMs };
     return {
       ...Object.fromEntries(ofChain),
-      Subscribe: packedDuplex<ReadRequest>(host, (context, responses) => this.#open(context, responses)),
-      SubscribeDeshred: packedDuplex<object>(host, () => {
-        throw new GrpcStatusError("UNIMPLEMENTED", "transactions before their execution are not served");
-      }),
+      Subscribe: packedDuplex<ReadRequest>(host, (context, responses) => this.#open(context, responses), packing),
+      SubscribeDeshred: packedDuplex<object>(
+        host,
+        () => {
+          throw new GrpcStatusError("UNIMPLEMENTED", "transactions before their execution are not served");
+        },
+        packing,
+      ),
       SubscribeReplayInfo: answered((_: object, network) => this.#replayInfo(network), 1),
       Ping: answered(({ count }: { count: number }) => ({ count }), 0),
       GetVersion: answered(() => ({ version: versionText(this.#options.version) }), 0),

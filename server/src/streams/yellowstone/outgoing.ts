@@ -81,10 +81,11 @@ export class Outgoing {
     return this.waitingBytes >= catchUpBytes;
   }
 
-  /** Ends the stream behind the message that is being written; what waits is dropped. */
+  /** Ends the stream behind the message that is being written, within a bounded time; what waits is dropped. */
   end(fault: GrpcStatusError): void {
     if (!this.isOpen) return;
     this.#fault = fault;
+    this.#dependencies.responses.leave(fault);
     this.#drop();
     this.#pump();
   }

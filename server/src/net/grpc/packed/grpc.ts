@@ -1,4 +1,6 @@
+import { Duplex } from "node:stream";
 import { type handleBidiStreamingCall, Metadata, type ServerErrorResponse } from "@grpc/grpc-js";
+import type { Clock, Timer } from "@sluice/lib";
 import { type CallContext, contextOf, errorOf, type GrpcContext, statusErrorOf } from "../grpc.ts";
 import { decoded } from "../service.ts";
 import type { GrpcStatus, GrpcStatusError } from "../status.ts";
@@ -12,8 +14,13 @@ export interface PackedResponses {
   readonly takesGzip: boolean;
   /** `taken` is called when the client's connection has taken the piece; never, where the stream ends before. */
   write(piece: PackedPiece, taken: () => void): void;
-  /** Ends the stream behind what was written, which is to end with a whole message. */
+  /** Ends the stream behind what was written, which is to end with a whole message; `leave` is part of it. */
   end(fault: GrpcStatusError): void;
+  /**
+   * What was written and the status have a bounded time from now on to reach the client. One that takes nothing could
+   * never be told: its stream is reset then, which it sees as RESOURCE_EXHAUSTED, and which counts as this fault's.
+   */
+  leave(fault: GrpcStatusError): void;
   /** Calls back once, when the transport has given the stream up: sent to its end, or left by the client. */
   onClose(listener: () => void): void;
 }
@@ -22,6 +29,12 @@ export interface PackedResponses {
 export interface PackedSession<Q> {
   /** @throws {GrpcStatusError} to end the stream */
   take(message: Q): void;
+}
+
+export interface PackedOptions {
+  readonly clock: Pick<Clock, "after">;
+  /** How long a client has to take the end of its stream. */
+  readonly endMsMax: number;
 }
 
 interface Call {
@@ -40,10 +53,11 @@ interface Call {
 export function packedDuplex<Q>(
   host: GrpcContext,
   open: (context: CallContext, responses: PackedResponses) => PackedSession<Q> | Promise<PackedSession<Q>>,
+  options: PackedOptions,
 ): handleBidiStreamingCall<Q, PackedPiece> {
   return async (call) => {
     const context = contextOf(host, call);
-    const responses = new Responses(host, call, context);
+    const responses = new Responses(host, { call, context }, options);
     try {
       const session = await open(context, responses);
       responses.begin();
@@ -72,9 +86,16 @@ class Responses implements PackedResponses {
   #hasBegun = false;
   /** Unless it is ended here, it ends because the client left. */
   #status: GrpcStatus = "CANCELLED";
+  readonly #options: PackedOptions;
+  #leaving: Timer | null = null;
 
-  constructor(host: GrpcContext, call: Call, context: CallContext) {
+  constructor(
+    host: GrpcContext,
+    { call, context }: { readonly call: Call; readonly context: CallContext },
+    options: PackedOptions,
+  ) {
     this.#host = host;
+    this.#options = options;
     this.#call = call;
     this.#context = context;
     const [accepted] = call.metadata.get(acceptedEncodings);
@@ -107,11 +128,23 @@ class Responses implements PackedResponses {
 
   end(fault: GrpcStatusError): void {
     if (this.#state !== "open") return;
+    this.leave(fault);
     this.#state = "ended";
     this.#status = fault.code;
     // The transport's own way of ending a stream with a status: it writes out what it holds first.
     this.#call.emit("error", errorOf(fault, this.#context));
     this.#host.refused?.(this.#context, fault);
+  }
+
+  leave(fault: GrpcStatusError): void {
+    if (this.#state === "closed") return;
+    const { clock, endMsMax } = this.#options;
+    this.#leaving ??= clock.after(endMsMax, () => {
+      if (this.#state === "open") this.#host.refused?.(this.#context, fault);
+      this.#status = fault.code;
+      resetStream(this.#call);
+      this.#closed();
+    });
   }
 
   onClose(listener: () => void): void {
@@ -122,8 +155,23 @@ class Responses implements PackedResponses {
   #closed(): void {
     if (this.#state === "closed") return;
     this.#state = "closed";
+    this.#leaving?.cancel();
     this.#host.events.streamClosed(this.#context.method);
     this.#host.events.callEnded(this.#context.method, this.#status);
     for (const listener of this.#closeListeners.splice(0)) listener();
   }
+}
+
+/** ENHANCE_YOUR_CALM, which gRPC takes for RESOURCE_EXHAUSTED. Source: gRPC over HTTP/2, Errors. */
+const tooMuch = 0xb;
+
+/**
+ * Resets the stream of a call, with what waits in it. The stream is a private member of grpc-js, which has no call for
+ * this: without it, as in another version, the call is destroyed, which frees what this side holds.
+ */
+function resetStream(call: object): void {
+  const inner: unknown = Reflect.get(call, "call");
+  const stream: unknown = typeof inner === "object" && inner !== null ? Reflect.get(inner, "stream") : null;
+  if (stream instanceof Duplex && "close" in stream && typeof stream.close === "function") stream.close(tooMuch);
+  if (call instanceof Duplex) call.destroy();
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { connect } from "node:http2";
 import { protoFiles } from "@sluice/contract/proto";
 import { packUpdate } from "@sluice/encode/updates";
 import { compileAddressSet, seededRandom, systemClock } from "@sluice/lib";
@@ -6,7 +7,7 @@ import { loadService, packedMethod } from "../../index.ts";
 import { type GrpcContext, GrpcServer } from "../grpc.ts";
 import { GrpcStatusError } from "../status.ts";
 import { PlainClient } from "../testing/grpc-client.ts";
-import { type PackedResponses, packedDuplex } from "./grpc.ts";
+import { type PackedOptions, type PackedResponses, packedDuplex } from "./grpc.ts";
 import { PackedMessage, PieceCutter } from "./packed-message.ts";
 
 const host: GrpcContext = {
@@ -33,12 +34,15 @@ function write(responses: PackedResponses, messages: PackedMessage[], { size = 6
 }
 
 /** A server whose Subscribe is what `open` makes of it. */
-async function served(open: (responses: PackedResponses) => { take(request: object): void }) {
+async function served(
+  open: (responses: PackedResponses) => { take(request: object): void },
+  { clock, endMsMax }: PackedOptions = { clock: systemClock, endMsMax: 60_000 },
+) {
   const definition = packedMethod(loadService(geyser.file, geyser.service), "Subscribe", (bytes, decode) =>
     decode(bytes),
   );
   const implementation = {
-    Subscribe: packedDuplex<object>(host, (_context, responses) => open(responses)),
+    Subscribe: packedDuplex<object>(host, (_context, responses) => open(responses), { clock, endMsMax }),
     SubscribeDeshred: () => {},
   };
   return GrpcServer.open(
@@ -132,4 +136,37 @@ test("a fault of a request ends the stream behind what was written, and one that
   const garbage = client.duplexRaw("Subscribe");
   garbage.say(Buffer.from([0xff, 0xff]));
   expect(await garbage.ended).toMatchObject({ status: "INVALID_ARGUMENT", details: "The message cannot be decoded" });
+});
+
+test("a client that takes nothing cannot put off the end of its stream, whether its last message was whole or not", async () => {
+  const fault = new GrpcStatusError("INTERNAL", "lagged to send an update");
+  for (const way of ["end", "leave"] as const) {
+    const closed = Promise.withResolvers<string>();
+    await using server = await served(
+      (responses) => {
+        responses.onClose(() => closed.resolve(`closed, ${responses.isOpen ? "open" : "not open"}`));
+        write(responses, [named("x".repeat(64 * 1024))], { size: 32 * 1024 });
+        responses[way](fault);
+        return { take: () => {} };
+      },
+      { clock: systemClock, endMsMax: 50 },
+    );
+    const session = connect(`http://127.0.0.1:${server.port}`, { settings: { initialWindowSize: 0 } });
+    try {
+      const stream = session.request({
+        ":method": "POST",
+        ":path": "/geyser.Geyser/Subscribe",
+        "content-type": "application/grpc",
+        te: "trailers",
+      });
+      const ended = Promise.withResolvers<number>();
+      stream.on("error", () => {});
+      stream.on("close", () => ended.resolve(stream.rstCode));
+      // ENHANCE_YOUR_CALM: RESOURCE_EXHAUSTED to clients of gRPC.
+      expect(await ended.promise).toBe(11);
+      expect(await closed.promise).toBe("closed, not open");
+    } finally {
+      session.destroy();
+    }
+  }
 });
