@@ -1,4 +1,5 @@
-import type { Network } from "@sluice/contract/tiers";
+import type { Network, PlatformTier } from "@sluice/contract/tiers";
+import type { Grant } from "../../keys/index.ts";
 import type { FrameGroup } from "../../net/index.ts";
 import type { SharedSubscription, SubscribeOutcome, Subscriber } from "./shared-subscription.ts";
 import type { SubscriptionSpec } from "./subscription-spec.ts";
@@ -9,6 +10,8 @@ export const clientSubscriptionsMax = 1_000;
 
 export interface ClientSubscriptionsDependencies {
   readonly table: SubscriptionTable;
+  /** As its key was looked at last. */
+  readonly grant: () => Pick<Grant, "accountId" | "tier">;
   readonly send: (text: string) => void;
   /** The client gets what the group is sent from now on. */
   readonly join: (group: FrameGroup) => void;
@@ -19,6 +22,7 @@ export interface ClientSubscriptionsDependencies {
 
 /** The subscriptions of one client. */
 export class ClientSubscriptions implements Subscriber {
+  readonly accountId: string;
   readonly #network: Network;
   readonly #dependencies: ClientSubscriptionsDependencies;
   readonly #byId = new Map<number, SharedSubscription>();
@@ -32,6 +36,11 @@ export class ClientSubscriptions implements Subscriber {
   constructor(network: Network, dependencies: ClientSubscriptionsDependencies) {
     this.#network = network;
     this.#dependencies = dependencies;
+    this.accountId = dependencies.grant().accountId;
+  }
+
+  get tier(): PlatformTier {
+    return this.#dependencies.grant().tier;
   }
 
   /**

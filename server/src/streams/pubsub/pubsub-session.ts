@@ -49,6 +49,7 @@ export class PubSubSession extends ClientSession implements PacedConnection, Che
     );
     this.#subscriptions = new ClientSubscriptions(request.network, {
       table: dependencies.table,
+      grant: () => this.#grant,
       send: (text) => this.#forward(text),
       join: (group) => this.join(group),
       leave: (group) => this.leave(group),

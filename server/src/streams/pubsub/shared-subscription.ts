@@ -1,9 +1,12 @@
-import type { Network } from "@sluice/contract/tiers";
+import type { Network, PlatformTier } from "@sluice/contract/tiers";
 import type { FrameGroup } from "../../net/index.ts";
 import type { SubscriptionSpec } from "./subscription-spec.ts";
 
 /** Who has subscribed. */
 export interface Subscriber {
+  readonly accountId: string;
+  /** As it is now. */
+  readonly tier: PlatformTier;
   /** The subscription is over with this notification, which its group was sent. */
   ended(shared: SharedSubscription, last: string): void;
   /** No node serves the subscription any more. */
@@ -33,7 +36,7 @@ export interface SharedOptions {
   readonly source: SubscriptionSource;
   /** The clients that are sent its notifications. */
   readonly group: FrameGroup;
-  /** Called once, when nothing more comes of it: it was refused, has ended or is lost. */
+  /** Called once, while its accounts are still known, when nothing more comes of it: it was refused, has ended or is lost. */
   readonly over: (shared: SharedSubscription) => void;
 }
 
@@ -55,6 +58,8 @@ export class SharedSubscription {
   readonly #subscribers = new Set<Subscriber>();
   /** Those that have not been answered; a client may have asked more than once. */
   readonly #asking = new Map<Subscriber, TakeOutcome[]>();
+  /** Whose clients have it or have asked for it, and how many they are. */
+  readonly #accounts = new Map<string, number>();
   #state: "opening" | "open" | "over" = "opening";
 
   constructor({ id, network, spec, source, group, over }: SharedOptions) {
@@ -73,12 +78,25 @@ export class SharedSubscription {
     return this.#subscribers.size + this.#asking.size;
   }
 
+  /** The accounts whose clients have it or have asked for it. */
+  get accounts(): Iterable<string> {
+    return this.#accounts.keys();
+  }
+
+  isOf(accountId: string): boolean {
+    return this.#accounts.has(accountId);
+  }
+
   /** Whether clients have been answered. */
   get isOpen(): boolean {
     return this.#state === "open";
   }
 
   join(subscriber: Subscriber, answered: TakeOutcome): void {
+    if (!this.#has(subscriber)) {
+      const { accountId } = subscriber;
+      this.#accounts.set(accountId, (this.#accounts.get(accountId) ?? 0) + 1);
+    }
     if (this.#state === "open") {
       this.#subscribers.add(subscriber);
       answered({ ok: true, shared: this });
@@ -90,8 +108,17 @@ export class SharedSubscription {
   }
 
   leave(subscriber: Subscriber): void {
+    if (!this.#has(subscriber)) return;
+    const { accountId } = subscriber;
+    const left = (this.#accounts.get(accountId) ?? 0) - 1;
+    if (left > 0) this.#accounts.set(accountId, left);
+    else this.#accounts.delete(accountId);
     this.#subscribers.delete(subscriber);
     this.#asking.delete(subscriber);
+  }
+
+  #has(subscriber: Subscriber): boolean {
+    return this.#subscribers.has(subscriber) || this.#asking.has(subscriber);
   }
 
   opened(): void {
@@ -140,5 +167,6 @@ export class SharedSubscription {
     this.#subscribers.clear();
     this.#asking.clear();
     this.#over(this);
+    this.#accounts.clear();
   }
 }
