@@ -327,7 +327,7 @@ test("the embedded ledger is copied while it serves and restored with every row;
     await ledger.requests.flush();
   }
   await restoreLedger(
-    { directory: join(place.directory, "two"), archive, network: "devnet" },
+    { directory: join(place.directory, "two"), archive, network: "devnet", confinement: "auto" },
     { ...dependencies, log },
   );
   await using restored = await ledgerAt("two");
@@ -337,7 +337,7 @@ test("the embedded ledger is copied while it serves and restored with every row;
   expect(await restored.query("SELECT count() AS n FROM requests")).toEqual([{ n: "501" }]);
   writeFileSync(archive, readFileSync(archive).subarray(0, 5_000));
   const damaged = restoreLedger(
-    { directory: join(place.directory, "three"), archive, network: "devnet" },
+    { directory: join(place.directory, "three"), archive, network: "devnet", confinement: "auto" },
     { ...dependencies, log },
   );
   await expect(damaged).rejects.toThrow("The copy of the ledger cannot be read");

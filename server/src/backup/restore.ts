@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync
 import { join } from "node:path";
 import type { Network } from "@sluice/contract/tiers";
 import { type Clock, fileFaultOf, type Log, masterKeyId, type Random } from "@sluice/lib";
-import { restoreLedger } from "../ledger/index.ts";
+import { type ConfinementRule, restoreLedger } from "../ledger/index.ts";
 import { holdState, restoreState, StateError, unknownMigration } from "../state/index.ts";
 import { readLines, syncPath } from "./files.ts";
 import { openKeys } from "./key-file.ts";
@@ -24,6 +24,8 @@ export interface RestoreBackupOptions {
   /** A new file for the master keys of the backup, as an environment file; needs the passphrase. */
   readonly keyOut: string | null;
   readonly replace: boolean;
+  /** Of the process that reads the copy of the ledger. */
+  readonly ledgerConfinement: ConfinementRule;
 }
 
 export interface RestoreDependencies {
@@ -175,7 +177,12 @@ async function stage(plan: Plan, options: RestoreBackupOptions, dependencies: Re
   const staging = stagingOf(dataDirectory);
   for (const part of parts) mkdirSync(join(staging, part), { recursive: true, mode: 0o700 });
   if (parts.includes(folders.ledger)) {
-    const target = { directory: join(staging, folders.ledger), archive: join(from, ledgerPart), network };
+    const target = {
+      directory: join(staging, folders.ledger),
+      archive: join(from, ledgerPart),
+      network,
+      confinement: options.ledgerConfinement,
+    };
     await restoreLedger(target, dependencies);
   }
   copyParts(manifest, { from, staging });

@@ -39,6 +39,7 @@ export async function restoreInto(config: Config, wish: RestoreWish): Promise<Re
       ...wish,
       dataDirectory: resolve(config.stores.directory),
       databaseUrl: config.stores.databaseUrl,
+      ledgerConfinement: config.stores.ledgerConfinement,
       hasLedgerElsewhere: config.stores.clickhouseUrl !== null,
       network: config.networkDefault,
       genesis: config.genesis.hashes,

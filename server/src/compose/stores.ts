@@ -95,6 +95,7 @@ export async function openStores(
     openLedger(
       {
         directory: ledgerDirectory(config),
+        confinement: config.stores.ledgerConfinement,
         clickhouseUrl: config.stores.clickhouseUrl,
         cluster: config.stores.clickhouseCluster,
         network: config.networkDefault,

@@ -63,6 +63,7 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   ACCOUNT_LOG_BYTES: ({ stores }) => stores.log.accountBytesMax,
   LOG_SYNC: ({ stores }) => stores.log.sync,
   LEDGER_VOTES: ({ stores }) => stores.ledgerVotes,
+  LEDGER_CONFINEMENT: ({ stores }) => stores.ledgerConfinement,
   GAP_AFTER: ({ stores }) => stores.log.gapAfterMs,
   REDIS_URL: ({ stores }) => stores.redisUrl,
   REDIS_PREFIX: ({ stores }) => stores.redisPrefix,

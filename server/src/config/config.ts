@@ -142,9 +142,11 @@ export interface Config {
     readonly clickhouseCluster: string | null;
     /** Of records of requests that wait on disk. */
     readonly ledgerQueueBytes: number;
-    /** How long each table of the ledger keeps its rows. */
     /** What the ledger holds of votes. */
     readonly ledgerVotes: "lookup" | "full";
+    /** How the operating system confines the process of the embedded engine. */
+    readonly ledgerConfinement: "auto" | "required" | "off";
+    /** How long each table of the ledger keeps its rows. */
     readonly ledgerRetentions: Readonly<Record<LedgerTableName, LedgerRetention>>;
     /** Milliseconds without a beat after which another process takes a lease over. */
     readonly leaseMs: number;

@@ -208,6 +208,13 @@ export const keys = {
     byteSize(0, 1024 * 1024 * mebibyte),
     "Disk in `DATA_DIR` on which records of requests may wait while ClickHouse takes none; what comes beyond is dropped and counted.",
   ),
+  LEDGER_CONFINEMENT: always(
+    "Stores",
+    "stores.ledger_confinement",
+    "auto",
+    oneOf(["auto", "required", "off"]),
+    "Whether Linux refuses to the process of the embedded engine, which runs SQL of customers, all files but its own, connections and programs: `auto` as far as the kernel can, with a line in the log where it cannot; `required` wholly, or the server does not start; `off` not at all.",
+  ),
   ...logKeys,
   REDIS_URL: optional(
     "Stores",

@@ -197,6 +197,7 @@ function storesOf(values: KeyValues): Config["stores"] {
     ledgerQueueBytes: values.LEDGER_QUEUE_BYTES,
     ledgerRetentions: retentionOf(values),
     ledgerVotes: values.LEDGER_VOTES,
+    ledgerConfinement: values.LEDGER_CONFINEMENT,
     leaseMs: values.LEASE_MS,
     log: {
       url: values.LOG_URL,

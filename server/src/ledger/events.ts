@@ -9,6 +9,9 @@ export const ledgerMetrics = {
   tableBytes: gauge("sluice_ledger_table_bytes", "Bytes of a table on disk, measured each minute", ["table"]),
   tableRows: gauge("sluice_ledger_table_rows", "Rows of a table, measured each minute", ["table"]),
   tableOldest: gauge("sluice_ledger_table_oldest_timestamp_seconds", "Time of the oldest row of a table", ["table"]),
+  confined: gauge("sluice_ledger_confined", "1 where the system refuses it to the embedded engine, 0 where not", [
+    "what",
+  ]),
   dropped: counter("sluice_ledger_rows_dropped_total", "Rows that were dropped, with the reason", ["table", "reason"]),
 } as const;
 
@@ -27,6 +30,8 @@ export interface LedgerEvents extends ChildEvents {
       readonly oldestMs: number | null;
     }[],
   ): void;
+  /** What the operating system refuses to the process of the embedded engine, at each of its starts. */
+  engineConfined(refused: { readonly files: boolean; readonly calls: boolean }): void;
   /** Counted only: who drops by the thousand says in the log how often it does. */
   ledgerDropped(table: string, rows: number, reason: string): void;
 }
@@ -52,6 +57,10 @@ export function createLedgerEvents(observe: Observe): LedgerEvents {
         families.tableRows.with(name).set(rows);
         if (oldestMs !== null) families.tableOldest.with(name).set(oldestMs / 1_000);
       }
+    },
+    engineConfined: ({ files, calls }) => {
+      families.confined.with("files").set(Number(files));
+      families.confined.with("calls").set(Number(calls));
     },
     ledgerDropped: (table, rows, reason) => families.dropped.with(table, reason).add(rows),
   };

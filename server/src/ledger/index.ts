@@ -66,6 +66,7 @@ export type { HourUsage } from "./request-queries.ts";
 export type { FoundRequests, RequestPlace, RequestSearch } from "./request-search.ts";
 export { restoreLedger } from "./restore.ts";
 export type { CustomerResult, CustomerStatement, CustomerStatements } from "./sql/customer-statements.ts";
+export type { ConfinementRule } from "./supervisor.ts";
 export type { LedgerTableState } from "./table-states.ts";
 export type { Usage, UsageQuestion, UsageRange, UsageSums } from "./usage-queries.ts";
 export type {

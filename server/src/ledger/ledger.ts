@@ -39,7 +39,7 @@ import { type FoundRequests, findRequest, type RequestSearch, searchRequests } f
 import { RequestLog } from "./requests.ts";
 import { applyRetentions, type LedgerRetentions } from "./retention.ts";
 import { type CustomerStatements, LedgerCustomerStatements } from "./sql/customer-statements.ts";
-import { ChildSupervisor } from "./supervisor.ts";
+import { ChildSupervisor, type ConfinementRule } from "./supervisor.ts";
 import { type LedgerTableState, TableStates } from "./table-states.ts";
 import { tables } from "./tables.ts";
 import { readUsage, recordedByMonth, type Usage, type UsageQuestion, type UsageRange } from "./usage-queries.ts";
@@ -48,6 +48,8 @@ import { type WebhookAttemptReads, WebhookAttempts } from "./webhook-attempts.ts
 export interface LedgerOptions {
   /** The directory of the embedded engine; created when missing, readable by its owner alone. */
   readonly directory: string;
+  /** How the process of the embedded engine is confined by the operating system; `auto` unless given. */
+  readonly confinement?: ConfinementRule;
   /** CLICKHOUSE_URL, or null for the embedded engine. */
   readonly clickhouseUrl: string | null;
   /**
@@ -206,8 +208,14 @@ async function open(options: LedgerOptions, dependencies: LedgerDependencies, ra
     if (options.cluster !== null) throw new LedgerOpenError("A cluster is named, but CLICKHOUSE_URL is not set");
     const { clock, log, events } = dependencies;
     const endpoint = await ChildSupervisor.start(
-      { directory: resolve(options.directory) },
-      { clock, random, log, onRestart: (reason) => events?.childRestarted("ledger", reason) },
+      { directory: resolve(options.directory), confinement: options.confinement ?? "auto" },
+      {
+        clock,
+        random,
+        log,
+        onRestart: (reason) => events?.childRestarted("ledger", reason),
+        onConfined: (refused) => events?.engineConfined(refused),
+      },
     );
     return { endpoint, database: "sluice", password: "" };
   }

@@ -6,7 +6,7 @@ import { LedgerConnection } from "./connection.ts";
 import type { LedgerLog } from "./endpoint.ts";
 import { LedgerOpenError, LedgerQueryError } from "./errors.ts";
 import { migrate } from "./migrations.ts";
-import { ChildSupervisor } from "./supervisor.ts";
+import { ChildSupervisor, type ConfinementRule } from "./supervisor.ts";
 
 /**
  * Makes an embedded ledger of a copy, in a directory without one, and brings it up to date.
@@ -15,12 +15,20 @@ import { ChildSupervisor } from "./supervisor.ts";
  * @throws {LedgerOpenError} for a copy that is damaged or of a newer version, and where the engine does not start
  */
 export async function restoreLedger(
-  options: { readonly directory: string; readonly archive: string; readonly network: Network },
+  options: {
+    readonly directory: string;
+    readonly archive: string;
+    readonly network: Network;
+    readonly confinement: ConfinementRule;
+  },
   dependencies: { readonly clock: Clock; readonly log: LedgerLog; readonly random?: Random },
 ): Promise<void> {
   const { clock, log, random = systemRandom } = dependencies;
   const directory = resolve(options.directory);
-  await using endpoint = await ChildSupervisor.start({ directory }, { clock, random, log });
+  await using endpoint = await ChildSupervisor.start(
+    { directory, confinement: options.confinement },
+    { clock, random, log },
+  );
   const form = { database: "sluice", cluster: null };
   await using connection = new LedgerConnection({ database: form.database }, { endpoint, clock });
   try {

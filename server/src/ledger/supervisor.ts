@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Clock, fileFaultIn, type Random, within } from "@sluice/lib";
 import { type SupervisedChild, superviseChild } from "../processes/index.ts";
+import type { Confinement } from "./child/confinement/confine.ts";
 import { type ChildReport, parseReport } from "./child/handshake.ts";
 import { childLimits } from "./child/limits.ts";
 import type { LedgerAddress, LedgerEndpoint, LedgerLog } from "./endpoint.ts";
@@ -18,6 +19,9 @@ const supervisorLimits = {
 
 type Ready = Extract<ChildReport, { ready: true }>;
 
+/** As far as the system can, which is the default; wholly, or the engine is not used; not at all. */
+export type ConfinementRule = "auto" | "required" | "off";
+
 /** The child's whole environment: it contains no key, password or path. */
 const childEnvironment = { TZ: "UTC", LC_ALL: "C", UV_THREADPOOL_SIZE: String(childLimits.workerThreads) };
 
@@ -27,6 +31,13 @@ export interface SupervisorDependencies {
   readonly log: LedgerLog;
   /** Called at each restart. */
   readonly onRestart?: (reason: string) => void;
+  /** Called at each start with what the operating system refuses to the child. */
+  readonly onConfined?: (confinement: Confinement) => void;
+}
+
+export interface SupervisorOptions {
+  readonly directory: string;
+  readonly confinement?: ConfinementRule;
 }
 
 /** The embedded engine as a supervised child: the endpoint of a ClickHouse. */
@@ -44,9 +55,14 @@ export class ChildSupervisor implements LedgerEndpoint {
     this.#address = address;
   }
 
-  /** Starts the child and waits until it answers. Throws LedgerOpenError: directory in use, no library, deadline. */
-  static async start(options: { directory: string }, dependencies: SupervisorDependencies): Promise<ChildSupervisor> {
+  /**
+   * Starts the child and waits until it answers. Throws LedgerOpenError: directory in use, no library, deadline, not
+   * confined as it has to be.
+   */
+  static async start(options: SupervisorOptions, dependencies: SupervisorDependencies): Promise<ChildSupervisor> {
     const { clock, random, log } = dependencies;
+    const { directory, confinement: rule = "auto" } = options;
+    const isConfined = rule !== "off";
     let password = "";
     let generation = 0;
     let address: LedgerAddress | null = null;
@@ -54,12 +70,16 @@ export class ChildSupervisor implements LedgerEndpoint {
       const child = await superviseChild<Ready>(
         {
           name: "ledger",
-          command: [process.execPath, join(import.meta.dir, "child", "main.ts")],
+          command: [
+            process.execPath,
+            join(import.meta.dir, "child", isConfined ? "confinement/main.ts" : "main.ts"),
+            directory,
+          ],
           env: childEnvironment,
           // A new password for each life, over the child's own input, where no other process can read it.
           input: () => {
             password = Buffer.from(random.bytes(32)).toString("hex");
-            return JSON.stringify({ directory: options.directory, user: "sluice", password });
+            return JSON.stringify({ user: "sluice", password, isConfined });
           },
           readReady: (line) => {
             const report = parseReport(line);
@@ -72,10 +92,15 @@ export class ChildSupervisor implements LedgerEndpoint {
           clock,
           random,
           log,
-          onReady: ({ port, version }, pid) => {
+          onReady: ({ port, version, confinement }, pid) => {
             generation++;
+            const confined = confinement ?? { files: false, calls: false };
+            dependencies.onConfined?.(confined);
+            const isWhole = confined.files && confined.calls;
+            if (isConfined && !isWhole) log.warn({ pid, confined }, "ledger engine is not wholly confined");
+            if (rule === "required" && !isWhole) return;
             address = { url: `http://127.0.0.1:${port}`, user: "sluice", password, ca: null, generation };
-            log.info({ pid, engine: version, generation }, "ledger engine is ready");
+            log.info({ pid, engine: version, generation, confined }, "ledger engine is ready");
           },
           onExit: ({ code, signal }) => {
             address = null;
@@ -83,10 +108,12 @@ export class ChildSupervisor implements LedgerEndpoint {
           },
         },
       );
-      return new ChildSupervisor(child, () => address, clock);
+      if (address !== null) return new ChildSupervisor(child, () => address, clock);
+      await child[Symbol.asyncDispose]();
     } catch (error) {
-      throw openError(options.directory, error);
+      throw openError(directory, error);
     }
+    throw new LedgerOpenError(unconfined);
   }
 
   async current(): Promise<LedgerAddress> {
@@ -111,6 +138,10 @@ export class ChildSupervisor implements LedgerEndpoint {
     await this.#child[Symbol.asyncDispose]();
   }
 }
+
+const unconfined =
+  "LEDGER_CONFINEMENT is required, and the operating system cannot confine the ledger's engine: Linux 5.19 or newer " +
+  "with Landlock and filters of system calls (seccomp) can, on x86-64 and arm64.";
 
 function openError(directory: string, error: unknown): LedgerOpenError {
   const text = error instanceof Error ? error.message : String(error);

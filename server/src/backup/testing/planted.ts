@@ -95,6 +95,7 @@ export const restoreOptions = (place: Place, from: string): RestoreBackupOptions
   from,
   dataDirectory: place.directory,
   databaseUrl: place.databaseUrl,
+  ledgerConfinement: "auto",
   hasLedgerElsewhere: false,
   network: "devnet",
   genesis: {},

@@ -172,6 +172,13 @@ export const samples: Readonly<
   ACCOUNT_LOG_BYTES: { good: [["16MiB", (c) => c.stores.log.accountBytesMax, 16 * 1024 ** 2]], bad: ["1MiB", "much"] },
   LOG_BYTES: { good: [["1GiB", (c) => c.stores.log.bytesMax, 1024 ** 3]], bad: ["1", "much"] },
   LOG_SYNC: { good: [["interval", (c) => c.stores.log.sync, "interval"]], bad: ["never"] },
+  LEDGER_CONFINEMENT: {
+    good: [
+      ["required", (c) => c.stores.ledgerConfinement, "required"],
+      ["off", (c) => c.stores.ledgerConfinement, "off"],
+    ],
+    bad: ["on"],
+  },
   LEDGER_VOTES: { good: [["full", (c) => c.stores.ledgerVotes, "full"]], bad: ["yes"] },
   GAP_AFTER: { good: [["2m", (c) => c.stores.log.gapAfterMs, 120_000]], bad: ["9s", "25h", "15", "never"] },
   LEDGER_QUEUE_BYTES: { good: [["64MiB", (c) => c.stores.ledgerQueueBytes, 64 * 1024 ** 2]], bad: ["-1", "much"] },

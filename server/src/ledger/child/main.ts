@@ -1,13 +1,15 @@
 /**
  * Entry of the ledger's child process: the ClickHouse engine (chDB) behind ClickHouse's own HTTP protocol on loopback.
- * It is started by the supervisor, which hands it its orders on standard input and keeps that pipe open: when the pipe
- * ends, the parent is gone and so is this process. SIGTERM drains and exits 0.
+ * It is started by the supervisor, which names the ledger's directory as its argument, hands it its orders on standard
+ * input and keeps that pipe open: when the pipe ends, the parent is gone and so is this process. SIGTERM drains and
+ * exits 0.
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock, systemRandom } from "@sluice/lib";
 import { accessControl } from "./access-control.ts";
 import { engineConfiguration } from "./configuration.ts";
+import { confineCalls } from "./confinement/confine.ts";
 import { Engine } from "./engine.ts";
 import { Front } from "./front.ts";
 import { type ChildOrders, type ChildReport, parseOrders } from "./handshake.ts";
@@ -43,8 +45,8 @@ async function versionOf(engine: Engine): Promise<string> {
   return Buffer.from(result.bytes).toString("utf8").trim();
 }
 
-async function serve(orders: ChildOrders): Promise<{ stop: (deadlineMs: number) => Promise<void> }> {
-  const paths = layOut(orders.directory);
+async function serve(directory: string, orders: ChildOrders): Promise<{ stop: (deadlineMs: number) => Promise<void> }> {
+  const paths = layOut(directory);
   const engine = new Engine(
     { directory: paths.engine, arguments: [`--config-file=${paths.configuration}`] },
     // Nothing that was acknowledged is lost with the process, and its parent starts it anew.
@@ -66,7 +68,9 @@ async function serve(orders: ChildOrders): Promise<{ stop: (deadlineMs: number) 
     fetch: (request) => front.handle(request),
     error: () => new Response("Internal error\n", { status: 500 }),
   });
-  report({ ready: true, port: server.port ?? 0, version });
+  // Before the first statement, and after all that the process opens for itself.
+  const confinement = orders.isConfined ? confineCalls() : null;
+  report({ ready: true, port: server.port ?? 0, version, confinement });
   systemClock.after(childLimits.releasePagesAfterMs, releaseLibraryPages, { keepsAlive: true });
   return {
     async stop(deadlineMs) {
@@ -94,7 +98,7 @@ function listenToParent(onLine: (line: string) => void, onEnd: () => void): void
   process.stdin.on("error", onEnd);
 }
 
-function run(): void {
+function run(directory: string): void {
   let stop: ((deadlineMs: number) => Promise<void>) | null = null;
   let leaving = false;
   const leave = (deadlineMs: number): void => {
@@ -104,7 +108,7 @@ function run(): void {
   };
   const begin = (line: string): void => {
     Promise.resolve()
-      .then(() => serve(parseOrders(line)))
+      .then(() => serve(directory, parseOrders(line)))
       .then((running) => {
         stop = running.stop;
       })
@@ -119,4 +123,6 @@ function run(): void {
   process.on("SIGINT", () => undefined);
 }
 
-run();
+const directory = process.argv[2];
+if (directory === undefined) throw new Error("usage: main.ts <directory>");
+run(directory);

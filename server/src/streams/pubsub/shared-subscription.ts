@@ -36,7 +36,7 @@ export interface SharedOptions {
   readonly source: SubscriptionSource;
   /** The clients that are sent its notifications. */
   readonly group: FrameGroup;
-  /** Called once, while its accounts are still known, when nothing more comes of it: it was refused, has ended or is lost. */
+  /** Called once, its accounts still known, when nothing more comes of it: it was refused, has ended or is lost. */
   readonly over: (shared: SharedSubscription) => void;
 }
 
