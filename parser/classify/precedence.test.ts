@@ -81,3 +81,11 @@ test("an asset that goes to another is told with both ends", () => {
     { mint: addressOf("asset"), from: addressOf("payer"), to: addressOf("friend"), amount: 1n },
   ]);
 });
+
+test("an asset that goes to an account which the call lacks is told without that end", () => {
+  const [asset, collection, owner, authority] = coreTransfer.accounts;
+  const accounts = [asset, collection, owner, authority].filter((each) => each !== undefined);
+  expect(parsedScenario({ calls: [{ ...coreTransfer, accounts }] }).transfers).toMatchObject([
+    { mint: addressOf("asset"), from: addressOf("payer"), to: null },
+  ]);
+});
