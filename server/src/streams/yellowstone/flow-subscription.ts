@@ -77,7 +77,7 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
   #told: Slot | null = null;
   /** By slot, the last stage beyond the stream's commitment that was told, so that none is told again by a fork. */
   readonly #later = new BoundedMap<Slot, Stage>({ max: laterMax });
-  /** Slots that have reached the stream's commitment since it began and were not told yet: a fork's may lie below. */
+  /** Slots that became processed since the stream began and were not told yet: a fork's may lie below. */
   readonly #coming = new BoundedMap<Slot, true>({ max: laterMax });
 
   constructor(plan: Plan, dependencies: FlowSubscriptionDependencies) {
@@ -290,7 +290,7 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
   #reached({ slot, parent, stage }: ReachedSlot): void {
     const rank = rankOf(stage) - rankOf(this.#stage);
     if (rank === 0) {
-      this.#coming.set(slot, true);
+      if (this.#stage === "processed" && !this.#dependencies.toldBlocks.hasSlot(slot)) this.#coming.set(slot, true);
       return;
     }
     if (rank < 0) {
