@@ -20,6 +20,7 @@ export class GeyserClient {
   #from: bigint | null;
   #number = 0;
   #pings = 0;
+  #ponged = 0;
   takesAtOnce = Number.POSITIVE_INFINITY;
   waitTicks = 0;
 
@@ -121,7 +122,12 @@ export class GeyserClient {
   }
 
   #take(update: GeyserUpdate): void {
-    if (update.update_oneof === "pong" && update.pong?.id !== this.#pings) throw new Error("a pong answers nothing");
+    if (update.update_oneof === "pong") {
+      // Several pings may be on their way.
+      const id = update.pong?.id ?? 0;
+      if (id <= this.#ponged || id > this.#pings) throw new Error("a pong answers nothing");
+      this.#ponged = id;
+    }
     if (update.update_oneof !== "ping" && update.update_oneof !== "pong") this.#view?.take(update);
   }
 
