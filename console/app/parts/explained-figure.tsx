@@ -60,7 +60,7 @@ export function ExplainedCell({ exact, onExplain, children }: ExplainedCellProps
       type="button"
       title={`${exact}: how it comes about`}
       onClick={onExplain}
-      className="min-h-6 whitespace-nowrap tabular-nums decoration-hairline decoration-dotted underline-offset-4 hover:text-accent hover:underline"
+      className="min-h-[24px] min-w-[24px] whitespace-nowrap tabular-nums decoration-hairline decoration-dotted underline-offset-4 hover:text-accent hover:underline"
     >
       {children}
     </button>
