@@ -282,7 +282,8 @@ if (isRun) {
     expect(await host.end()).toBe(0);
     expect(first.filter(isAlive)).toEqual([]);
     host = await startGateway(host.directory, environment);
-    const second = await Promise.all([pidOf(1), pidOf(2)]);
+    // Its workers may answer calls before it answers commands.
+    const second = await eventually("its commands", () => Promise.all([pidOf(1), pidOf(2)]));
     host.process.kill("SIGKILL");
     await eventually("their end", () => second.filter(isAlive).length === 0);
   }, 60_000);
