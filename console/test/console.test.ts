@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "@sluice/lib/testing";
 import { createEnhanced } from "@sluice/sdk";
@@ -10,28 +9,12 @@ import { signed, tip } from "../../server/test/testing/bundles.ts";
 import { ChainReader } from "../../server/test/testing/chain-reader.ts";
 import { type Network, post, startNetwork } from "../../server/test/testing/network.ts";
 import { RestSearcher } from "../../server/test/testing/searcher.ts";
+import { axeSource, executable, pictures, quietFlags } from "./testing/browser.ts";
 import { walkThroughExplorer } from "./testing/explorer-walk.ts";
 import { walkThroughLive } from "./testing/live-walk.ts";
 import { walkThroughPool } from "./testing/pool-walk.ts";
 import { walkThroughSql } from "./testing/sql-walk.ts";
 import { walkThroughWebhooks } from "./testing/webhooks-walk.ts";
-
-const executable = [process.env["CHROMIUM_PATH"], "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
-  (path) => path !== undefined && existsSync(path),
-);
-if (executable === undefined) console.warn("NOT RUN: the console in a browser (Chromium was not found)");
-/** Pictures for people to look at, when a directory is named. */
-const pictures = process.env["SLUICE_TEST_PICTURES"];
-
-const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const quietFlags = [
-  // A name of a LAN, to which browsers give less than to localhost.
-  "--host-resolver-rules=MAP sluice.test 127.0.0.1",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-background-networking",
-  "--disable-component-update",
-];
 
 describe.if(executable !== undefined)("the console in Chromium", () => {
   let network: Network;
