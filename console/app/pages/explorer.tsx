@@ -1,9 +1,10 @@
 import { type NftMetadataRecord, ProblemError, type TokenMetadataRecord, type WalletBalances } from "@sluice/sdk";
-import { useEffect, useId, useState } from "react";
+import { useEffect, useState } from "react";
 import { type EnhancedRecord, enhanced } from "../enhanced.ts";
 import { explain } from "../explain.ts";
 import { AssetFacts } from "../parts/asset-facts.tsx";
 import { shortened } from "../parts/chain-link.tsx";
+import { LookUpForm } from "../parts/look-up-form.tsx";
 import { RecordList } from "../parts/record-list.tsx";
 import { TransactionRecord } from "../parts/transaction-record.tsx";
 import { WalletTokens, walletHeadline } from "../parts/wallet-tokens.tsx";
@@ -79,35 +80,15 @@ export function Explorer() {
 }
 
 function Question({ input }: { input: string }) {
-  const [typed, setTyped] = useState(input);
-  const id = useId();
   return (
     <>
-      <form
-        className="mt-4 flex max-w-3xl flex-wrap gap-2"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const wanted = typed.trim();
-          if (wanted !== "") navigate(`/explorer?${new URLSearchParams({ input: wanted })}`);
-        }}
-      >
-        <label htmlFor={id} className="sr-only">
-          Signature or address
-        </label>
-        <input
-          id={id}
-          value={typed}
-          maxLength={100}
-          spellCheck={false}
-          autoCapitalize="none"
-          placeholder="A signature, a wallet, a token or an NFT"
-          onChange={(event) => setTyped(event.target.value)}
-          className="min-w-0 flex-1 basis-64 rounded-sm border border-hairline bg-raised px-3 py-2 font-mono text-[13px]"
-        />
-        <button type="submit" className="rounded-sm bg-accent px-4 py-2 font-medium text-accent-ink">
-          Look up
-        </button>
-      </form>
+      <LookUpForm
+        label="Signature or address"
+        placeholder="A signature, a wallet, a token or an NFT"
+        maxLength={100}
+        shown={input}
+        onLookUp={(wanted) => navigate(`/explorer?${new URLSearchParams({ input: wanted })}`)}
+      />
       {input === "" && (
         <p className="mt-3 max-w-3xl text-quiet">
           A transaction costs 10 credits. An address costs 15 to be told from a token or an NFT, 15 for what a wallet

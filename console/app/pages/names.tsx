@@ -1,7 +1,8 @@
 import type { ConsoleName } from "@sluice/sdk";
-import { useEffect, useId, useState } from "react";
+import { useEffect, useState } from "react";
 import { explain } from "../explain.ts";
 import { Copy } from "../parts/copy.tsx";
+import { LookUpForm } from "../parts/look-up-form.tsx";
 import { navigate, usePath } from "../route.ts";
 import { client } from "../use-overview.ts";
 
@@ -11,9 +12,7 @@ const asked = (): string => new URLSearchParams(location.search).get("input") ??
 export function Names() {
   usePath();
   const input = asked();
-  const [typed, setTyped] = useState(input);
   const [answer, setAnswer] = useState<ConsoleName | string | null>(null);
-  const id = useId();
   useEffect(() => {
     let stale = false;
     setAnswer(null);
@@ -29,30 +28,14 @@ export function Names() {
   return (
     <>
       <h1 className="text-2xl font-semibold">{headline(input, answer)}</h1>
-      <form
-        className="mt-4 flex max-w-xl gap-2"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (typed.trim() !== "") navigate(`/names?${new URLSearchParams({ input: typed })}`);
-        }}
-      >
-        <label htmlFor={id} className="sr-only">
-          Name or address
-        </label>
-        <input
-          id={id}
-          value={typed}
-          maxLength={512}
-          spellCheck={false}
-          autoCapitalize="none"
-          placeholder="@alice, alice.x1, or an address"
-          onChange={(event) => setTyped(event.target.value)}
-          className="min-w-0 flex-1 rounded-sm border border-hairline bg-raised px-3 py-2 font-mono"
-        />
-        <button type="submit" className="rounded-sm bg-accent px-4 py-2 font-medium text-accent-ink">
-          Look up
-        </button>
-      </form>
+      <LookUpForm
+        key={input}
+        label="Name or address"
+        placeholder="@alice, alice.x1, or an address"
+        maxLength={512}
+        shown={input}
+        onLookUp={(wanted) => navigate(`/names?${new URLSearchParams({ input: wanted })}`)}
+      />
       <div aria-live="polite" className="mt-6">
         {typeof answer === "string" ? (
           <p className="text-bad">{answer}</p>
