@@ -7,6 +7,7 @@ import { blockOfHeader, transferOf } from "../../server/src/history/testing/bloc
 import type { LogRecord } from "../../server/src/log/index.ts";
 import { chain, headerOf } from "../../server/src/log/testing/chain-model.ts";
 import { openMemoryLog } from "../../server/src/log/testing/memory-log.ts";
+import { oneChain } from "../../server/src/log/testing/one-chain.ts";
 import { createMetrics, type RootLog } from "../../server/src/observe/index.ts";
 import type { WebhookState } from "../../server/src/state/testing/webhook-state.ts";
 import {
@@ -55,13 +56,7 @@ export async function openBlocks({ opened, worker, log, ...size }: BlocksOptions
     { shards: 1, leaseMs: 10_000 },
     {
       ...observe,
-      chainLogs: {
-        networks: ["devnet"],
-        follow: async (listener) => {
-          await listener("devnet", memory.log, chain);
-          return { [Symbol.dispose]: () => undefined };
-        },
-      },
+      chainLogs: oneChain("devnet", memory.log, chain),
       leases: opened.state.leases,
       schedule: opened.state.webhookSchedule,
       webhooks: opened.state.webhooks,

@@ -133,7 +133,7 @@ const dependencies: DeliveryDependencies = {
   },
   rateOf: () => null,
 };
-const worker = new WebhookWorker({ worker: "bench", networks: ["devnet"], leaseMs: 10_000 }, dependencies);
+const worker = new WebhookWorker({ worker: "bench", networks: () => ["devnet"], leaseMs: 10_000 }, dependencies);
 await worker.start();
 const bench: Bench = { opened, worker, port, report };
 

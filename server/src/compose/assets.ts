@@ -9,9 +9,9 @@ import {
   createAssetMethods,
   type DocumentSource,
 } from "../enhanced/index.ts";
-import { createLeaseEvents, LeaseHolder, leaseTimesOf, Succession } from "../leases/index.ts";
+import { ChainTerms, type TermChain } from "../leases/index.ts";
 import type { HeldIdentity } from "../ledger/index.ts";
-import type { ChainLogListener, ChainLogs } from "../log/index.ts";
+import type { ChainLogs } from "../log/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { opensIngest } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
@@ -23,50 +23,31 @@ interface AssetParts extends Dependencies {
   readonly gateway: Gateway;
 }
 
-const job = "asset-index";
-
 /**
  * Has one process of several keep the index of digital assets of each network: the one with the lease, of those that
  * write blocks into the ledger. Null where this process does not have the role.
  */
 export async function openAssetIndex(config: Config, dependencies: AssetParts): Promise<AssetFills | null> {
   if (!opensIngest(config)) return null;
-  const { resources, events, clock, random, chainLogs, stores, gateway, log, processId } = dependencies;
-  const { leaseMs } = config.stores;
+  const { resources, events, clock, random, chainLogs, stores, gateway } = dependencies;
+  const { assets, chainReads } = stores.ledger;
   const indexEvents = createAssetIndexEvents(dependencies);
-  for (const network of chainLogs.networks) {
+  const open = ({ network, chain: { genesisHash, firstBlockhash } }: TermChain): AssetIndexer => {
     const nodes = upstreamChain(network, gateway.upstreams, gateway.slots);
-    const { assets, chainReads } = stores.ledger;
-    const start = (chain: HeldIdentity): AssetIndexer =>
-      new AssetIndexer({ network, chain }, { ...assets, chain: chainReads, nodes, clock, events: indexEvents });
-    const succession = new Succession(
-      { ...leaseTimesOf(leaseMs), what: `indexing the assets of ${network}`, retryRenewals: 0 },
-      {
-        clock,
-        lease: new LeaseHolder(
-          { network, job, leaseMs },
-          {
-            store: stores.state.leases,
-            clock,
-            holder: processId,
-            retryableError: (what, error) => log.warn({ what, error }, "an operation failed and is tried again"),
-            events: createLeaseEvents(dependencies, { network, job, nowMs: () => clock.monotonic() }),
-          },
-        ),
-        open: async () => {
-          const term = new IndexingTerm(network, start);
-          await term.begin(chainLogs);
-          return term;
-        },
-        roleChanged: () => undefined,
-        internalError: events.internalError,
-      },
+    return new AssetIndexer(
+      { network, chain: { genesisHash, firstBlockhash: firstBlockhash ?? "" } },
+      { ...assets, chain: chainReads, nodes, clock, events: indexEvents },
     );
-    resources.use(succession);
-    await succession.begin();
-  }
-  const chainOf = identitiesOf(gateway);
-  return new AssetFills({ store: stores.ledger.assets.store, networks: chainLogs.networks, chainOf, clock, random });
+  };
+  const terms = resources.use(
+    new ChainTerms(
+      { job: "asset-index", what: "indexing the assets of", leaseMs: config.stores.leaseMs },
+      { ...dependencies, leases: stores.state.leases, open, internalError: events.internalError },
+    ),
+  );
+  await terms.begin();
+  const networks = (): readonly Network[] => chainLogs.networks;
+  return new AssetFills({ store: assets.store, networks, chainOf: identitiesOf(gateway), clock, random });
 }
 
 /** Has the gateway answer the methods over digital assets from the index, which any process with the ledger reads. */
@@ -90,40 +71,4 @@ function identitiesOf({ upstreams }: Gateway): (network: Network) => HeldIdentit
     const chain = upstreams.pool(network)?.chain ?? null;
     return chain === null ? null : { genesisHash: chain.genesis, firstBlockhash: chain.first?.blockhash ?? "" };
   };
-}
-
-/** While this process has the lease: the indexer of the chain whose log is open. */
-class IndexingTerm implements AsyncDisposable {
-  readonly #network: Network;
-  readonly #start: (chain: HeldIdentity) => AssetIndexer;
-  #following: Disposable | null = null;
-  #indexer: AssetIndexer | null = null;
-  #isClosed = false;
-
-  constructor(network: Network, start: (chain: HeldIdentity) => AssetIndexer) {
-    this.#network = network;
-    this.#start = start;
-  }
-
-  async begin(chainLogs: ChainLogs): Promise<void> {
-    const listener: ChainLogListener = async (network, log, { genesisHash, firstBlockhash }) => {
-      if (network !== this.#network) return;
-      await this.#end();
-      if (log === null || this.#isClosed) return;
-      this.#indexer = this.#start({ genesisHash, firstBlockhash: firstBlockhash ?? "" });
-    };
-    this.#following = await chainLogs.follow(listener);
-  }
-
-  async #end(): Promise<void> {
-    const present = this.#indexer;
-    this.#indexer = null;
-    await present?.[Symbol.asyncDispose]();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
-    this.#following?.[Symbol.dispose]();
-    await this.#end();
-  }
 }

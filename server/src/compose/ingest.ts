@@ -21,7 +21,7 @@ import { type ChainIdentity, ChainLogs, createLogEvents, openChainLog } from "..
 import { FileLock } from "../state/index.ts";
 import { answerText, type UpstreamOutcome, type UpstreamPool, type Upstreams } from "../upstreams/index.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { opensEngine, opensIngest, opensStreams } from "./endpoints.ts";
+import { opensEngine, opensIngest, opensStreams, opensWebhooks } from "./endpoints.ts";
 
 export type Pools = Pick<Upstreams, "pool">;
 type UpstreamNode = UpstreamPool["nodeSet"]["nodes"][number];
@@ -31,23 +31,27 @@ const bringingMax = 3;
 /** Nodes of a network that take part at all. */
 const nodesMax = 8;
 
-/** Networks whose blocks this process has: all that it reads or tells, or the block engine's where others read it. */
-function openedNetworks(config: Config): readonly Network[] {
-  if (opensIngest(config) || opensStreams(config))
-    return networks.filter((network) => config.upstreams[network].length > 0);
-  return opensEngine(config) && config.stores.log.url !== null ? [config.networkDefault] : [];
-}
-
-/** Opens the log of each network with nodes as soon as its chain is known. */
+/**
+ * Opens the log of each network with nodes as soon as its chain is known: of all that this process reads or tells, or
+ * of the block engine's where others read it.
+ */
 export function openChainLogs(
   config: Config,
   { resources, ...dependencies }: Dependencies & { readonly upstreams: Pools },
 ): ChainLogs {
-  return resources.use(newChainLogs(config, { networks: openedNetworks(config), ...config.stores.log }, dependencies));
+  const kept = config.stores.log;
+  if (opensIngest(config) || opensStreams(config) || opensWebhooks(config)) {
+    const configured = networks.filter((network) => config.upstreams[network].length > 0);
+    return resources.use(newChainLogs(config, { networks: configured, joins: true, ...kept }, dependencies));
+  }
+  const read = opensEngine(config) && kept.url !== null ? [config.networkDefault] : [];
+  return resources.use(newChainLogs(config, { networks: read, joins: false, ...kept }, dependencies));
 }
 
 interface KeptLogs extends Pick<Config["stores"]["log"], "url" | "sync" | "retentionMs" | "bytesMax"> {
   readonly networks: readonly Network[];
+  /** Whether other networks join with their first node. */
+  readonly joins: boolean;
   /** Below the data directory; absent is the data directory itself. */
   readonly folder?: string;
 }
@@ -75,8 +79,12 @@ function newChainLogs(
       },
       { clock, log, events, lock: (path) => FileLock.take(path) },
     );
+  const joins = (network: Network): boolean => kept.joins && upstreams.pool(network) !== null;
   const { networks: opened } = kept;
-  return new ChainLogs({ networks: opened }, { clock, log, open, chainOf: (network) => chainOf(upstreams, network) });
+  return new ChainLogs(
+    { networks: opened },
+    { clock, log, open, joins, chainOf: (network) => chainOf(upstreams, network) },
+  );
 }
 
 function chainOf(upstreams: Pools, network: Network): ChainIdentity | null {
@@ -147,6 +155,7 @@ export async function openBlockFlow(
   const kept = {
     ...privateLog,
     networks: [network],
+    joins: false,
     url: null,
     sync,
     bytesMax: Math.min(bytesMax, privateLog.bytesMax),

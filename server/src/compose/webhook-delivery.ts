@@ -1,4 +1,4 @@
-import { networks } from "@sluice/contract/tiers";
+import type { Network } from "@sluice/contract/tiers";
 import type { IdlPrograms } from "@sluice/parser";
 import type { Config } from "../config/index.ts";
 import { BlockReader } from "../events/index.ts";
@@ -57,11 +57,11 @@ export async function openWebhookDelivery(
   const { state, ledger } = stores;
   const chain = chainParts(config, dependencies);
   const secrets = new WebhookSecrets({ random, vault: vaultOf(config, random) });
-  const served = networks.filter((network) => config.upstreams[network].length > 0);
+  const followed = (): readonly Network[] => chainLogs.networks;
   const service = resources.use(
     new DeliveryService(
       {
-        worker: delivers ? { worker: processId, networks: served, leaseMs: config.stores.leaseMs } : null,
+        worker: delivers ? { worker: processId, networks: followed, leaseMs: config.stores.leaseMs } : null,
         receivers: { allowHttp: config.webhooks.allowHttp, allowedRanges: config.webhooks.allowPrivateCidrs },
       },
       {
@@ -86,7 +86,7 @@ export async function openWebhookDelivery(
     control: service.control,
     secrets,
     get isOpen() {
-      return delivers ? served.map((network) => chainLogs.current(network) !== null) : null;
+      return delivers ? followed().map((network) => chainLogs.current(network) !== null) : null;
     },
     changed: () => service.changed(),
   };

@@ -10,6 +10,7 @@ import {
 } from "../webhooks/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Gateway } from "./gateway.ts";
+import { yellowstoneNodes } from "./nodes.ts";
 import type { Stores } from "./stores.ts";
 import type { DeliveryParts } from "./webhook-delivery.ts";
 
@@ -44,9 +45,8 @@ export function openWebhookManagement(
       secrets: delivery.secrets,
       deleted: () => cleaning.deleted(),
       changed: () => delivery.changed(),
-      // The log of a chain is opened at the start, where nodes of its network are configured.
-      followed: networks.filter((network) => config.upstreams[network].length > 0),
-      hasAccountSource: (network) => config.upstreams[network].some(({ yellowstone }) => yellowstone !== undefined),
+      followed: () => networks.filter((network) => gateway.upstreams.pool(network) !== null),
+      hasAccountSource: (network) => yellowstoneNodes(gateway.upstreams, network).length > 0,
     },
   );
   const deliveries = new DeliveryManagement({ clock, webhooks, deliveries: delivery.control });

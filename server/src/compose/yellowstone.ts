@@ -7,6 +7,7 @@ import { createYellowstoneEvents, type Flows, YellowstoneEndpoint } from "../str
 import type { Dependencies } from "./dependencies.ts";
 import { drainMsOf } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
+import { yellowstoneNodes } from "./nodes.ts";
 import { openFronts } from "./tls.ts";
 
 interface YellowstoneParts extends Dependencies {
@@ -43,7 +44,7 @@ export async function openYellowstone(
         access,
         flows,
         places: gateway.places,
-        nodes: (network) => config.upstreams[network].flatMap(({ yellowstone }) => yellowstone ?? []),
+        nodes: (network) => yellowstoneNodes(gateway.upstreams, network),
         events: createYellowstoneEvents(dependencies),
         requestId,
         served,

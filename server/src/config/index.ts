@@ -30,5 +30,6 @@ export {
   upstreamIn,
   upstreamOf,
   upstreamsMax,
+  type YellowstoneAddress,
 } from "./upstreams.ts";
 export { version } from "./version.ts";

@@ -4,13 +4,15 @@ import { LogError } from "./errors.ts";
 import type { ChainIdentity, ChainLog } from "./records.ts";
 
 export interface ChainLogsOptions {
-  /** The networks whose logs are opened. */
+  /** The networks whose logs are opened, whether they have nodes yet or not. */
   readonly networks: readonly Network[];
 }
 
 export interface ChainLogsDependencies {
   readonly clock: Clock;
   readonly log: Pick<Log, "info" | "warn">;
+  /** Whether a network has got nodes since the start, so that its log is to be opened too. */
+  readonly joins: (network: Network) => boolean;
   /** Which chain a network is now; null before it is known. */
   readonly chainOf: (network: Network) => ChainIdentity | null;
   /** @throws {LogError} while the log cannot be opened */
@@ -19,6 +21,9 @@ export interface ChainLogsDependencies {
 
 /** Takes the log of a network from the moment at which it is open; null when it is about to close. */
 export type ChainLogListener = (network: Network, log: ChainLog | null, chain: ChainIdentity) => void | Promise<void>;
+
+/** Takes a network whose log is opened, whether it is open now or not. */
+export type NetworkListener = (network: Network) => void | Promise<void>;
 
 interface OpenLog {
   readonly chain: ChainIdentity;
@@ -33,28 +38,31 @@ const firstBlockWaitMs = 30_000;
 
 /**
  * The logs that this process has open, one for each network whose chain is known. A development chain that is started
- * anew is another chain: its log is opened in place of the one before, and followers begin anew.
+ * anew is another chain: its log is opened in place of the one before, and followers begin anew. A network whose first
+ * node comes later joins then, and stays.
  */
 export class ChainLogs implements AsyncDisposable {
-  readonly #options: ChainLogsOptions;
   readonly #dependencies: ChainLogsDependencies;
+  readonly #joined: Set<Network>;
   readonly #open = new Map<Network, OpenLog>();
   readonly #listeners = new Set<ChainLogListener>();
+  readonly #networkListeners = new Set<NetworkListener>();
   readonly #faults = new Map<Network, { readonly message: string; readonly atMs: number }>();
   readonly #startedMs: number;
   readonly #looks: BackgroundTask;
 
   constructor(options: ChainLogsOptions, dependencies: ChainLogsDependencies) {
     const { clock, log } = dependencies;
-    this.#options = options;
     this.#dependencies = dependencies;
+    this.#joined = new Set(options.networks);
     this.#startedMs = clock.monotonic();
     const onError = (error: unknown): void => log.warn({ error: String(error) }, "a chain's log could not be opened");
     this.#looks = new BackgroundTask({ everyMs: lookEveryMs }, { clock, work: () => this.#look(), onError });
   }
 
+  /** Those whose logs are opened, whether they are open now or not. */
   get networks(): readonly Network[] {
-    return networks.filter((network) => this.#options.networks.includes(network));
+    return networks.filter((network) => this.#joined.has(network));
   }
 
   current(network: Network): ChainLog | null {
@@ -73,8 +81,24 @@ export class ChainLogs implements AsyncDisposable {
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
   }
 
+  /** Calls the listener for each network whose log is opened, and for each that joins later. */
+  async followNetworks(listener: NetworkListener): Promise<Disposable> {
+    this.#networkListeners.add(listener);
+    for (const network of this.networks) await listener(network);
+    return { [Symbol.dispose]: () => this.#networkListeners.delete(listener) };
+  }
+
   async #look(): Promise<void> {
+    for (const network of networks) {
+      if (!this.#joined.has(network) && this.#dependencies.joins(network)) await this.#join(network);
+    }
     for (const network of this.networks) await this.#lookAt(network);
+  }
+
+  async #join(network: Network): Promise<void> {
+    this.#joined.add(network);
+    this.#dependencies.log.info({ network }, "a network has its first node, its chain's log is opened");
+    for (const listener of this.#networkListeners) await listener(network);
   }
 
   async #lookAt(network: Network): Promise<void> {

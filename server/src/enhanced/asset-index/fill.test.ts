@@ -33,7 +33,7 @@ class FillStand {
   listed = 0;
   slot = 5n;
   readonly fills = new AssetFills({
-    ...{ store: this.model.store, networks: [network], chainOf: () => chain, clock: this.clock },
+    ...{ store: this.model.store, networks: () => [network], chainOf: () => chain, clock: this.clock },
     random: seededRandom(1),
   });
 
@@ -177,7 +177,7 @@ test("a fill that nodes do not list says why, and the next one may be ordered", 
 
 test("a network without nodes here is refused", async () => {
   const { model, clock } = new FillStand();
-  const parts = { store: model.store, networks: [network], clock, random: seededRandom(1) } as const;
+  const parts = { store: model.store, networks: () => [network] as const, clock, random: seededRandom(1) } as const;
   const fills = new AssetFills({ ...parts, chainOf: () => null });
   for (const each of ["testnet", network] as const) {
     expect(await fills.order(each, { of: everything, per_second: 1 })).toEqual({ ok: false, reason: "network" });

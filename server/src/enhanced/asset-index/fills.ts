@@ -6,7 +6,8 @@ import { readFill, saveFill } from "./fill-state.ts";
 
 export interface AssetFillsDependencies {
   readonly store: Pick<LedgerAssetStore, "progress" | "saveProgress">;
-  readonly networks: readonly Network[];
+  /** Those whose logs this process opens. */
+  readonly networks: () => readonly Network[];
   /** The chain of a network; null while nobody knows it. */
   readonly chainOf: (network: Network) => HeldIdentity | null;
   readonly clock: Pick<Clock, "now">;
@@ -29,7 +30,7 @@ export class AssetFills {
   async list(): Promise<readonly AssetFillRecord[]> {
     const { store, networks, chainOf } = this.#dependencies;
     const records: AssetFillRecord[] = [];
-    for (const network of networks) {
+    for (const network of networks()) {
       const chain = chainOf(network);
       const fill = chain === null ? null : await readFill(store, network, chain);
       if (fill !== null) records.push(fill.record);
@@ -40,7 +41,7 @@ export class AssetFills {
   /** Orders a fill; one that has not ended stands in its way. @throws {LedgerUnavailableError | LedgerQueryError} */
   async order(network: Network, terms: Pick<AssetFillRecord, "of" | "per_second">): Promise<Ordered> {
     const { store, networks, chainOf, clock, random } = this.#dependencies;
-    const chain = networks.includes(network) ? chainOf(network) : null;
+    const chain = networks().includes(network) ? chainOf(network) : null;
     if (chain === null) return { ok: false, reason: "network" };
     const before = await readFill(store, network, chain);
     if (before?.record.state === "active") return { ok: false, reason: "busy" };
@@ -55,7 +56,7 @@ export class AssetFills {
   /** False where no order with the id runs. @throws {LedgerUnavailableError | LedgerQueryError} */
   async cancel(id: string): Promise<boolean> {
     const { store, networks, chainOf } = this.#dependencies;
-    for (const network of networks) {
+    for (const network of networks()) {
       const chain = chainOf(network);
       const fill = chain === null ? null : await readFill(store, network, chain);
       if (chain === null || fill === null || fill.record.id !== id || fill.record.state !== "active") continue;

@@ -6,7 +6,8 @@ import { type BackfillProgress, heldSlots } from "./chain-backfill.ts";
 
 export interface BackfillsDependencies {
   readonly store: LedgerChainStore;
-  readonly networks: readonly Network[];
+  /** Those whose logs this process opens. */
+  readonly networks: () => readonly Network[];
   /** Of the backfill that runs in this process; null where another one fills. */
   readonly progressOf: (network: Network) => BackfillProgress | null;
   readonly clock: Pick<Clock, "now">;
@@ -28,7 +29,7 @@ export class Backfills {
   async list(): Promise<readonly BackfillRecord[]> {
     const { store, networks } = this.#dependencies;
     const records: BackfillRecord[] = [];
-    for (const network of networks) {
+    for (const network of networks()) {
       const orders = await store.backfills(network);
       if (orders.length === 0) continue;
       const { ranges } = await store.held(network);
@@ -44,7 +45,7 @@ export class Backfills {
    */
   async add(network: Network, { first, until }: { readonly first: bigint; readonly until: bigint }) {
     const { store, networks, clock, random } = this.#dependencies;
-    if (!networks.includes(network)) return { ok: false, reason: "network" } as const;
+    if (!networks().includes(network)) return { ok: false, reason: "network" } as const;
     const active = (await store.backfills(network)).filter(({ state }) => state === "active");
     if (active.length >= activeMax) return { ok: false, reason: "full" } as const;
     // By time first, so that the oldest order is the first.
@@ -58,7 +59,7 @@ export class Backfills {
   /** False where no active order has the id. @throws {LedgerUnavailableError | LedgerQueryError} */
   async cancel(id: string): Promise<boolean> {
     const { store, networks } = this.#dependencies;
-    for (const network of networks) {
+    for (const network of networks()) {
       const order = (await store.backfills(network)).find((each) => each.id === id && each.state === "active");
       if (order === undefined) continue;
       await store.putBackfill(network, { ...order, state: "cancelled" });

@@ -68,7 +68,7 @@ function runOver(sources: readonly BackfillSource[], finalSlot = final, network:
   );
   const orders = new Backfills({
     store: ledger.chain,
-    networks: [network],
+    networks: () => [network],
     progressOf: () => running.progress(),
     clock: systemClock,
     random: systemRandom,

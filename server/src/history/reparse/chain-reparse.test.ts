@@ -71,7 +71,13 @@ function reparse(changes: Partial<ChainReparseDependencies> = {}, version = pars
   const dependencies = { store: ledger.chain, parsed: ledger.parsed, clock: systemClock, events, ...changes };
   const running = new ChainReparse({ network, chain, votes: false, version }, dependencies);
   const orders = new Reparses({
-    ...{ store: ledger.chain, parsed: ledger.parsed, networks: [network], clock: systemClock, random: systemRandom },
+    ...{
+      store: ledger.chain,
+      parsed: ledger.parsed,
+      networks: () => [network],
+      clock: systemClock,
+      random: systemRandom,
+    },
     progressOf: () => running.progress(),
     wake: () => running.wake(),
   });

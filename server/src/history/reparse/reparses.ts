@@ -15,7 +15,8 @@ import type { ReparseProgress } from "./chain-reparse.ts";
 export interface ReparsesDependencies {
   readonly store: Pick<LedgerChainStore, "held">;
   readonly parsed: LedgerParsedStore;
-  readonly networks: readonly Network[];
+  /** Those whose logs this process opens. */
+  readonly networks: () => readonly Network[];
   /** Of what runs in this process; null where another one parses. */
   readonly progressOf: (network: Network) => ReparseProgress | null;
   /** Has what runs in this process look for orders at once. */
@@ -39,7 +40,7 @@ export class Reparses {
   async list(): Promise<readonly ReparseRecord[]> {
     const { parsed, networks } = this.#dependencies;
     const records: ReparseRecord[] = [];
-    for (const network of networks) {
+    for (const network of networks()) {
       records.push(...(await parsed.orders(network)).map((order) => this.#record(network, order)));
     }
     return records;
@@ -53,9 +54,10 @@ export class Reparses {
    */
   async add(of: Network | null, span: { readonly first: bigint | null; readonly until: bigint | null }) {
     const { store, parsed, networks, clock, random, wake } = this.#dependencies;
-    const network = of ?? (networks.length === 1 ? networks[0] : undefined);
+    const all = networks();
+    const network = of ?? (all.length === 1 ? all[0] : undefined);
     if (network === undefined) return { ok: false, reason: "networks" } as const;
-    if (!networks.includes(network)) return { ok: false, reason: "network" } as const;
+    if (!all.includes(network)) return { ok: false, reason: "network" } as const;
     const { ranges } = await store.held(network);
     const part = heldPart(ranges, span);
     if (part === null) return { ok: false, reason: "not-held" } as const;
@@ -73,7 +75,7 @@ export class Reparses {
   async cancel(id: string): Promise<boolean> {
     const { parsed, networks } = this.#dependencies;
     if (id === versionOrder) return false;
-    for (const network of networks) {
+    for (const network of networks()) {
       const order = (await parsed.orders(network)).find((each) => each.id === id && each.state === "active");
       if (order === undefined) continue;
       await parsed.putOrder(network, { ...order, state: "cancelled" });

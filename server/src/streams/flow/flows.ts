@@ -89,7 +89,7 @@ export class Flows implements Disposable {
   /** Reads what the blocks say, once for all protocols. */
   readonly reader: BlockReader;
   readonly #flows = new Map<Network, NetworkFlow>();
-  #networks: readonly Network[] = [];
+  #chainLogs: Pick<ChainLogs, "networks"> = { networks: [] };
   #following: Disposable | null = null;
 
   constructor({
@@ -108,7 +108,7 @@ export class Flows implements Disposable {
 
   /** Follows which logs are open. */
   async follow(chainLogs: Pick<ChainLogs, "follow" | "networks">): Promise<void> {
-    this.#networks = chainLogs.networks;
+    this.#chainLogs = chainLogs;
     this.#following = await chainLogs.follow((network, log, chain) => {
       this.#flows.get(network)?.end("closed");
       this.#flows.delete(network);
@@ -119,12 +119,12 @@ export class Flows implements Disposable {
 
   /** Those whose logs this process opens, whether they are open now or not. */
   get networks(): readonly Network[] {
-    return this.#networks;
+    return this.#chainLogs.networks;
   }
 
   /** For each network of this process whether its log is open. */
   get isOpen(): readonly boolean[] {
-    return this.#networks.map((network) => this.#flows.has(network));
+    return this.networks.map((network) => this.#flows.has(network));
   }
 
   /** Null while the network's log is not open here. */

@@ -21,7 +21,7 @@ else {
     };
     const failures: string[] = [];
     await using worker = new WebhookWorker(
-      { worker: "worker", networks: ["devnet"], leaseMs: 2_000 },
+      { worker: "worker", networks: () => ["devnet"], leaseMs: 2_000 },
       {
         ...stand.dependencies(),
         clock: systemClock,

@@ -11,7 +11,7 @@ export interface WebhookWorkerOptions {
   /** Of this process and no other, never used before. */
   readonly worker: string;
   /** The networks whose blocks this process can read. */
-  readonly networks: readonly Network[];
+  readonly networks: () => readonly Network[];
   /** The same in all processes: a worker that does not beat for so long is presumed dead. */
   readonly leaseMs: number;
   /** Attempts under way in this process. */
@@ -151,7 +151,7 @@ export class WebhookWorker implements AsyncDisposable {
 
   async #readChanges(): Promise<void> {
     const { webhooks } = this.#dependencies;
-    for (const network of this.#options.networks) {
+    for (const network of this.#options.networks()) {
       const seen = this.#revisions.get(network);
       const changes = await this.#calls.once("changes of webhooks", () =>
         seen === undefined
@@ -196,7 +196,7 @@ export class WebhookWorker implements AsyncDisposable {
     for (let turn = 0; turn < takesMax; turn += 1) {
       const room = Math.min(batchMax, this.#options.queuesMax - this.#runners.size);
       if (room <= 0 || this.#isClosing) return;
-      const free = await this.#calls.once("free queues", () => store.free(this.#options.networks, room));
+      const free = await this.#calls.once("free queues", () => store.free(this.#options.networks(), room));
       if (free === null || free.length === 0) return;
       const share = Math.max(1, Math.ceil(free.length / this.#others.count));
       const taken = await this.#take(free.slice(0, share), new Map());

@@ -52,7 +52,7 @@ export interface WebhookManagementDependencies {
   /** A webhook was created or changed by this process. */
   readonly changed: () => void;
   /** The networks whose chains this installation follows: elsewhere nothing would ever be told. */
-  readonly followed: readonly Network[];
+  readonly followed: () => readonly Network[];
   /** Whether a source of the network tells of accounts. */
   readonly hasAccountSource: (network: Network) => boolean;
 }
@@ -189,7 +189,7 @@ export class WebhookManagement {
   }
 
   #networkFaults(network: Network): InputFault[] {
-    const { followed } = this.#dependencies;
+    const followed = this.#dependencies.followed();
     if (followed.includes(network)) return [];
     const others = followed.length === 0 ? "" : `; it follows ${followed.join(", ")}`;
     return [{ path: "network", message: `this server has no nodes of ${network}${others}` }];

@@ -3,6 +3,7 @@ import { ManualClock, seededRandom, systemClock } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
 import { BlockReader } from "../../events/index.ts";
 import { blockOf, chain, headerOf } from "../../log/testing/chain-model.ts";
+import { oneChain } from "../../log/testing/one-chain.ts";
 import { createLog, createMetrics } from "../../observe/index.ts";
 import type { LeaseStore } from "../../state/index.ts";
 import { BlockMemory } from "../bodies/block-memory.ts";
@@ -33,13 +34,7 @@ async function startProcess(world: ScheduledChain, processId: string) {
     { shards: 1, leaseMs: 1_000 },
     {
       ...observe,
-      chainLogs: {
-        networks: ["devnet"],
-        follow: async (listener) => {
-          await listener("devnet", memory.log, chain);
-          return { [Symbol.dispose]: () => undefined };
-        },
-      },
+      chainLogs: oneChain("devnet", memory.log, chain),
       leases,
       schedule: state.webhookSchedule,
       webhooks: state.webhooks,

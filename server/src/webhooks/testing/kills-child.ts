@@ -13,6 +13,7 @@ import { blockRecord } from "../../history/testing/blocks.ts";
 import { LeaseHolder } from "../../leases/index.ts";
 import { chain, modelChain } from "../../log/testing/chain-model.ts";
 import { openMemoryLog } from "../../log/testing/memory-log.ts";
+import { oneChain } from "../../log/testing/one-chain.ts";
 import { createLog, createMetrics } from "../../observe/index.ts";
 import { openWebhookState, type WebhookState } from "../../state/testing/webhook-state.ts";
 import { BlockMemory } from "../bodies/block-memory.ts";
@@ -68,7 +69,7 @@ function serviceOf({ state }: WebhookState, bodies: EventBodySource): DeliverySe
   const store = state.webhookDeliveries;
   return new DeliveryService(
     {
-      worker: { worker: `worker-${name}`, networks: ["devnet"], leaseMs: killsLeaseMs },
+      worker: { worker: `worker-${name}`, networks: () => ["devnet"], leaseMs: killsLeaseMs },
       receivers: { allowHttp: true, allowedRanges: ["127.0.0.0/8"] },
     },
     {
@@ -208,13 +209,7 @@ async function forks(opened: WebhookState): Promise<void> {
     { shards: 2, leaseMs: killsLeaseMs },
     {
       ...observe,
-      chainLogs: {
-        networks: ["devnet"],
-        follow: async (listener) => {
-          await listener("devnet", memory.log, chain);
-          return { [Symbol.dispose]: () => undefined };
-        },
-      },
+      chainLogs: oneChain("devnet", memory.log, chain),
       leases: state.leases,
       schedule: state.webhookSchedule,
       webhooks: state.webhooks,

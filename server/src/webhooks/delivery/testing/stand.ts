@@ -121,7 +121,7 @@ export class DeliveryStand implements AsyncDisposable {
   ): Promise<WebhookWorker> {
     this.#drawn += 1;
     const worker = new WebhookWorker(
-      { worker: `worker-${this.#drawn}`, networks: ["devnet"], leaseMs: 5_000, ...options },
+      { worker: `worker-${this.#drawn}`, networks: () => ["devnet"], leaseMs: 5_000, ...options },
       { ...this.dependencies(), ...replace },
     );
     this.workers.push(worker);

@@ -108,9 +108,7 @@ export function managementStand() {
           deleted: () => told.push("deleted"),
           changed: () => told.push("changed"),
           hasAccountSource: () => caller.hasAccountSource,
-          get followed() {
-            return caller.followed;
-          },
+          followed: () => caller.followed,
         },
       ),
       deliveries: null,
