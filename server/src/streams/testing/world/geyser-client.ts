@@ -18,6 +18,8 @@ export class GeyserClient {
   readonly #over: GeyserView[] = [];
   /** Where a view begins that has not been told anything. */
   #from: bigint | null;
+  #isBeginning = false;
+  #wasServed = false;
   #number = 0;
   #pings = 0;
   #ponged = 0;
@@ -73,6 +75,12 @@ export class GeyserClient {
   async tick(): Promise<void> {
     const call = this.#call;
     if (call !== null) {
+      if (this.#isBeginning) {
+        this.#view?.begins(this.#world.liveAfter(this.#commitment));
+        // What it asked for is read in the step after the one in which it is admitted.
+        this.#isBeginning = !this.#wasServed;
+        this.#wasServed = call.isServed;
+      }
       this.#receive(call, this.takesAtOnce);
       if (call.isOver) this.#ended(call);
       return;
@@ -89,7 +97,8 @@ export class GeyserClient {
     if (this.#view !== null) this.#world.count("resumes");
     this.#view ??= new GeyserView(chain, this.#commitment, this.#from);
     const from = this.#view.next;
-    this.#view.connected(from, this.#world.finalUntil);
+    this.#view.connected(from);
+    this.#isBeginning = true;
     this.#ask(from);
   }
 
@@ -106,6 +115,7 @@ export class GeyserClient {
 
   #lost(): void {
     this.#call = null;
+    this.#wasServed = false;
     this.wellAgain();
     const { random } = this.#world;
     this.waitTicks = Math.floor(random.next() * (random.next() < 0.15 ? 100 : 8));

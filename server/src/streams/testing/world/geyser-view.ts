@@ -89,8 +89,8 @@ interface Collected {
 /** What is known of the stream of one connection. */
 interface Connection {
   readonly from: bigint | null;
-  /** The newest slot that was final when it began. */
-  readonly finalUntil: bigint;
+  /** The slot after which it began, where it began live. */
+  liveAfter: bigint;
   before: WorldBlock | null;
   collected: Collected[];
   readonly blocks: Set<WorldBlock>;
@@ -130,8 +130,13 @@ export class GeyserView {
     return this.#lastFinal === null ? this.#start : this.#lastFinal + 1n;
   }
 
-  connected(from: bigint | null, finalUntil: bigint): void {
-    this.#connection = { from, finalUntil, before: null, collected: [], blocks: new Set(), ranks: new Map() };
+  connected(from: bigint | null): void {
+    this.#connection = { from, liveAfter: -1n, before: null, collected: [], blocks: new Set(), ranks: new Map() };
+  }
+
+  /** Its stream begins, or has just begun, where what is live comes after a slot. */
+  begins(liveAfter: bigint): void {
+    if (this.#connection !== null) this.#connection.liveAfter = liveAfter;
   }
 
   asks(number: number, asked: GeyserAsked): void {
@@ -223,9 +228,9 @@ export class GeyserView {
 
   /** All blocks of the chain up to one, from where it began, were told; throws where one was not. */
   verify(tip: WorldBlock): void {
-    const { before, from: asked, finalUntil = -1n } = this.#connection ?? {};
+    const { before, from: asked, liveAfter = -1n } = this.#connection ?? {};
     // Who comes for what is new when all is over is told nothing.
-    if (this.#start === null && asked === null && finalUntil >= tip.header.slot) return;
+    if (this.#start === null && asked === null && liveAfter >= tip.header.slot) return;
     if (this.commitment !== "processed" && before !== tip) {
       throw new Error(`the last block that was told is ${before?.header.slot}, the chain's is ${tip.header.slot}`);
     }

@@ -1,6 +1,7 @@
 import type { StreamFilters } from "@sluice/contract/schemas";
 import type { StreamChannel } from "@sluice/contract/streams";
 import type { Random } from "@sluice/lib";
+import type { Stage } from "../../../log/index.ts";
 import { specOf } from "../../socket/stream-spec.ts";
 import type { PlayedSocket } from "./played-socket.ts";
 import { addresses, firstSlot, type StreamedChain, type ToldSpec } from "./streamed-chain.ts";
@@ -15,8 +16,8 @@ export interface ClientWorld {
   chainOf(cursor: string): StreamedChain | null;
   readonly hasPast: boolean;
   readonly hasGaps: boolean;
-  /** The newest slot that is final; 0 without one. */
-  readonly finalUntil: bigint;
+  /** The slot after which a stream begins that is live from now on; 0 without one. Holes may be below it. */
+  liveAfter(stage: Stage): bigint;
   host(): StreamsHost | null;
   /** The first slots that the log has held since it was trimmed first. */
   readonly floors: readonly bigint[];

@@ -2,7 +2,7 @@ import type { StreamChannel } from "@sluice/contract/streams";
 import { invariant, ManualClock, type Random, seededRandom, sleep, systemClock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
 import { decodeCursor } from "../../../log/cursor.ts";
-import type { LogRecord } from "../../../log/index.ts";
+import type { ChainLog, LogRecord, Stage } from "../../../log/index.ts";
 import { chainPast } from "./chain-past.ts";
 import { GeyserClient } from "./geyser-client.ts";
 import { Ingesters } from "./ingesters.ts";
@@ -230,8 +230,20 @@ export class StreamsWorld implements ClientWorld {
 
   /** The slot up to which all is final, in the ledger as well. */
   get finalUntil(): bigint {
-    const log = this.#hosts.find((host) => host !== null && host !== undefined)?.log;
-    return log?.reached("finalized")?.slot ?? 0n;
+    return this.#anyLog?.reached("finalized")?.slot ?? 0n;
+  }
+
+  liveAfter(stage: Stage): bigint {
+    const log = this.#anyLog;
+    const outcome = log?.follow({ stage, from: "latest" });
+    if (log === null || outcome?.ok !== true) return 0n;
+    const place = log.placeOf(outcome.follower.cursor(), stage);
+    void outcome.follower.return();
+    return place?.slot ?? 0n;
+  }
+
+  get #anyLog(): ChainLog | null {
+    return this.#hosts.find((host) => host !== null && host !== undefined)?.log ?? null;
   }
 
   async #tick(): Promise<void> {
