@@ -5,3 +5,14 @@
  */
 export { Access, type Caller } from "./access.ts";
 export { type AdmissionCode, type MethodCode, methodRefusalText, type Refusal } from "./refusal.ts";
+export {
+  type AdmittedCaller,
+  admitRest,
+  beginExchange,
+  meterRest,
+  type RestExchange,
+  type RestGate,
+  type RestRecorder,
+  recordRest,
+  restCallerOf,
+} from "./rest-exchange.ts";

@@ -10,17 +10,7 @@ export { Backfills } from "./backfill/backfills.ts";
 export { ChainBackfill } from "./backfill/chain-backfill.ts";
 export type { BackfillSource } from "./backfill/slot-words.ts";
 export { createHistoryEvents, type HistoryEvents, historyMetrics } from "./events.ts";
-export {
-  admitReader,
-  chargedRead,
-  type ExchangeDependencies,
-  type HistoryReader,
-  meterReader,
-  type ReadExchange,
-  type ReadGate,
-  readFailure,
-  recordRead,
-} from "./http/exchange.ts";
+export { chargedRead, type ExchangeDependencies, readFailure } from "./http/exchange.ts";
 export { HistoryApp, historyMethods, historyPath } from "./http/history-app.ts";
 export { Lookups } from "./lookups/lookups.ts";
 export { LedgerBlocks } from "./lookups/past-blocks.ts";

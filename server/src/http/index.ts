@@ -23,7 +23,7 @@ export { isHost } from "./host.ts";
 export { parseInput, readInput } from "./input.ts";
 export { jsonRpcFailureBody } from "./json-rpc-failure.ts";
 export { mediaFault } from "./media-type.ts";
-export { networkNamed } from "./network-choice.ts";
+export { networkAsked, networkNamed } from "./network-choice.ts";
 export { type ProbeSource, probeResponse } from "./probes.ts";
 export { type ProblemOptions, problemOf, problemResponse } from "./problem.ts";
 export { redactUrl } from "./redact.ts";

@@ -1,3 +1,4 @@
+import { SluiceError } from "@sluice/contract/errors";
 import { type Network, networks } from "@sluice/contract/tiers";
 import { type HeaderReader, queryParameter } from "./request-head.ts";
 
@@ -32,4 +33,15 @@ function nameIn(
   }
   if (!path.startsWith("/rpc/") || path.length === 5) return null;
   return path.slice(5, path.endsWith("/") ? -1 : undefined);
+}
+
+/** The network that a REST request names by header or query, null without one. @throws {SluiceError} INVALID_INPUT */
+export function networkAsked({ headers, url }: Pick<Request, "headers" | "url">): Network | null {
+  const named = networkNamed({ headers, target: url }, "");
+  if (named !== "unknown") return named;
+  const message = `must be one of ${networks.join(", ")}`;
+  throw new SluiceError("INVALID_INPUT", {
+    message: `network ${message}`,
+    details: { errors: [{ path: "network", message }] },
+  });
 }

@@ -1,22 +1,21 @@
 import { serviceCredits } from "@sluice/contract/credits";
-import { type ErrorCode, SluiceError } from "@sluice/contract/errors";
+import { SluiceError } from "@sluice/contract/errors";
 import * as schemas from "@sluice/contract/schemas";
-import type { Log } from "@sluice/lib";
+import type { Clock, Log } from "@sluice/lib";
 import { isSignature } from "@sluice/wire/identifiers";
 import type { Hono } from "hono";
 import {
-  admitReader,
-  chargedRead,
-  type ExchangeDependencies,
-  type HistoryReader,
-  meterReader,
-  type ReadExchange,
-  type ReadGate,
-  readFailure,
-  recordRead,
-} from "../../history/index.ts";
+  type AdmittedCaller,
+  admitRest,
+  beginExchange,
+  meterRest,
+  type RestExchange,
+  type RestGate,
+  type RestRecorder,
+  recordRest,
+} from "../../access/index.ts";
+import { chargedRead, type ExchangeDependencies, readFailure } from "../../history/index.ts";
 import { createRestApp, parseInput, type RestEnvironment, readInput } from "../../http/index.ts";
-import type { RequestFact } from "../../ledger/index.ts";
 import type { AddressTransactions } from "../addresses/address-transactions.ts";
 import type { Nfts } from "../nfts/nfts.ts";
 import type { Tokens } from "../tokens/tokens.ts";
@@ -34,7 +33,8 @@ import {
 import { sdkWalletPath, sdkWalletRouteNames } from "./sdk-wallet-routes.ts";
 import { walletRouteNames } from "./wallet-routes.ts";
 
-export interface EnhancedAppDependencies extends ExchangeDependencies {
+export interface EnhancedAppDependencies extends ExchangeDependencies, RestRecorder {
+  readonly clock: Clock;
   readonly transactions: Pick<ParsedTransactions, "read">;
   readonly addresses: Pick<AddressTransactions, "read">;
   readonly tokens: Pick<Tokens, "read">;
@@ -43,10 +43,6 @@ export interface EnhancedAppDependencies extends ExchangeDependencies {
   readonly routes: readonly EnhancedRoute[];
   readonly requestId: () => string;
   readonly log: Pick<Log, "error" | "warn">;
-  /** Receives the fact of every request whose key was accepted; must not block or throw. */
-  readonly served: (fact: RequestFact) => void;
-  /** A request that was refused before its account was known. */
-  readonly refused: (code: ErrorCode) => void;
 }
 
 /** Where the enhanced API is mounted: in its envelope, and bare, where helius-sdk calls it. */
@@ -58,13 +54,13 @@ export { sdkWalletPath };
 const nextSignatureHeader = "X-Next-Signature";
 
 /** What is known of a request while it is served. */
-interface EnhancedExchange extends ReadExchange {
+interface EnhancedExchange extends RestExchange {
   /** Whether all of the answer was kept. */
   kept: boolean;
 }
 
 /** Access to this API is a key's own, and so is its rate. */
-const gate: ReadGate = {
+const gate: RestGate = {
   buckets: ({ enhanced }) => enhanced.buckets,
   refusal: ({ enhanced }) => (enhanced.isAllowed ? null : "ENHANCED_API_DISABLED"),
 };
@@ -86,7 +82,7 @@ export class EnhancedApp {
   readonly #app: Hono<RestEnvironment>;
   readonly #dependencies: EnhancedAppDependencies;
   readonly #exchanges = new WeakMap<Request, EnhancedExchange>();
-  readonly #viewers = new WeakMap<Request, HistoryReader>();
+  readonly #viewers = new WeakMap<Request, AdmittedCaller>();
 
   constructor(dependencies: EnhancedAppDependencies) {
     this.#dependencies = dependencies;
@@ -94,15 +90,13 @@ export class EnhancedApp {
       req.path.startsWith(`${enhancedPath}/`) ? failureResponse(error, get("requestId")) : null;
     this.#app = createRestApp({ cors: "open", failure: (error, context) => failure(error, context) }, dependencies);
     this.#app.use("*", async (context, next) => {
-      const { clock } = dependencies;
-      const times = { atMs: clock.now(), startedMs: clock.monotonic() };
-      const exchange: EnhancedExchange = { ...times, grant: null, network: null, credits: 0, kept: false };
+      const exchange: EnhancedExchange = { ...beginExchange(dependencies.clock), kept: false };
       this.#exchanges.set(context.req.raw, exchange);
       await next();
       // Whose answer it is stands in a header that caches do not look at.
       context.res.headers.set("Cache-Control", "no-store");
       const cache = context.res.ok ? (exchange.kept ? "HIT" : "MISS") : "";
-      await recordRead(context, exchange, { ...this.#dependencies, cache });
+      await recordRest(context, exchange, { ...this.#dependencies, cache });
     });
     this.#addRoutes();
   }
@@ -112,7 +106,7 @@ export class EnhancedApp {
   }
 
   /** A request of somebody who was admitted already, in the place of a key's. */
-  fetchFor(viewer: HistoryReader, request: Request): Response | Promise<Response> {
+  fetchFor(viewer: AdmittedCaller, request: Request): Response | Promise<Response> {
     this.#viewers.set(request, viewer);
     return this.#app.fetch(request, {});
   }
@@ -193,12 +187,14 @@ export class EnhancedApp {
     };
   }
 
-  async #admit(context: EnhancedContext, exchange: EnhancedExchange): Promise<HistoryReader> {
+  async #admit(context: EnhancedContext, exchange: EnhancedExchange): Promise<AdmittedCaller> {
     const viewer = this.#viewers.get(context.req.raw);
-    if (viewer === undefined) return await admitReader(context, exchange, { ...this.#dependencies, gate });
+    if (viewer === undefined) {
+      return await admitRest(context, exchange, { ...this.#dependencies, oneOf: ["read"], gate });
+    }
     exchange.grant = viewer.grant;
     exchange.network = viewer.network;
-    await meterReader(context, viewer.grant, { access: this.#dependencies.access, gate });
+    await meterRest(context, viewer.grant, { access: this.#dependencies.access, gate });
     return viewer;
   }
 

@@ -1,35 +1,32 @@
 import { serviceCredits } from "@sluice/contract/credits";
-import { type ErrorCode, SluiceError } from "@sluice/contract/errors";
+import { SluiceError } from "@sluice/contract/errors";
 import { limits } from "@sluice/contract/limits";
 import * as schemas from "@sluice/contract/schemas";
 import type { JsonValue } from "@sluice/encode";
-import type { Log } from "@sluice/lib";
+import type { Clock, Log } from "@sluice/lib";
 import { isSignature, parseSlot } from "@sluice/wire/identifiers";
 import { stringifyJsonExact } from "@sluice/wire/json";
 import type { Context, Hono } from "hono";
+import {
+  type AdmittedCaller,
+  admitRest,
+  beginExchange,
+  type RestExchange,
+  type RestRecorder,
+  recordRest,
+} from "../../access/index.ts";
 import { createRestApp, dataSinceHeaders, parseInput, type RestEnvironment, readInput } from "../../http/index.ts";
-import type { RequestFact, TransactionPlace } from "../../ledger/index.ts";
+import type { TransactionPlace } from "../../ledger/index.ts";
 import { writeCursor } from "../lookups/cursor.ts";
 import type { Asker, FoundPage, Lookups, PlacedItem } from "../lookups/lookups.ts";
-import {
-  admitReader,
-  chargedRead,
-  type ExchangeDependencies,
-  type HistoryReader,
-  type ReadExchange,
-  readFailure,
-  recordRead,
-} from "./exchange.ts";
+import { chargedRead, type ExchangeDependencies, readFailure } from "./exchange.ts";
 import { type Asked, blocksQuestion, searchQuestion, transactionsQuestion } from "./questions.ts";
 
-export interface HistoryAppDependencies extends ExchangeDependencies {
+export interface HistoryAppDependencies extends ExchangeDependencies, RestRecorder {
+  readonly clock: Clock;
   readonly lookups: Pick<Lookups, "transaction" | "block" | "transactions" | "blocks">;
   readonly requestId: () => string;
   readonly log: Pick<Log, "error" | "warn">;
-  /** Receives the fact of every request whose key was accepted; must not block or throw. */
-  readonly served: (fact: RequestFact) => void;
-  /** A request that was refused before its account was known. */
-  readonly refused: (code: ErrorCode) => void;
 }
 
 /** The path under which the history is mounted. */
@@ -57,7 +54,7 @@ type RestContext = Context<RestEnvironment>;
 export class HistoryApp {
   readonly #app: Hono<RestEnvironment>;
   readonly #dependencies: HistoryAppDependencies;
-  readonly #exchanges = new WeakMap<Request, ReadExchange>();
+  readonly #exchanges = new WeakMap<Request, RestExchange>();
   #lists = 0;
   readonly #listsOf = new Map<string, number>();
 
@@ -65,13 +62,12 @@ export class HistoryApp {
     this.#dependencies = dependencies;
     this.#app = createRestApp({ cors: "open" }, dependencies);
     this.#app.use("*", async (context, next) => {
-      const { clock } = dependencies;
-      const exchange = { atMs: clock.now(), startedMs: clock.monotonic(), grant: null, network: null, credits: 0 };
+      const exchange = beginExchange(dependencies.clock);
       this.#exchanges.set(context.req.raw, exchange);
       await next();
       // Whose answer it is stands in a header that caches do not look at.
       context.res.headers.set("Cache-Control", "no-store");
-      await recordRead(context, exchange, { ...this.#dependencies, cache: "" });
+      await recordRest(context, exchange, dependencies);
     });
     this.#addLookups();
     this.#addLists();
@@ -129,12 +125,12 @@ export class HistoryApp {
   async #serve(
     context: RestContext,
     price: number,
-    read: (admitted: HistoryReader & { readonly asker: Asker }) => Promise<() => Promise<Answer>>,
+    read: (admitted: AdmittedCaller & { readonly asker: Asker }) => Promise<() => Promise<Answer>>,
   ): Promise<Response> {
     const { access } = this.#dependencies;
     const exchange = this.#exchanges.get(context.req.raw);
     if (exchange === undefined) throw new TypeError("a route is reached through the application alone");
-    const admitted = await admitReader(context, exchange, this.#dependencies);
+    const admitted = await admitRest(context, exchange, { ...this.#dependencies, oneOf: ["read"] });
     const { grant, network } = admitted;
     const answer = await read({ ...admitted, asker: { network, tier: grant.tier } });
     const { text, headers } = await chargedRead(exchange, { access, grant, price }, async () => {

@@ -1,9 +1,9 @@
 import { SluiceError } from "@sluice/contract/errors";
 import * as schemas from "@sluice/contract/schemas";
-import { type Network, networks, type Permission } from "@sluice/contract/tiers";
+import type { Network, Permission } from "@sluice/contract/tiers";
 import { webhookLimits } from "@sluice/contract/webhooks";
 import type { Context, Hono } from "hono";
-import { networkNamed, parseInput, type RestEnvironment, readInput, targetOf } from "../../http/index.ts";
+import { networkAsked, parseInput, type RestEnvironment, readInput } from "../../http/index.ts";
 import type { DeliveryManagement } from "./delivery-management.ts";
 import type { WebhookManagement, WebhookOwner } from "./webhook-management.ts";
 
@@ -53,7 +53,7 @@ export function addWebhookRoutes(app: Hono<RestEnvironment>, routes: WebhookRout
     const owner = await admit(context, writers);
     const input = await readInput(context.req.raw, schemas.webhookCreate, contentBounds);
     return context.json(
-      await webhooks.create(owner, networkOf(input.network, namedNetwork(context.req.raw)) ?? networkDefault, input),
+      await webhooks.create(owner, networkOf(input.network, networkAsked(context.req.raw)) ?? networkDefault, input),
       201,
       unstored,
     );
@@ -62,7 +62,7 @@ export function addWebhookRoutes(app: Hono<RestEnvironment>, routes: WebhookRout
     const owner = await admit(context, readers);
     const { limit, cursor } = parseInput(schemas.pageQuery, context.req.query());
     return context.json(
-      await webhooks.list(owner, { network: namedNetwork(context.req.raw), limit, cursor }),
+      await webhooks.list(owner, { network: networkAsked(context.req.raw), limit, cursor }),
       200,
       unstored,
     );
@@ -129,14 +129,6 @@ async function readTest({ req }: WebhookContext): Promise<schemas.WebhookTest> {
   const length = raw.headers.get("content-length");
   if (raw.body === null || length === "0") return parseInput(schemas.webhookTest, {});
   return await readInput(raw, schemas.webhookTest, smallBounds);
-}
-
-/** The network that a request names by header or query, null without one. @throws {SluiceError} INVALID_INPUT */
-export function namedNetwork({ headers, url }: Request): Network | null {
-  const named = networkNamed({ headers, target: targetOf(url) }, "");
-  if (named !== "unknown") return named;
-  const errors = [{ path: "network", message: `must be one of ${networks.join(", ")}` }];
-  throw new SluiceError("INVALID_INPUT", { details: { errors } });
 }
 
 /** The network that the body names; what the request names beside it must not be another one. */
