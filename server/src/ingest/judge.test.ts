@@ -62,6 +62,18 @@ test("another blockhash is a fork and no lie, and a node that is no witness has 
   expect(judge.judge(of, told).kind).toBe("open");
 });
 
+test("where those that are left contradict each other, a node that could not answer before is asked again", () => {
+  const { judge, of, gives } = judgeOf("liar", "b", "c");
+  for (let time = 0; time < 8; time += 1) judge.silent(of, "c", { kind: "unavailable", reason: "failed" });
+  gives("b");
+  expect([...judge.able(of)]).toEqual(["liar", "b"]);
+  gives("liar", "hash");
+  expect([...judge.able(of)]).toEqual(["liar", "b"]);
+  gives("liar", "signatures");
+  expect([...judge.able(of)]).toEqual(["liar", "b", "c"]);
+  expect(judge.judge(of, gives("c"))).toMatchObject({ kind: "accepted", liars: ["liar"] });
+});
+
 test("a node that has pruned the slot is not waited for, and one that is behind is", () => {
   const { judge, of, gives } = judgeOf("a", "b");
   const told = gives("a");

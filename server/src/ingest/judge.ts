@@ -175,8 +175,20 @@ export class Judge {
     for (const node of this.#dependencies.witnesses()) {
       if ((of.failures.get(node) ?? 0) < failuresMax) able.add(node);
     }
-    // Where every node has failed, each may be asked again.
-    return able.size > 0 ? able : this.#dependencies.witnesses();
+    // Where every node has failed, or those that have not contradict each other, each may be asked again.
+    return able.size > 0 && !this.#isContrary(of) ? able : this.#dependencies.witnesses();
+  }
+
+  /** Whether nodes say different things of one block, so that another one's word decides. */
+  #isContrary({ candidates }: SlotCase): boolean {
+    const named = new Set<string>();
+    for (const candidate of candidates.values()) {
+      if (this.votersOf(candidate).length === 0) continue;
+      const { blockhash } = candidate.digest;
+      if (named.has(blockhash)) return true;
+      named.add(blockhash);
+    }
+    return false;
   }
 
   /**

@@ -47,7 +47,7 @@ export class ClientStream {
   readonly #bounds: InboundBounds;
   #subscription: FlowSubscription | ProcessedSubscription | null = null;
   #streams: NetworkStreams | null = null;
-  #toldBlocks = new ToldBlocks();
+  #toldBlocks = new ToldBlocks("processed");
 
   constructor(grant: Grant, dependencies: ClientStreamDependencies) {
     const { clock, responses, take, meter, sent } = dependencies;
@@ -118,8 +118,9 @@ export class ClientStream {
     }
     const needed = needs.accounts || needs.entries ? feed : null;
     const mayRead = (): Promise<boolean> => this.#dependencies.mayRead(this.grant);
-    // Who asks for a slot is told again what it was told.
-    if (from !== "live" && "slot" in from) this.#toldBlocks = new ToldBlocks();
+    // Who asks for a slot is told again what it was told; at another commitment nothing was.
+    const isAgain = from !== "live" && "slot" in from;
+    if (isAgain || commitment !== this.#toldBlocks.commitment) this.#toldBlocks = new ToldBlocks(commitment);
     const { parts } = streams;
     return new FlowSubscription(plan, { ...parts, ...shared, mayRead, feed: needed, toldBlocks: this.#toldBlocks });
   }

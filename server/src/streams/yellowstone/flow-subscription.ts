@@ -27,7 +27,7 @@ import type { ToldBlocks } from "./told-blocks.ts";
 /** Blocks for which the node may still owe accounts or entries. */
 const waitingBlocksMax = 64;
 /** Slots whose later stages are remembered: more than lie between processed and finalized. */
-const laterMax = 1_024;
+const laterMax = 256;
 
 interface WaitingBlock {
   readonly block: FlowBlock;
@@ -50,7 +50,7 @@ export interface FlowSubscriptionDependencies {
   /** Null where the filters ask for nothing that blocks do not hold. */
   readonly feed: NodeFeed | null;
   readonly contentWith: (block: FlowBlock, extras: SlotExtras) => BlockContent;
-  /** What the stream was told at processed, by this request and those before it. */
+  /** What the stream was told at its commitment, by this request and those before it. */
   readonly toldBlocks: ToldBlocks;
 }
 
@@ -73,12 +73,12 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
   readonly #waiting: WaitingBlock[] = [];
   /** After what was told last. */
   #cursor = "";
-  /** The last slot that was told at the stream's commitment, at processed the last before it began. */
+  /** The last slot that was told at the stream's commitment. */
   #told: Slot | null = null;
-  /** By slot, the last stage beyond the stream's commitment that was told, so that none is told again by a fork. */
-  readonly #later = new BoundedMap<Slot, Stage>({ max: laterMax });
-  /** Slots that became processed since the stream began and were not told yet: a fork's may lie below. */
-  readonly #coming = new BoundedMap<Slot, true>({ max: laterMax });
+  /** The last slot that was whole before it began, live or where another request had got to; else null. */
+  #began: Slot | null = null;
+  /** By block, the last stage beyond the stream's commitment that was told, so that none is told again by a fork. */
+  readonly #later = new BoundedMap<string, Stage>({ max: laterMax });
 
   constructor(plan: Plan, dependencies: FlowSubscriptionDependencies) {
     this.plan = plan;
@@ -107,11 +107,19 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
     this.#from = from;
     this.#isLive = from === "live";
     const outcome = flow.join({ stage: this.#stage, from }, this);
-    // At processed blocks above this one, which is confirmed, may still come in any order.
-    if (this.#isLive && outcome.ok) this.#told = flow.log.placeOf(outcome.cursor, this.#stage)?.slot ?? null;
+    if (outcome.ok && (from === "live" || "cursor" in from)) this.#beganAt(outcome.cursor);
     if (this.plan.filters.hasSlots) this.#listening = statuses.join((reached) => this.#reached(reached));
     if (outcome.ok || outcome.code === "CURSOR_INVALID" || from === "live") this.#begun(from, outcome);
     else void this.#beginInPast(from);
+  }
+
+  /** What was before a stream that begins live counts as told. */
+  #beganAt(cursor: string): void {
+    const { flow, toldBlocks } = this.#dependencies;
+    const place = flow.log.placeOf(cursor, this.#stage);
+    if (place === null) return;
+    this.#began = place.index === null ? place.slot : ((place.slot - 1n) as Slot);
+    if (this.#isLive && toldBlocks.isEmpty) toldBlocks.addBefore(place, flow.log);
   }
 
   async #beginInPast(from: Exclude<FlowFrom, "live">): Promise<void> {
@@ -136,7 +144,7 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
     if (this.#isOver) return;
     const { end } = this.#dependencies;
     if (outcome.code === "CURSOR_INVALID") end(new GrpcStatusError("INTERNAL", "the stream's place is not known"));
-    else end(tooOld(typeof from === "object" && "slot" in from ? from.slot : (this.#told ?? 0n), outcome.firstSlot));
+    else end(tooOld(typeof from === "object" && "slot" in from ? from.slot : this.#last, outcome.firstSlot));
   }
 
   [Symbol.dispose](): void {
@@ -151,7 +159,7 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
   }
 
   block(block: FlowBlock, { cursor, skip }: FlowPosition): number | null {
-    // A fork at confirmed has the blocks above it come again, which the protocol knows as one.
+    // The protocol knows a block that comes again as one.
     if (this.#dependencies.toldBlocks.has(block.header.blockhash)) {
       this.#cursor = cursor;
       return null;
@@ -194,15 +202,15 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
 
   #tell(block: FlowBlock, content: BlockContent, cursor: string): void {
     const { outgoing, plans, statuses, end } = this.#dependencies;
-    const { slot, parentSlot: parent } = block.header;
+    const { slot, parentSlot: parent, blockhash } = block.header;
     if (outgoing.waitingBytes > yellowstoneBounds.waitingBytes) {
       end(new GrpcStatusError("INTERNAL", "lagged to send an update"));
       return;
     }
     const below = rankOf(this.#stage) - 1;
     const lower = below < 0 ? undefined : ladder[below];
-    const isBehind = lower !== undefined && this.#listening !== null && !statuses.hasReached(slot, lower);
-    if (isBehind) statuses.reached({ slot, parent, stage: lower });
+    const isBehind = lower !== undefined && this.#listening !== null && !statuses.hasReached(block.header, lower);
+    if (isBehind) statuses.reached({ slot, parent, blockhash, stage: lower });
     outgoing.send(plans.live(this.plan, content));
     this.#send({ slot, parent, status: this.#stage });
     this.#passed(block, cursor);
@@ -225,7 +233,7 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
     this.#isLive = true;
     if (this.#listening === null) return;
     // Slots that are on their way to the stream's commitment have told their statuses to others meanwhile.
-    for (const { slot, parent, stage } of this.#dependencies.statuses.above(this.#told ?? (0n as Slot))) {
+    for (const { slot, parent, stage } of this.#dependencies.statuses.above(this.#last)) {
       if (rankOf(stage) < rankOf(this.#stage)) this.#send({ slot, parent, status: stage });
     }
   }
@@ -238,9 +246,14 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
     else end(shuttingDown());
   }
 
+  /** The last slot that was told, by this request or before it; 0 without one. */
+  get #last(): Slot {
+    return this.#told ?? this.#began ?? (0n as Slot);
+  }
+
   async #expired(): Promise<void> {
     const first = await this.#dependencies.flow.firstSlot(this.#stage).catch(() => null);
-    if (!this.#isOver) this.#dependencies.end(tooOld(this.#told ?? 0n, first));
+    if (!this.#isOver) this.#dependencies.end(tooOld(this.#last, first));
   }
 
   /** While it catches up a client is given as much as it reads; the rest of the block comes again. */
@@ -266,46 +279,36 @@ export class FlowSubscription implements FlowReceiver, NodeFeedListener, Disposa
 
   /** The slot was told at the stream's commitment: tells the later stages that it has reached already. */
   #passed(block: FlowBlock, cursor: string): void {
-    const { slot, parentSlot: parent } = block.header;
+    const { header } = block;
+    const { slot, parentSlot: parent, blockhash } = header;
     this.#cursor = cursor;
-    this.#remember(block);
+    this.#dependencies.toldBlocks.add(header);
+    this.#told = slot;
     if (this.#listening === null) return;
     for (const stage of ladder.slice(rankOf(this.#stage) + 1)) {
-      if (this.#dependencies.statuses.hasReached(slot, stage)) this.#sendLater({ slot, parent, stage });
+      if (this.#dependencies.statuses.hasReached(header, stage)) this.#sendLater({ slot, parent, blockhash, stage });
     }
   }
 
-  #remember({ header }: FlowBlock): void {
-    this.#coming.delete(header.slot);
-    if (this.#stage === "processed") this.#dependencies.toldBlocks.add(header);
-    else this.#told = header.slot;
-  }
-
-  /** Whether a slot was told at the stream's commitment, or before the stream began. */
-  #wasTold(slot: Slot): boolean {
-    const isBefore = this.#told !== null && slot <= this.#told && this.#coming.get(slot) === undefined;
-    return isBefore || this.#dependencies.toldBlocks.hasSlot(slot);
-  }
-
-  #reached({ slot, parent, stage }: ReachedSlot): void {
+  #reached(reached: ReachedSlot): void {
+    const { slot, parent, blockhash, stage } = reached;
     const rank = rankOf(stage) - rankOf(this.#stage);
-    if (rank === 0) {
-      if (this.#stage === "processed" && !this.#dependencies.toldBlocks.hasSlot(slot)) this.#coming.set(slot, true);
-      return;
-    }
+    if (rank === 0) return;
     if (rank < 0) {
       // Those of a replay stand before its slots, and those behind them come at its end.
       if (this.#isLive) this.#send({ slot, parent, status: stage });
       return;
     }
     // One that is ahead is told of its later stages once it was told itself.
-    const last = this.#later.get(slot);
+    const last = this.#later.get(blockhash);
     const isRepeated = last !== undefined && rankOf(last) >= rankOf(stage);
-    if (this.#wasTold(slot) && !isRepeated) this.#sendLater({ slot, parent, stage });
+    const { toldBlocks } = this.#dependencies;
+    const wasTold = toldBlocks.has(blockhash) || toldBlocks.isBefore(slot);
+    if (wasTold && !isRepeated) this.#sendLater(reached);
   }
 
-  #sendLater({ slot, parent, stage }: ReachedSlot): void {
-    this.#later.set(slot, stage);
+  #sendLater({ slot, parent, blockhash, stage }: ReachedSlot): void {
+    this.#later.set(blockhash, stage);
     this.#send({ slot, parent, status: stage });
   }
 

@@ -1,12 +1,13 @@
 import type { Slot } from "@sluice/wire/identifiers";
-import type { Stage } from "../../log/index.ts";
+import type { BlockPlace, Stage } from "../../log/index.ts";
 import type { FlowMembership, FlowReceiver } from "../flow/flow-receiver.ts";
 import type { NetworkFlow } from "../flow/flows.ts";
 
-/** A slot that has reached a stage. */
+/** A slot that has reached a stage by one of its blocks. */
 export interface ReachedSlot {
   readonly slot: Slot;
   readonly parent: Slot;
+  readonly blockhash: string;
   readonly stage: Stage;
 }
 
@@ -17,26 +18,25 @@ export const rankOf = (stage: Stage): number => order.indexOf(stage);
 /** Slots whose stages are remembered: more than lie between processed and finalized. */
 const slotsMax = 1_024;
 
-interface KnownSlot {
-  readonly slot: Slot;
-  readonly parent: Slot;
+interface KnownSlot extends Omit<ReachedSlot, "stage"> {
   /** Of the stages that it has reached; by rank. */
   readonly reached: boolean[];
 }
 
 /**
  * The stages that slots of one network reach, in an order that nobody contradicts: each slot is told processed before
- * confirmed and confirmed before finalized, whichever record comes first. It follows the flow while somebody listens.
+ * confirmed and confirmed before finalized, whichever record comes first. A fork's block begins its slot anew. It
+ * follows the flow while somebody listens.
  */
 export class SlotStatuses {
-  readonly #flow: Pick<NetworkFlow, "join" | "newest" | "log">;
+  readonly #flow: Pick<NetworkFlow, "join" | "log">;
   readonly #listeners = new Set<(reached: ReachedSlot) => void>();
   readonly #slots = new Map<Slot, KnownSlot>();
-  readonly #memberships: FlowMembership[] = [];
+  readonly #memberships = new Map<Stage, FlowMembership>();
   /** The newest slots of the stages when it began to follow: what is below has been told before. */
   #since: readonly (Slot | null)[] = [];
 
-  constructor(flow: Pick<NetworkFlow, "join" | "newest" | "log">) {
+  constructor(flow: Pick<NetworkFlow, "join" | "log">) {
     this.#flow = flow;
   }
 
@@ -52,10 +52,10 @@ export class SlotStatuses {
     };
   }
 
-  /** Whether a slot has reached a stage as far as is known here. */
-  hasReached(slot: Slot, stage: Stage): boolean {
-    const known = this.#slots.get(slot)?.reached[rankOf(stage)];
-    if (known === true) return true;
+  /** Whether a slot has reached a stage by a block as far as is known here. */
+  hasReached({ slot, blockhash }: Pick<ReachedSlot, "slot" | "blockhash">, stage: Stage): boolean {
+    const known = this.#slots.get(slot);
+    if (known?.blockhash === blockhash && known.reached[rankOf(stage)] === true) return true;
     const since = this.#since[rankOf(stage)];
     return since !== null && since !== undefined && slot <= since;
   }
@@ -66,25 +66,28 @@ export class SlotStatuses {
     for (const known of this.#slots.values()) {
       if (known.slot <= slot) continue;
       order.forEach((stage, rank) => {
-        if (known.reached[rank] === true) found.push({ slot: known.slot, parent: known.parent, stage });
+        const { reached, ...of } = known;
+        if (reached[rank] === true) found.push({ ...of, stage });
       });
     }
     return found.toSorted((one, other) => (one.slot < other.slot ? -1 : one.slot > other.slot ? 1 : 0));
   }
 
   /** A slot has reached a stage: tells it and those below that were not told yet, each once. */
-  reached({ slot, parent, stage }: ReachedSlot): void {
-    const known = this.#slots.get(slot) ?? this.#remember({ slot, parent, reached: [] });
+  reached({ stage, ...of }: ReachedSlot): void {
+    const before = this.#slots.get(of.slot);
+    const known = before?.blockhash === of.blockhash ? before : this.#remember({ ...of, reached: [] });
     for (let rank = 0; rank <= rankOf(stage); rank += 1) {
       const below = order[rank];
       if (below === undefined || known.reached[rank] === true) continue;
-      const isTold = rank < rankOf(stage) && this.hasReached(slot, below);
+      const isTold = rank < rankOf(stage) && this.hasReached(of, below);
       known.reached[rank] = true;
-      if (!isTold) for (const listener of [...this.#listeners]) listener({ slot, parent, stage: below });
+      if (!isTold) for (const listener of [...this.#listeners]) listener({ ...of, stage: below });
     }
   }
 
   #remember(known: KnownSlot): KnownSlot {
+    this.#slots.delete(known.slot);
     this.#slots.set(known.slot, known);
     const [oldest] = this.#slots.keys();
     if (this.#slots.size > slotsMax && oldest !== undefined) this.#slots.delete(oldest);
@@ -92,34 +95,49 @@ export class SlotStatuses {
   }
 
   #begin(): void {
-    this.#since = order.map((stage) => {
-      const outcome = this.#flow.join({ stage, from: "live" }, this.#receiver(stage));
-      if (!outcome.ok) return null;
-      this.#memberships.push(outcome.membership);
-      // The log may have more than those who are live were told; at processed a place says nothing of what is above it.
-      return stage === "processed"
-        ? this.#flow.newest(stage)
-        : (this.#flow.log.placeOf(outcome.cursor, stage)?.slot ?? null);
-    });
+    this.#since = order.map((stage) => this.#join(stage)?.slot ?? null);
+  }
+
+  /** Follows a stage from its newest block on, and gives that; null where there is none. */
+  #join(stage: Stage): BlockPlace | null {
+    const { log } = this.#flow;
+    const outcome = this.#flow.join({ stage, from: "live" }, this.#receiver(stage));
+    if (!outcome.ok) return null;
+    this.#memberships.set(stage, outcome.membership);
+    // The log may have more than those who are live were told; at processed a place says nothing of what is above it.
+    return stage === "processed" ? log.latest(stage) : log.placeOf(outcome.cursor, stage);
+  }
+
+  /** What came between is no longer held: the stage is followed on from its newest block, which is told. */
+  #joinAgain(stage: Stage): void {
+    this.#memberships.delete(stage);
+    const place = this.#join(stage);
+    const held = place === null ? null : this.#flow.log.find(place);
+    if (held === null) return;
+    const { slot, parentSlot: parent, blockhash } = held.header;
+    this.reached({ slot, parent, blockhash, stage });
   }
 
   #end(): void {
-    for (const membership of this.#memberships.splice(0)) membership[Symbol.dispose]();
+    for (const membership of this.#memberships.values()) membership[Symbol.dispose]();
+    this.#memberships.clear();
     this.#slots.clear();
   }
 
   #receiver(stage: Stage): FlowReceiver {
     return {
       block: ({ header }) => {
-        this.reached({ slot: header.slot, parent: header.parentSlot, stage });
+        this.reached({ slot: header.slot, parent: header.parentSlot, blockhash: header.blockhash, stage });
         return null;
       },
       undo: () => {},
       gap: () => {},
       ready: () => null,
       caughtUp: () => {},
-      // Those who listen follow the flow themselves, and are told of its end.
-      ended: () => {},
+      // Those who listen follow the flow themselves, and are told when it ends for good.
+      ended: (reason) => {
+        if (reason === "expired" && this.#listeners.size > 0) this.#joinAgain(stage);
+      },
     };
   }
 }
