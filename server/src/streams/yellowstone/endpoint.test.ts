@@ -114,6 +114,19 @@ describe("slots", () => {
     stream.cancel();
   });
 
+  test("a request at another commitment has the blocks told that were told at the one before", async () => {
+    const first = stand.faulty.node.chain.at("finalized").slot + 1n;
+    const stream = await subscribed({ commitment: "CONFIRMED", blocks_meta: { c: {} }, from_slot: `${first}` });
+    await eventually("the replay is over", () => kindsOf(stream.messages).length > 0);
+    stream.say({ commitment: "FINALIZED", blocks_meta: { f: {} } });
+    await stream.settled();
+    const before = stream.messages.length;
+    await stand.closeSlots(2);
+    await stream.settled();
+    expect(kindsOf(stream.messages.slice(before))).toEqual([`meta ${first}`, `meta ${first + 1n}`]);
+    stream.cancel();
+  });
+
   test("over replaced requests no stage of a slot is told twice, nor one that was reached before the stream", async () => {
     const before = stand.faulty.node.chain.at("confirmed").slot;
     const stream = await subscribed({ commitment: "FINALIZED", slots: { s: {} } });
