@@ -83,6 +83,18 @@ test("a node that has pruned the slot is not waited for, and one that is behind 
   expect(judge.judge(of, told).kind).toBe("accepted");
 });
 
+test("who says that a slot has no block of which a kept one names it is asked again, and waited for", () => {
+  const { judge, of, gives } = judgeOf("liar", "b");
+  const told = gives("liar", "order");
+  judge.silent(of, "b", { kind: "absent", code: -32_007 });
+  judge.named(of, block.blockhash);
+  judge.silent(of, "b", { kind: "absent", code: -32_007 });
+  expect([judge.judge(of, told).kind, [...judge.able(of)], of.absent.size]).toEqual(["open", ["liar", "b"], 0]);
+  // One that has lost the block says so for as long as one that is behind would need.
+  for (let time = 1; time < 8; time += 1) judge.silent(of, "b", { kind: "absent", code: -32_007 });
+  expect(judge.judge(of, told).kind).toBe("accepted");
+});
+
 test("who gave a block of another fork and has pruned it has no part in a block that a kept one names", () => {
   const { judge, of, witnesses, gives } = judgeOf("a", "b");
   gives("b", "hash");

@@ -150,7 +150,8 @@ export class Judge {
 
   /** The node has no block in the slot, or cannot say. */
   silent(of: SlotCase, node: string, answer: NoBlock): void {
-    if (answer.kind === "absent") of.absent.add(node);
+    if (answer.kind === "absent" && of.named.size === 0) of.absent.add(node);
+    else if (answer.kind === "absent") of.failures.set(node, (of.failures.get(node) ?? 0) + 1);
     else if (answer.reason === "pruned") of.failures.set(node, failuresMax);
     else if (answer.reason !== "limited") of.failures.set(node, (of.failures.get(node) ?? 0) + 1);
   }
@@ -162,10 +163,12 @@ export class Judge {
     if (only !== undefined && given.length === 1) this.voted(of, node, { digest: only.digest, stage });
   }
 
-  /** The slot is known to have this block, so that nodes without one have no part in it. */
+  /**
+   * The slot is known to have this block: a node that has said that it has none is behind, on another fork, or has lost
+   * it. It is asked again, or the word of a liar alone would be enough.
+   */
   named(of: SlotCase, blockhash: string): void {
     of.named.add(blockhash);
-    for (const node of of.absent) of.failures.set(node, failuresMax);
     of.absent.clear();
   }
 
