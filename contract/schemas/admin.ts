@@ -109,6 +109,13 @@ export const upstreamCreate = z
     label: z.string().min(1).max(63),
     url: z.string().min(1).max(2_048),
     ws: z.string().min(1).max(2_048).optional(),
+    grpc: z.string().min(1).max(2_048).optional().meta({ description: "Where it offers Yellowstone gRPC" }),
+    grpc_token: z
+      .string()
+      .min(1)
+      .max(4_096)
+      .optional()
+      .meta({ description: "Sent there as x-token; never shown again" }),
     groups: groups.optional(),
     weight: z.int().optional(),
     requests_per_second: z.int().nullable().optional(),
@@ -125,6 +132,7 @@ export const upstreamRecord = z
     label: z.string(),
     url: z.string().meta({ description: "Without path, query and user, where providers put their tokens" }),
     ws: z.string(),
+    grpc: z.string().nullable().meta({ description: "Where it offers Yellowstone gRPC, as `url`" }),
     groups: z.array(z.string()),
     weight: count,
     requests_per_second: count.nullable(),

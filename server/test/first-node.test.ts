@@ -45,7 +45,7 @@ test.skipIf(!canRun)("a network that gets its first node at run time is read, to
   const ledger = resources.use(await startLedgerServer());
   const [nats] = await startNats(newDirectory(), 1);
   resources.defer(() => nats?.kill());
-  const chain = resources.use(await startFaultyChain("--traffic", "10", "--slot-ms", "200"));
+  const chain = resources.use(await startFaultyChain("--traffic", "10", "--slot-ms", "200", "--grpc-port", "0"));
   const stub = startStubNode();
   resources.defer(() => stub.stop(true));
   const environment = {
@@ -92,8 +92,9 @@ test.skipIf(!canRun)("a network that gets its first node at run time is read, to
   };
   expect(await create()).toBe(400);
 
-  const { rpc, ws } = chain;
-  await sluice(gateway, environment, "upstreams", "add", "devnet", "first", rpc, "--ws", ws);
+  const { rpc, ws, grpc } = chain;
+  const where = ["--ws", ws, "--grpc", grpc ?? ""];
+  await sluice(gateway, environment, "upstreams", "add", "devnet", "first", rpc, ...where);
   await eventually("a webhook is taken", async () => (await create()) === 201, slowMs);
 
   const told: { readonly type: string }[] = [];
@@ -122,5 +123,7 @@ test.skipIf(!canRun)("a network that gets its first node at run time is read, to
   const ready = await fetch(`http://127.0.0.1:${9464 + webhooks.offset}/ready?role=webhooks`);
   expect(ready.status).toBe(200);
   const status = await sluice(gateway, environment, "ingest", "status");
-  expect(status.networks.map(({ network }: { network: string }) => network)).toContain("devnet");
+  const devnet = status.networks.find(({ network }: { network: string }) => network === "devnet");
+  const sources = devnet.sources.filter(({ kind }: { kind: string }) => kind === "yellowstone");
+  expect(sources).toMatchObject([{ up: true }]);
 });

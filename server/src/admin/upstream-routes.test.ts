@@ -10,6 +10,7 @@ const node = (changes: Partial<UpstreamBody> = {}): UpstreamBody => ({
   label: "a",
   url: "https://node.example/…",
   ws: "wss://node.example/…",
+  grpc: null,
   groups: ["read"],
   weight: 1,
   requests_per_second: null,

@@ -69,18 +69,21 @@ function addAdd(upstreams: Command, context: CommandContext): void {
     .argument("<label>", "the node's name, unique on its network; the only one that outsiders see")
     .argument("<url>", "its RPC address, such as https://node.example")
     .option("--ws <url>", "its PubSub address, when it is not on the next port")
+    .option("--grpc <url>", "where it offers Yellowstone gRPC")
+    .option("--grpc-token <text>", "sent there as x-token")
     .option("--groups <group>", `${groups.join(", ")} (may be repeated)`, listOf(oneOf(groups)))
     .option("--weight <n>", "its share of the calls, 1 to 1000", wholeNumber)
     .option("--rps <n>", "the most calls a second that it gets", wholeNumber)
     .option("--header <name: value>", "sent with each call (may be repeated)", listOf(headerOf))
     .action(async (network, label, url, options) => {
-      const { ws, weight, rps, header }: { ws?: string; weight?: number; rps?: number; header?: [string, string][] } =
-        options;
+      const { ws, grpc, grpcToken, weight, rps, header }: AddOptions = options;
       const body = {
         network,
         label,
         url,
         ...(ws !== undefined && { ws }),
+        ...(grpc !== undefined && { grpc }),
+        ...(grpcToken !== undefined && { grpc_token: grpcToken }),
         ...(options.groups !== undefined && { groups: options.groups }),
         ...(weight !== undefined && { weight }),
         ...(rps !== undefined && { requests_per_second: rps }),
@@ -89,6 +92,15 @@ function addAdd(upstreams: Command, context: CommandContext): void {
       const node = (await context.manage(options, { method: "POST", path: root, body })) as UpstreamBody;
       context.print(options, node, () => table(head, [row(node)]));
     });
+}
+
+interface AddOptions {
+  readonly ws?: string;
+  readonly grpc?: string;
+  readonly grpcToken?: string;
+  readonly weight?: number;
+  readonly rps?: number;
+  readonly header?: readonly [string, string][];
 }
 
 function headerOf(text: string): [string, string] {

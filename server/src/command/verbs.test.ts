@@ -25,6 +25,7 @@ const node = {
   label: "alpha",
   url: "https://alpha.example/…",
   ws: "wss://alpha.example/…",
+  grpc: null,
   groups: ["read"],
   weight: 1,
   requests_per_second: null,

@@ -16,6 +16,8 @@ const wish = schemas.upstreamCreate.parse({
   label: "b",
   url: `https://node.example/${secret}?a=1,2;3`,
   headers: { "x-token": `${secret},;` },
+  grpc: "https://node.example:10000",
+  grpc_token: `${secret};,`,
   weight: 3,
 });
 
@@ -124,6 +126,9 @@ test("a node that was added is there after a restart with all that it was, and l
   const after = await boot();
   expect(after.upstreams.nodes()[1]?.options).toEqual(options as NonNullable<typeof options>);
   expect(options).toMatchObject({ weight: 3, headers: { "x-token": `${secret},;` } });
+  expect(options?.yellowstone).toEqual({ url: "https://node.example:10000/", token: `${secret};,` });
+  const [, added] = after.admin.list();
+  expect([added?.grpc, JSON.stringify(added).includes(secret)]).toEqual(["https://node.example:10000", false]);
   const [stored] = await state.upstreamNodes.list();
   expect(Buffer.from(stored?.options ?? []).includes(secret)).toBe(false);
 });
@@ -151,6 +156,8 @@ test("a label that is taken, what is no node, and one too many are refused", asy
   const { admin, upstreams } = await boot();
   expect(admin.prepare({ ...wish, label: "a" })).toEqual({ ok: false, reason: "taken" });
   expect(admin.prepare({ ...wish, label: "a b" })).toMatchObject({ expected: expect.stringContaining("label") });
+  expect(admin.prepare({ ...wish, grpc: undefined })).toMatchObject({ expected: "grpc beside grpc_token" });
+  expect(admin.prepare({ ...wish, grpc: "ftp://x" })).toMatchObject({ reason: "invalid" });
   expect(admin.prepare({ ...wish, url: "ftp://x" })).toMatchObject({ expected: expect.stringContaining("http") });
   const [{ options } = { options: null }] = upstreams.nodes();
   if (options === null) throw new Error("no node");

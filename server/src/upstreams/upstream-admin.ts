@@ -80,9 +80,19 @@ export class UpstreamAdmin implements AsyncDisposable {
   }
 
   /** Checks a request for a new node and seals it for the store. Stores nothing. */
-  prepare({ network, requests_per_second: requestsPerSecond, ...rest }: UpstreamCreate): PreparedNode {
+  prepare({
+    network,
+    requests_per_second: requestsPerSecond,
+    grpc,
+    grpc_token,
+    ...rest
+  }: UpstreamCreate): PreparedNode {
     const { upstreams } = this.#dependencies;
-    const requested = { ...rest, requestsPerSecond };
+    if (grpc === undefined && grpc_token !== undefined) {
+      return { ok: false, reason: "invalid", expected: "grpc beside grpc_token" };
+    }
+    const yellowstone = grpc === undefined ? undefined : { url: grpc, token: grpc_token ?? null };
+    const requested = { ...rest, requestsPerSecond, yellowstone };
     const parsed = upstreamOf(requested);
     if (!parsed.ok) return { ok: false, reason: "invalid", expected: parsed.expected };
     const { label } = parsed.value;
@@ -168,10 +178,11 @@ export class UpstreamAdmin implements AsyncDisposable {
 }
 
 /** The part of a node that is no secret. */
-function shownOptions({ url, ws, groups, weight, requestsPerSecond, headers }: UpstreamConfig) {
+function shownOptions({ url, ws, yellowstone, groups, weight, requestsPerSecond, headers }: UpstreamConfig) {
   return {
     url: maskUrl(url),
     ws: maskUrl(ws),
+    grpc: yellowstone === undefined ? null : maskUrl(yellowstone.url),
     groups: [...groups],
     weight,
     requests_per_second: requestsPerSecond,
