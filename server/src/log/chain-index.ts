@@ -171,7 +171,10 @@ export class ChainIndex {
   changed(block: Block): void {
     if (this.#isLoading) return;
     if (block.tree !== null) {
-      if (block.isFinalized) this.#finalize(block);
+      if (!block.isFinalized) return;
+      const isProof = this.#isBelowGap(this.treeOf(block).finalized);
+      this.#finalize(block);
+      if (isProof) this.#rebuild();
       return;
     }
     if (!block.hasBody) return;
@@ -297,6 +300,11 @@ export class ChainIndex {
   #keepProcessed(block: Block): void {
     const finalized = this.#finalized?.slot ?? -1n;
     if (block.slot > finalized) this.#processed.set(block.header.blockhash, block);
+  }
+
+  /** Whether what becomes final after a block may prove that what was linked over a gap is dead. */
+  #isBelowGap(finalized: Block | null): boolean {
+    return this.#gaps.some(({ to }) => finalized === null || finalized.slot < to);
   }
 
   /** A block in or right before a gap changes over what the blocks after the gap are linked. */
@@ -451,7 +459,7 @@ export class ChainIndex {
   #blockBefore(root: Block): Block | null {
     const { parentSlot } = root.header;
     let best: Block | null = null;
-    for (const tree of this.#trees) {
+    for (const tree of this.living) {
       const last = tree.root === root ? null : lastBelow(tree, parentSlot);
       if (last === null || !this.#isGap((last.slot + 1n) as Slot, parentSlot)) continue;
       if (best === null || isBetter(last.header, best.header)) best = last;

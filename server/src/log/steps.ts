@@ -137,13 +137,19 @@ function afterDead(index: ChainIndex, position: LogPosition): FollowStep {
 
 /** Back to the parent, which is told or is where the follower began. */
 function undoTold(index: ChainIndex, position: LogPosition, { header }: Block): FollowStep {
-  const { stage, from } = position;
-  if (stage === "finalized") return afterDead(index, position);
+  if (position.stage === "finalized") return afterDead(index, position);
   const undo = { slot: header.slot, blockhash: header.blockhash };
   const block = index.find(undo);
   const back = block?.parent?.header ?? { slot: header.parentSlot, blockhash: header.parentBlockhash };
-  const place = placeOf(back);
-  return { kind: "undo", undo, back: place, position: positionAfter(index, stage, { ...place, from }) };
+  return { kind: "undo", undo, back: placeOf(back), position: positionBack(position, back) };
+}
+
+/**
+ * Of what was told below, that stands for sure which was final when what is undone was told. What has become final since
+ * may be of another fork.
+ */
+function positionBack({ stage, finalizedSlot, from }: LogPosition, back: BlockPlace): LogPosition {
+  return { ...placeOf(back), stage, index: null, finalizedSlot, gapTold: null, told: [], from };
 }
 
 const placeOf = ({ slot, blockhash }: BlockPlace): BlockPlace => ({ slot, blockhash });
@@ -176,23 +182,16 @@ function undoUnknown(index: ChainIndex, position: LogPosition): FollowStep {
     first = back;
     back = back.parent;
   }
-  if (back !== null) return undoTo(index, position, back.header);
+  if (back !== null) return undoTo(position, back.header);
   // Below a hole there is more of the chain, and with it where to go back to.
   if (first !== null && index.earliest !== first && first.slot > position.slot) return wait;
   if (first === null || finalizedSlot !== null || index.floor > 0n || first.slot > position.slot)
     return { kind: "expired" };
-  return undoTo(index, position, { slot: first.header.parentSlot, blockhash: first.header.parentBlockhash });
+  return undoTo(position, { slot: first.header.parentSlot, blockhash: first.header.parentBlockhash });
 }
 
-function undoTo(index: ChainIndex, position: LogPosition, back: BlockPlace): FollowStep {
-  const place = placeOf(back);
-  const { stage, from } = position;
-  return {
-    kind: "undo",
-    undo: placeOf(position),
-    back: place,
-    position: positionAfter(index, stage, { ...place, from }),
-  };
+function undoTo(position: LogPosition, back: BlockPlace): FollowStep {
+  return { kind: "undo", undo: placeOf(position), back: placeOf(back), position: positionBack(position, back) };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { ChainLog, FollowFrom } from "../records.ts";
 import {
   blockOf,
   bodyOf,
+  hashOf,
   headerOf,
   modelChain,
   nextOf,
@@ -236,6 +237,29 @@ function gapConformance({ log, harness }: LogSubject): void {
       expect(told).toMatchObject({ undone: 1, gaps: [[103n, 103n]] });
       expect(told.blocks.map(({ slot }) => Number(slot))).toEqual([100, 101, 102, 105]);
     });
+
+    test.each(["before", "after"])(
+      "nothing follows a gap on a fork that is known %s it to have died",
+      async (known) => {
+        await appendBlocks(log(), 100, 102);
+        // Of two blocks of one slot the lower hash would be followed, and its own parent nobody has.
+        const names = Array.from({ length: 64 }, (_, index) => `fork ${index}`);
+        const name = names.find((each) => hashOf(`${each} 102`) < hashOf("main 102")) ?? "";
+        await log().append(blockOf(headerOf(102, 101, name)));
+        await log().append(blockOf(headerOf(110)));
+        const final = stageOf(headerOf(102), "finalized");
+        if (known === "before") await log().append(final);
+        await log().append({ kind: "gap", from: slotOf(103), to: slotOf(109), reason: "unavailable" });
+        if (known === "after") await log().append(final);
+        for (const open of [() => log(), () => harness().reopen()]) {
+        const view = await open();
+          const told = await takeUntil(follow(view, "confirmed", "earliest"), headerOf(110));
+          expect(told).toMatchObject({ undone: 0, gaps: [[103n, 109n]] });
+          expect(told.blocks.map(({ slot }) => Number(slot))).toEqual([100, 101, 102, 110]);
+          expect(view.reached("confirmed")).toMatchObject({ slot: 110n });
+        }
+      },
+    );
 
     test("gaps of two ingesters count together, and a block that comes after all takes its place", async () => {
       await appendBlocks(log(), 100, 102);
