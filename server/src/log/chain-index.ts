@@ -231,7 +231,7 @@ export class ChainIndex {
   rootAfter({ blockhash }: BlockPlace): Block | null {
     let best: Block | null = null;
     for (const root of this.#rootsByParent.get(blockhash) ?? []) {
-      if (this.isDead(root.header)) continue;
+      if (this.isDead(root.header) || this.isOfDeadTree(root)) continue;
       if (best === null || isBetter(this.treeOf(root).tip.header, this.treeOf(best).tip.header)) best = root;
     }
     return best;

@@ -252,7 +252,7 @@ function gapConformance({ log, harness }: LogSubject): void {
         await log().append({ kind: "gap", from: slotOf(103), to: slotOf(109), reason: "unavailable" });
         if (known === "after") await log().append(final);
         for (const open of [() => log(), () => harness().reopen()]) {
-        const view = await open();
+          const view = await open();
           const told = await takeUntil(follow(view, "confirmed", "earliest"), headerOf(110));
           expect(told).toMatchObject({ undone: 0, gaps: [[103n, 109n]] });
           expect(told.blocks.map(({ slot }) => Number(slot))).toEqual([100, 101, 102, 110]);
