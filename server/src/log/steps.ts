@@ -145,8 +145,8 @@ function undoTold(index: ChainIndex, position: LogPosition, { header }: Block): 
 }
 
 /**
- * Of what was told below, that stands for sure which was final when what is undone was told. What has become final since
- * may be of another fork.
+ * Of what was told below, that stands for sure which was final when what is undone was told. What has become final
+ * since may be of another fork.
  */
 function positionBack({ stage, finalizedSlot, from }: LogPosition, back: BlockPlace): LogPosition {
   return { ...placeOf(back), stage, index: null, finalizedSlot, gapTold: null, told: [], from };
