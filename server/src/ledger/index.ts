@@ -69,10 +69,11 @@ export type { CustomerResult, CustomerStatement, CustomerStatements } from "./sq
 export type { ConfinementRule } from "./supervisor.ts";
 export type { LedgerTableState } from "./table-states.ts";
 export type { Usage, UsageQuestion, UsageRange, UsageSums } from "./usage-queries.ts";
-export type {
-  FinishedDeliveries,
-  FinishedDelivery,
-  FinishedPlace,
-  WebhookAttemptReads,
-  WebhookAttemptRecord,
+export {
+  type FinishedDeliveries,
+  type FinishedDelivery,
+  type FinishedPlace,
+  finishedMax,
+  type WebhookAttemptReads,
+  type WebhookAttemptRecord,
 } from "./webhook-attempts.ts";

@@ -1,3 +1,4 @@
+import { limits } from "@sluice/contract/limits";
 import type { LedgerConnection } from "./connection.ts";
 
 /** One attempt, as it was written. */
@@ -44,19 +45,24 @@ export interface FinishedDeliveries {
   /** The last end of each; null is both. */
   readonly outcome: "delivered" | "exhausted" | null;
   readonly after: FinishedPlace | null;
-  /** At most 1,000. */
+  /** At most `finishedMax`. */
   readonly limit: number;
 }
 
+/** One more than the API shows at once, since that one tells whether a page is the last. */
+export const finishedMax: number = limits.pageMax + 1;
+
 /** What the ledger knows of deliveries. All reject with LedgerUnavailableError while it cannot be asked. */
 export interface WebhookAttemptReads {
-  /** The last end of each delivery that has one, newest first. */
+  /**
+   * The last end of each delivery that has one, newest first; fewer than asked for only where there are no more.
+   * @throws {RangeError} for a limit that is too large
+   */
   finished(page: FinishedDeliveries): Promise<readonly FinishedDelivery[]>;
-  /** All attempts of a delivery of any account, in their order; at most 100. */
+  /** Attempts of a delivery of any account, in their order; the last 100 where there are more. */
   attempts(deliveryId: string): Promise<readonly WebhookAttemptRecord[]>;
 }
 
-const pageMax = 1_000;
 const attemptsMax = 100;
 
 const textColumns = [
@@ -101,6 +107,8 @@ export class WebhookAttempts implements WebhookAttemptReads {
   }
 
   async finished({ webhookId, outcome, after, limit }: FinishedDeliveries): Promise<readonly FinishedDelivery[]> {
+    // A page that is cut in silence would look like the last one.
+    if (limit > finishedMax) throw new RangeError(`a page has at most ${finishedMax} deliveries`);
     // Of a delivery that was made anew the last end counts, so what is asked of it is asked after the others are left
     // out. Nothing is read meanwhile but what that takes.
     const ends =
@@ -120,7 +128,7 @@ export class WebhookAttempts implements WebhookAttemptReads {
         `AND (at, delivery_id, attempt) GLOBAL IN (${page}) ORDER BY at DESC, delivery_id DESC`,
       {
         webhook: webhookId,
-        limit: Math.min(limit, pageMax),
+        limit,
         ...(outcome === null ? {} : { outcome }),
         ...(after === null ? {} : { at: after.atMs, delivery: after.deliveryId }),
       },
@@ -131,10 +139,10 @@ export class WebhookAttempts implements WebhookAttemptReads {
   async attempts(deliveryId: string): Promise<readonly WebhookAttemptRecord[]> {
     const rows = await this.#connection.query<AttemptRow>(
       `SELECT ${shortColumns}, ${longColumns.join(", ")} FROM webhook_attempts FINAL ` +
-        `WHERE delivery_id = {delivery:String} ORDER BY at, attempt LIMIT ${attemptsMax}`,
+        `WHERE delivery_id = {delivery:String} ORDER BY at DESC, attempt DESC LIMIT ${attemptsMax}`,
       { delivery: deliveryId },
     );
-    return rows.map(toRecord);
+    return rows.map(toRecord).reverse();
   }
 }
 

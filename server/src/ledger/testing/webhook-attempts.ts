@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Ledger } from "../ledger.ts";
+import { finishedMax } from "../webhook-attempts.ts";
 
 const at = Date.UTC(2026, 10, 20);
 
@@ -72,6 +73,30 @@ export function webhookAttempts(ledger: () => Ledger): void {
       });
       expect(found[2]).toMatchObject({ txIndex: 9, account: "a", detail: "{}" });
       expect(await ledger().webhookAttempts.attempts("' OR 1=1 --")).toEqual([]);
+    });
+
+    test("are the last ones of a delivery that was asked for very often", async () => {
+      const rows = Array.from({ length: 103 }, (_, index) => attempt("delivery_9", index + 1));
+      await ledger().insert("webhook_attempts", rows);
+      const found = (await ledger().webhookAttempts.attempts("delivery_9")).map((each) => each.attempt);
+      expect(found).toEqual(rows.slice(3).map((each) => each.attempt));
+    });
+
+    test("that ended deliveries are listed in pages that are full while there are more", async () => {
+      const rows = Array.from({ length: finishedMax + 2 }, (_, index) =>
+        attempt(`delivery_${index}`, index, { webhook_id: "wh_3", outcome: "delivered" }),
+      );
+      await ledger().insert("webhook_attempts", rows);
+      const page = { webhookId: "wh_3", outcome: null, after: null } as const;
+      const found = await ledger().webhookAttempts.finished({ ...page, limit: finishedMax });
+      expect(found.map((each) => each.attempt)).toEqual(
+        rows
+          .slice(2)
+          .map((each) => each.attempt)
+          .toReversed(),
+      );
+      const cut = ledger().webhookAttempts.finished({ ...page, limit: finishedMax + 1 });
+      await expect(cut).rejects.toThrow(RangeError);
     });
 
     test("that ended deliveries are listed newest first, in pages, each delivery by its last end", async () => {

@@ -1,8 +1,9 @@
-import type {
-  FinishedDeliveries,
-  FinishedDelivery,
-  WebhookAttemptReads,
-  WebhookAttemptRecord,
+import {
+  type FinishedDeliveries,
+  type FinishedDelivery,
+  finishedMax,
+  type WebhookAttemptReads,
+  type WebhookAttemptRecord,
 } from "../../ledger/index.ts";
 import type { WebhookDeliveryStore } from "../../state/index.ts";
 import { headersText, type KeptRow, keptRows } from "./attempt-log.ts";
@@ -12,13 +13,17 @@ export interface KnownAttemptsDependencies {
   readonly ledger: WebhookAttemptReads;
 }
 
-/** Commits that are read of what the ledger does not have yet: more than a second of one worker. */
-const commitsMax = 1_000;
+/**
+ * Characters of facts that are looked at, the newest first: some 10,000 attempts, where the ledger takes what is kept
+ * each second. While it takes nothing much more is kept, and no question of an owner may read all of that.
+ */
+const charactersMax = 16 * 1024 * 1024;
 
 /**
  * Attempts as the ledger has them, and those that are committed and on their way there: for a second, longer while the
  * ledger is away, and after a kill until another worker takes them. What is on its way is read first, since it leaves
- * the state store only once the ledger has it; so an attempt is found at each moment.
+ * the state store only once the ledger has it; so an attempt is found at each moment, unless it is behind more than is
+ * looked at: then it is found once the ledger has it.
  */
 export class KnownAttempts implements WebhookAttemptReads {
   readonly #dependencies: KnownAttemptsDependencies;
@@ -40,18 +45,33 @@ export class KnownAttempts implements WebhookAttemptReads {
     for (const record of (await this.#kept("webhook_id", webhookId)).toSorted(inOrder)) {
       if (record.outcome !== "failed") last.set(record.deliveryId, record);
     }
-    const found = await this.#dependencies.ledger.finished({ ...page, limit: limit + last.size });
+    // A delivery that was ended anew is where it ended last.
+    const others = await this.#finishedBut(last, page);
     const kept = [...last.values()].filter(
       (record) => (outcome === null || record.outcome === outcome) && (after === null || isBehind(record, after)),
     );
-    // A delivery that was ended anew is where it ended last.
-    const others = found.filter(({ deliveryId }) => !last.has(deliveryId));
     return [...kept, ...others].toSorted(newestFirst).slice(0, limit);
+  }
+
+  /** A page of the ledger's without those that are known better. */
+  async #finishedBut(
+    known: ReadonlyMap<string, unknown>,
+    page: FinishedDeliveries,
+  ): Promise<readonly FinishedDelivery[]> {
+    const others: FinishedDelivery[] = [];
+    const limit = Math.min(page.limit + known.size, finishedMax);
+    for (let { after } = page; ; ) {
+      const found = await this.#dependencies.ledger.finished({ ...page, after, limit });
+      others.push(...found.filter(({ deliveryId }) => !known.has(deliveryId)));
+      const end = found.at(-1);
+      if (end === undefined || found.length < limit || others.length >= page.limit) return others;
+      after = { atMs: end.at, deliveryId: end.deliveryId };
+    }
   }
 
   /** Those of one webhook or one delivery. */
   async #kept(member: "delivery_id" | "webhook_id", id: string): Promise<readonly WebhookAttemptRecord[]> {
-    const commits = await this.#dependencies.store.factsWith(`"${member}":${JSON.stringify(id)}`, commitsMax);
+    const commits = await this.#dependencies.store.factsWith(`"${member}":${JSON.stringify(id)}`, charactersMax);
     return commits.flatMap((commit) =>
       keptRows(commit)
         .filter((row) => row[member] === id)
