@@ -191,8 +191,11 @@ export interface WebhookDeliveryStore {
   facts(worker: string, limit: number): Promise<readonly KeptFacts[]>;
   /** Facts of workers that are not known any more. */
   orphanedFacts(limit: number): Promise<readonly KeptFacts[]>;
-  /** Commits whose facts hold this text, the newest first: what the ledger may not have yet. At most 1,000. */
-  factsWith(text: string, limit: number): Promise<readonly KeptFacts[]>;
+  /**
+   * Commits whose facts hold this text, the newest first: what the ledger may not have yet. Looked at are the newest
+   * that have so many characters, at most 10,000 of them, so that it costs no more however much is kept.
+   */
+  factsWith(text: string, charactersMax: number): Promise<readonly KeptFacts[]>;
   /** The ledger has these. At most 1,000. */
   dropFacts(ids: readonly string[]): Promise<void>;
   /** Drops the oldest facts beyond so many characters in all; says how many attempts that is. */

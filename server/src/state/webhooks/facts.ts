@@ -1,10 +1,13 @@
 import { sql } from "kysely";
 import type { StoreConnection } from "../connection.ts";
+import type { Db, Tx } from "../tables.ts";
 import { checkCount, checkIdentifier } from "../values.ts";
 import type { KeptFacts, WebhookDeliveryStore } from "../webhook-delivery-records.ts";
 import { WebhookQueues } from "./queues.ts";
 
 const readMax = 1_000;
+/** Commits among which a text is looked for. */
+const searchedMax = 10_000;
 
 /** What attempts were, from the commit of their outcomes until the ledger has it. */
 export class WebhookFacts
@@ -46,16 +49,27 @@ export class WebhookFacts
     return rows.map(toFacts);
   }
 
-  async factsWith(text: string, limit: number): Promise<readonly KeptFacts[]> {
-    checkCount("limit", limit, readMax);
+  async factsWith(text: string, charactersMax: number): Promise<readonly KeptFacts[]> {
     const place = this.isShared ? sql<bigint>`strpos(facts, ${text})` : sql<bigint>`instr(facts, ${text})`;
     const rows = await this.#store.run((db) =>
       db
-        .selectFrom("webhook_facts")
+        .selectFrom(
+          db
+            .selectFrom("webhook_facts")
+            .select(["id", "facts"])
+            .where(
+              "id",
+              "in",
+              db.selectFrom(newerOf(db).as("commits")).select("commits.id").where("newer", "<", BigInt(charactersMax)),
+            )
+            .orderBy("id", "desc")
+            // The text is looked for in these alone, since no database takes a condition into what has a limit.
+            .limit(searchedMax)
+            .as("newest"),
+        )
         .select(["id", "facts"])
         .where(sql<boolean>`${place} > 0`)
         .orderBy("id", "desc")
-        .limit(limit)
         .execute(),
     );
     return rows.map(toFacts);
@@ -71,16 +85,13 @@ export class WebhookFacts
     const rows = await this.#store.write((db) =>
       db
         .deleteFrom("webhook_facts")
-        .where("id", "in", (query) =>
-          query
-            .selectFrom((inner) =>
-              inner
-                .selectFrom("webhook_facts")
-                .select(["id", sql<bigint>`sum(length) over (order by id desc)`.as("total")])
-                .as("summed"),
-            )
-            .select("summed.id")
-            .where("summed.total", ">", BigInt(charactersMax)),
+        .where(
+          "id",
+          "in",
+          db
+            .selectFrom(newerOf(db).as("commits"))
+            .select("commits.id")
+            .where(sql<bigint>`newer + length`, ">", BigInt(charactersMax)),
         )
         .returning("count")
         .execute(),
@@ -88,5 +99,11 @@ export class WebhookFacts
     return rows.reduce((sum, { count }) => sum + Number(count), 0);
   }
 }
+
+/** Each commit with the characters of all that are newer. */
+const newerOf = (db: Db | Tx) =>
+  db
+    .selectFrom("webhook_facts")
+    .select(["id", "length", sql<bigint>`sum(length) over (order by id desc) - length`.as("newer")]);
 
 const toFacts = ({ id, facts }: KeptFacts): KeptFacts => ({ id, facts: `[${facts}]` });
