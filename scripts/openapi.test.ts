@@ -4,10 +4,12 @@ import { createOpenApi } from "@sluice/contract/openapi";
 import { type OpenApiName, openApiLocation, openApiNames } from "@sluice/contract/openapi-names";
 import { renderApiPage } from "@sluice/contract/openapi-page";
 import { oraclePaths } from "@sluice/contract/oracle";
+import { testEventName, webhookEventNames } from "@sluice/contract/webhooks";
 import { administrationMethods } from "../server/src/admin/index.ts";
 import { analyticsRoutes } from "../server/src/analytics/index.ts";
 import { enhancedRoutes } from "../server/src/enhanced/index.ts";
 import { historyMethods } from "../server/src/history/index.ts";
+import { fieldsOf } from "../server/src/webhooks/delivery/exchange.ts";
 import { webhookRoutes } from "../server/src/webhooks/index.ts";
 
 interface Parameter {
@@ -158,6 +160,18 @@ test("every route of administration, history, SQL, the oracle and the console is
   ]);
   expect(routesOf("resolver")).toEqual(["GET /resolve/{name}", "GET /version", "GET /health"]);
   expect(routesOf("engine")).toHaveLength(22);
+});
+
+test("what receivers of webhooks are sent is described by event, with the fields that a delivery has", () => {
+  const { webhooks } = JSON.parse(JSON.stringify(createOpenApi("gateway")));
+  expect(Object.keys(webhooks)).toEqual([...webhookEventNames, testEventName]);
+  const secrets = { present: "whsec_AAAA", next: ["whsec_BBBB"], untilMs: null };
+  const delivery = { eventId: "event", event: "block.confirmed", deliveryId: "delivery", attempts: 0 };
+  const sent = fieldsOf({ delivery: delivery as never, secrets }, "{}", 1).map(([name]) => name);
+  const own = sent.filter((name) => !["Content-Type", "User-Agent"].includes(name));
+  for (const [name, { post }] of Object.entries<{ post: Operation }>(webhooks)) {
+    expect([name, post.parameters?.map((each) => each.name)]).toEqual([name, own]);
+  }
 });
 
 test("the page shows every operation, needs no other file and no script, and links to each description", () => {

@@ -30,6 +30,7 @@ import { poolPaths } from "./pool.ts";
 import { resolverPaths } from "./resolver.ts";
 import { sqlByKey, sqlPaths } from "./sql.ts";
 import { walletPaths } from "./wallet.ts";
+import { webhookEventPaths } from "./webhook-events.ts";
 import { webhookPaths, webhooksByKey } from "./webhooks.ts";
 
 /**
@@ -195,6 +196,8 @@ interface Part {
   readonly title: string;
   readonly about: string;
   readonly paths: ZodOpenApiPathsObject;
+  /** What it sends by itself. */
+  readonly webhooks?: ZodOpenApiPathsObject;
   readonly schemes: readonly Scheme[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
 }
@@ -229,6 +232,7 @@ const gateway: Part = {
     ...webhookPaths(problems, webhooksByKey),
     ...administrationPaths(problems),
   },
+  webhooks: webhookEventPaths,
 };
 
 const parts: Readonly<Record<OpenApiName, Part>> = {
@@ -267,7 +271,7 @@ const parts: Readonly<Record<OpenApiName, Part>> = {
  * it was read from.
  */
 export function createOpenApi(name: OpenApiName, server: string | null = null) {
-  const { title, about, schemes, tags, paths } = parts[name];
+  const { title, about, schemes, tags, paths, webhooks } = parts[name];
   const document: ZodOpenApiObject = {
     openapi: "3.1.0",
     info: {
@@ -279,6 +283,7 @@ export function createOpenApi(name: OpenApiName, server: string | null = null) {
     servers: [{ url: server ?? "/" }],
     tags: tags.map((tag) => ({ ...tag })),
     paths: withPathParameters(paths),
+    ...(webhooks === undefined ? {} : { webhooks }),
     ...(schemes.length === 0
       ? {}
       : {

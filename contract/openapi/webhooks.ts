@@ -5,7 +5,7 @@ import { networks } from "../tiers.ts";
 import { webhookLimits } from "../webhooks.ts";
 import type { KeyedPathsOptions } from "./keyed-paths.ts";
 
-/** The management of webhooks, on the gateway's port, and what receivers are sent. */
+/** The management of webhooks, on the gateway's port. */
 
 type Problems = (...codes: ErrorCode[]) => Record<`${4 | 5}${string}`, ZodOpenApiResponseObject>;
 type Schema = NonNullable<NonNullable<NonNullable<ZodOpenApiResponseObject["content"]>[string]>["schema"]>;
@@ -20,6 +20,8 @@ const ofNetwork: NonNullable<ZodOpenApiOperationObject["parameters"]> = [
 ];
 
 const admission = [
+  // Any request may name a network beside its path, which has to be one.
+  "INVALID_INPUT",
   "INVALID_API_KEY",
   "KEY_INACTIVE",
   "NETWORK_NOT_ALLOWED",
@@ -31,7 +33,7 @@ const admission = [
   "STORE_UNAVAILABLE",
   "INTERNAL_ERROR",
 ] as const;
-const body = ["INVALID_INPUT", "PARSE_ERROR", "BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const;
+const body = ["INVALID_REQUEST", "PARSE_ERROR", "BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const;
 
 interface Route {
   readonly name: string;
@@ -96,9 +98,9 @@ const recordPaths = (root: string, { route, change }: Makers): ZodOpenApiPathsOb
       name: "listWebhooks",
       summary: "The account's webhooks",
       description: "Of one network where the request names it.",
+      namesNetwork: true,
       query: schemas.pageQuery,
       answer: schemas.webhookList,
-      codes: ["INVALID_INPUT"],
     }),
     post: route({
       name: "createWebhook",
@@ -156,7 +158,7 @@ const deliveryPaths = (root: string, { route, change }: Makers): ZodOpenApiPaths
     sent: schemas.webhookRecover,
     answer: schemas.webhookRecovered,
     status: 202,
-    codes: [...body, "NOT_FOUND", "CONFLICT"],
+    codes: [...body, "NOT_FOUND"],
   }),
   [`${root}/{webhook_id}/deliveries`]: {
     get: route({
@@ -164,7 +166,7 @@ const deliveryPaths = (root: string, { route, change }: Makers): ZodOpenApiPaths
       summary: "The deliveries of a webhook",
       query: schemas.webhookDeliveryQuery,
       answer: schemas.webhookDeliveries,
-      codes: ["INVALID_INPUT", "NOT_FOUND"],
+      codes: ["NOT_FOUND"],
     }),
   },
   [`${root}/deliveries/{delivery_id}`]: {
@@ -178,7 +180,6 @@ const deliveryPaths = (root: string, { route, change }: Makers): ZodOpenApiPaths
   [`${root}/deliveries/{delivery_id}/retry`]: change("retryWebhookDelivery", "Attempt a delivery once more", {
     answer: schemas.webhookAccepted,
     status: 202,
-    codes: ["NOT_FOUND", "CONFLICT"],
   }),
 });
 

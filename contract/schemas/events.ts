@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { exact } from "./primitives.ts";
+import { testEventName, type WebhookEventName } from "../webhooks.ts";
+import { exact, timestamp } from "./primitives.ts";
 
 /**
  * What is told of transactions, blocks and accounts: the `data` of webhook events and of the messages of `/ws`. An
@@ -114,7 +115,14 @@ export const accountUpdatedData = z.object({
   slot,
   lamports: exact("After the block"),
   ...accountState,
-  data: z.unknown().nullable().meta({ description: "In the encoding that was asked for; null where it is not known" }),
+  data: z
+    .unknown()
+    .nullable()
+    .meta({
+      description:
+        "[text, encoding], or an object by jsonParsed; base58 of up to 128 bytes alone, base64 beyond. Null where it is " +
+        "not known, and of accounts over 1 MiB",
+    }),
   data_size: dataSize,
   changes: z.object({
     lamports: z.object({
@@ -149,6 +157,50 @@ export const accountClosedData = z.object({
     .meta({ description: "Who gained most lamports in the transaction; null where nobody did" }),
   closing_transaction: z.string(),
 });
+
+/** The `data` of webhook.disabled. */
+export const webhookDisabledData = z.object({
+  webhook_id: z.string(),
+  reason: z
+    .enum(["gone", "failing", "behind"])
+    .meta({ description: "An answer of 410; 5 days without a success; 7 days behind the chain" }),
+  disabled_at: timestamp,
+});
+
+/** The `data` of webhook.recoverable: its receiver answers again, or its deliveries waited too long for credits. */
+export const webhookRecoverableData = z.union([
+  z.object({
+    webhook_id: z.string(),
+    deliveries: z.int().meta({ description: "How many were given up and can be recovered" }),
+    failing_since: timestamp,
+    recovered_at: timestamp,
+  }),
+  z.object({
+    webhook_id: z.string(),
+    deliveries: z.int().meta({ description: "How many were given up and can be recovered" }),
+    reason: z.literal("credits"),
+    parked_since: timestamp,
+    given_up_at: timestamp,
+  }),
+]);
+
+/** The `data` of a test delivery that names no other event. */
+export const webhookTestData = z.looseObject({ message: z.string() });
+
+/** The `data` of every event that receivers are sent. */
+export const webhookEventData = {
+  "transaction.confirmed": transactionEventData,
+  "transaction.finalized": transactionEventData,
+  "transaction.failed": failedEventData,
+  "account.updated": accountUpdatedData,
+  "account.created": accountCreatedData,
+  "account.closed": accountClosedData,
+  "block.confirmed": blockEventData,
+  "block.finalized": blockEventData,
+  "webhook.disabled": webhookDisabledData,
+  "webhook.recoverable": webhookRecoverableData,
+  [testEventName]: webhookTestData,
+} as const satisfies Record<WebhookEventName | typeof testEventName, z.ZodType>;
 
 export type TransactionStreamData = z.infer<typeof transactionStreamData>;
 export type BlockStreamData = z.infer<typeof blockStreamData>;

@@ -10,6 +10,7 @@ import {
   webhookLimits,
   webhookSecretPrefix,
 } from "../webhooks.ts";
+import { webhookEventData } from "./events.ts";
 import { count, identifier, moment, networkName, timestamp } from "./primitives.ts";
 
 /** More wrong items than these of one list are not told. */
@@ -292,7 +293,7 @@ export const webhookTest = z
     event: z.enum([...webhookEventNames, testEventName]).default(testEventName),
     test_data: z
       .record(z.string(), z.unknown())
-      .refine((data) => JSON.stringify(data).length <= webhookLimits.testDataBytes, {
+      .refine((data) => new TextEncoder().encode(JSON.stringify(data)).length <= webhookLimits.testDataBytes, {
         error: `must be at most ${webhookLimits.testDataBytes} bytes as JSON`,
       })
       .default({})
@@ -326,7 +327,15 @@ export const webhookDelivery = z
     created_at: timestamp,
     delivered_at: timestamp.optional().meta({ description: "Of a success" }),
     last_attempt_at: timestamp.optional().meta({ description: "Where the last attempt failed" }),
-    error: z.string().optional().meta({ description: "Why it failed" }),
+    error: z
+      .string()
+      .optional()
+      .meta({
+        description:
+          "Why it failed: HTTP_ and the status, TIMEOUT, CONNECTION_FAILED, CONNECTION_CLOSED, MALFORMED_ANSWER, " +
+          "URL_NOT_ALLOWED, ADDRESS_NOT_ALLOWED; DATA_UNAVAILABLE and CREDITS_EXHAUSTED where nothing was sent",
+        example: "HTTP_500",
+      }),
     next_attempt_at: timestamp.optional().meta({ description: "Of a delivery that waits after an attempt" }),
   })
   .meta({ id: "WebhookDelivery", description: "One event for one webhook" });
@@ -351,7 +360,7 @@ const webhookAttempt = z
     attempt: count.meta({ description: "Counted from 1; 0 where it was given up before anything was sent" }),
     at: timestamp,
     status_code: z.int().nullable(),
-    error: z.string().nullable(),
+    error: z.string().nullable().meta({ description: "As of the delivery" }),
     latency_ms: z.number(),
     request_headers: z.record(z.string(), z.string()),
     answer: z.string().meta({ description: "The first 16 KiB of the answer's body, as text" }),
@@ -361,7 +370,7 @@ const webhookAttempt = z
 export const webhookDeliveryDetail = webhookDelivery
   .extend({
     webhook_id: z.string(),
-    attempt_log: z.array(webhookAttempt).meta({ description: "The oldest first" }),
+    attempt_log: z.array(webhookAttempt).meta({ description: "The oldest first; the last 100 where there are more" }),
   })
   .meta({ id: "WebhookDeliveryDetail", description: "A delivery with its attempts" });
 
@@ -370,11 +379,15 @@ export const webhookEnvelope = z
   .object({
     event_id: z.string().meta({ description: "Equal for the same event, whatever is sent again" }),
     event: z.string(),
-    timestamp: timestamp.meta({ description: "Of the block" }),
+    timestamp: timestamp.meta({ description: "Of the block; of an event without one, when it was made" }),
     network: z.string(),
     data: z.record(z.string(), z.unknown()),
   })
   .meta({ id: "WebhookEvent", description: "The body of a delivery" });
+
+/** The body of a delivery of one event. */
+export const webhookEventOf = (name: keyof typeof webhookEventData) =>
+  webhookEnvelope.extend({ event: z.literal(name), data: webhookEventData[name] });
 
 export type WebhookFilters = z.infer<typeof webhookFilters>;
 export type WebhookCreate = z.infer<typeof webhookCreate>;
