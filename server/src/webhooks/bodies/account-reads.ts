@@ -35,12 +35,19 @@ const retryMs = 400;
 const accountsMax = 100;
 /** Calls of a network at a time. */
 const callsMax = 8;
-/** Answers that are remembered, for the other deliveries of the same event. */
+/** Answers that are remembered, for the other deliveries of the same event, and characters of their data together. */
 const answersMax = 2_000;
+const charactersMax = 64 * 1024 * 1024;
 
 interface Waiting extends AccountQuestion {
   readonly untilMs: number;
   readonly settle: (read: AccountAnswer | null) => void;
+}
+
+interface Remembered {
+  readonly answer: Promise<AccountAnswer | null>;
+  /** Of its data; 0 before it is there. */
+  characters: number;
 }
 
 interface Queue {
@@ -52,7 +59,14 @@ interface Queue {
 /** Reads accounts from the nodes, many in one call, each once for all who ask for it at a slot. */
 export class AccountReads {
   readonly #dependencies: AccountReadsDependencies;
-  readonly #answers = new BoundedMap<string, Promise<AccountAnswer | null>>({ max: answersMax });
+  /** An account may have 10 MiB of data, so their number alone bounds nothing. */
+  readonly #answers = new BoundedMap<string, Remembered>({
+    max: answersMax,
+    onEvict: (_, { characters }) => {
+      this.#characters -= characters;
+    },
+  });
+  #characters = 0;
   readonly #queues = new Map<string, Queue>();
 
   constructor(dependencies: AccountReadsDependencies) {
@@ -64,16 +78,25 @@ export class AccountReads {
     const { network, account, slot, form } = question;
     const key = `${network} ${account} ${slot} ${form}`;
     const known = this.#answers.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) return known.answer;
     const { promise, resolve } = Promise.withResolvers<AccountAnswer | null>();
-    this.#answers.set(key, promise);
-    // Who asks later asks anew for what no node told in time.
+    const remembered: Remembered = { answer: promise, characters: 0 };
+    this.#answers.set(key, remembered);
     void promise.then((answer) => {
-      if (answer === null && this.#answers.get(key) === promise) this.#answers.delete(key);
+      if (this.#answers.get(key) !== remembered) return;
+      // Who asks later asks anew for what no node told in time.
+      if (answer === null) this.#answers.delete(key);
+      else this.#weigh(remembered, answer);
     });
     const untilMs = this.#dependencies.clock.monotonic() + accountReadMsMax;
     this.#enqueue({ ...question, untilMs, settle: resolve });
     return promise;
+  }
+
+  #weigh(remembered: Remembered, answer: AccountAnswer): void {
+    remembered.characters = charactersOf(answer);
+    this.#characters += remembered.characters;
+    while (this.#characters > charactersMax && this.#answers.size > 1) this.#answers.evict();
   }
 
   #enqueue(question: Waiting): void {
@@ -162,6 +185,13 @@ export class AccountReads {
 
 const isObject = (value: JsonValue | undefined): value is Readonly<Record<string, JsonValue | undefined>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Of the data. What a node has parsed is small: only what it cannot parse is told as text. */
+function charactersOf({ account }: AccountAnswer): number {
+  const data = account?.["data"];
+  const text = Array.isArray(data) ? data[0] : null;
+  return typeof text === "string" ? text.length : 0;
+}
 
 /** Null for an answer that is not one, or that is from before the slot. */
 function accountsOf(text: string, minimumSlot: bigint): readonly AccountAnswer[] | null {

@@ -407,6 +407,20 @@ describe("the data of an account", () => {
     expect(nodes.asked.flatMap(({ addresses }) => addresses).length).toBe(251);
   });
 
+  test("are remembered as far as their data together are not too large", async () => {
+    const { nodes, reads } = stand();
+    const data = "A".repeat(1024 * 1024);
+    for (let at = 0; at < 80; at += 1) nodes.held.set(key(at), data);
+    const read = (at: number) => reads.read({ network, account: key(at), slot, form: "base64" });
+    for (let at = 0; at < 80; at += 1) await read(at);
+    expect(nodes.asked.length).toBe(80);
+    await read(79);
+    await read(17);
+    expect(nodes.asked.length).toBe(80);
+    await read(0);
+    expect(nodes.asked.at(-1)?.addresses).toEqual([key(0)]);
+  });
+
   test("are told in base58 up to 128 bytes, and in base64 beyond", async () => {
     const { nodes, states } = stand();
     const read = async (bytes: number) => {
