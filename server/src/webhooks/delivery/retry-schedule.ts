@@ -25,7 +25,8 @@ const datePattern = /^[A-Z][a-z]{2}, (\d{2}) ([A-Z][a-z]{2}) (\d{4}) (\d{2}):(\d
  */
 export function retryAfterMs(value: string | null, nowMs: number): number | null {
   if (value === null) return null;
-  if (/^\d{1,10}$/.test(value)) return Math.min(retryAfterMsMax, Number(value) * 1_000);
+  // However many digits, they are seconds, which a receiver means to be many.
+  if (/^\d+$/.test(value)) return Math.min(retryAfterMsMax, Number(value) * 1_000);
   const [, day, month = "", year, hour, minute, second] = datePattern.exec(value) ?? [];
   const index = months.indexOf(month);
   if (index < 0) return null;
