@@ -31,6 +31,8 @@ export class WebhookHealth {
   /** Whether something may have been given up of which its owner was not told. */
   #mayBeUntold = true;
   #work: Promise<void> | null = null;
+  /** Of a success while something was being written; null where there was none. */
+  #succeededAt: number | null = null;
   #isOver = false;
 
   constructor(webhook: Pick<WebhookRecord, "id" | "failingSince" | "lastSuccessAt">, dependencies: HealthDependencies) {
@@ -51,7 +53,12 @@ export class WebhookHealth {
   }
 
   succeeded(at: number): void {
-    if (this.#work !== null || (this.#failingSince === null && at - this.#lastSuccessAt < successMs)) return;
+    if (this.#work !== null) {
+      // It may be the only one for days, while what is being written says that attempts fail.
+      this.#succeededAt = at;
+      return;
+    }
+    if (this.#failingSince === null && at - this.#lastSuccessAt < successMs) return;
     this.#run(async () => {
       const { store, calls } = this.#dependencies;
       const since = await calls.once("a success", () => store.succeeded(this.#webhookId, at));
@@ -115,6 +122,9 @@ export class WebhookHealth {
     const run = work().catch((error: unknown) => this.#dependencies.events.fault("the state of a webhook", error));
     this.#work = run.then(() => {
       this.#work = null;
+      const succeededAt = this.#succeededAt;
+      this.#succeededAt = null;
+      if (succeededAt !== null && !this.#isOver) this.succeeded(succeededAt);
     });
   }
 
