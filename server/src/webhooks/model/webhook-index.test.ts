@@ -184,6 +184,7 @@ describe("of accounts whose data alone may have changed a webhook is told", () =
     expect(accounts(null)).toEqual([payer, nonce, other]);
     expect(accounts(failure)).toEqual([payer, nonce]);
     expect(accounts(failure, [2, 0, 0, 0])).toEqual([payer]);
+    expect(told({ accounts: [other] }, [durable(null)]).map(({ account }) => account)).toEqual([other]);
     expect(accounts(failure, [4, 0, 0])).toEqual([payer]);
     expect(told({ owner: programs.system }, [durable(failure)]).map(({ account }) => account)).toEqual([payer, nonce]);
   });
