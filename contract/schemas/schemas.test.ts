@@ -195,3 +195,8 @@ describe("read bodies", () => {
     expect(schemas.consoleOverview.safeParse(wrong).success).toBe(false);
   });
 });
+
+test("the data of a test delivery are bounded in bytes, whatever letters they have", () => {
+  const of = (letter: string) => ({ test_data: { text: letter.repeat(40_000) } });
+  expect([of("e"), of("é")].map((test) => schemas.webhookTest.safeParse(test).success)).toEqual([true, false]);
+});

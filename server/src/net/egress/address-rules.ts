@@ -20,6 +20,9 @@ const neverAllowed = compileAddressSet([
 /** All unicast addresses of the public Internet that are given out (RFC 4291, section 2.4). */
 const globalUnicast6 = compileAddressSet(["2000::/3"]);
 
+/** Where the last 32 bits are the address of an IPv4 host: compatible, translated (RFC 4291, 6052, 7915, 8215). */
+const endsInIpv4 = compileAddressSet(["::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48"]);
+
 /** Identifiers of ISATAP (RFC 5214, section 6.1): the address of an IPv4 host follows on these, in any network. */
 const isatapMarks: readonly number[] = [0x0000, 0x0200];
 const isatapType = 0x5efe;
@@ -46,13 +49,27 @@ function admit(text: string, allowed: AddressSet): string | null {
   if (text.includes("%")) return null;
   const address = normaliseAddress(text);
   if (address === null || neverAllowed.contains(address)) return null;
-  if (allowed.contains(address)) return address;
   const parsed = ipaddr.process(address);
+  // A gateway or a tunnel leads there, so what is never allowed is not allowed in this form either.
+  const host = parsed instanceof ipaddr.IPv6 ? ipv4Of(address, parsed) : null;
+  if (host !== null && neverAllowed.contains(host)) return null;
+  if (allowed.contains(address)) return address;
   if (parsed.range() !== "unicast") return null;
   if (parsed instanceof ipaddr.IPv6 && !(globalUnicast6.contains(address) && !isIsatap(parsed))) return null;
   return address;
 }
 
-function isIsatap({ parts }: ipaddr.IPv6): boolean {
+/** The IPv4 address that an IPv6 address leads to; null for one that leads to itself. */
+function ipv4Of(address: string, { parts }: Pick<ipaddr.IPv6, "parts">): string | null {
+  const at = (place: number): number => parts[place] ?? 0;
+  const text = (high: number, low: number): string => [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
+  if (at(0) === 0x2002) return text(at(1), at(2));
+  // Teredo tells the address of its host inverted (RFC 4380, section 4).
+  if (at(0) === 0x2001 && at(1) === 0) return text(at(6) ^ 0xffff, at(7) ^ 0xffff);
+  const isHost = isIsatap({ parts }) || (endsInIpv4.contains(address) && address !== "::1");
+  return isHost ? text(at(6), at(7)) : null;
+}
+
+function isIsatap({ parts }: Pick<ipaddr.IPv6, "parts">): boolean {
   return isatapMarks.includes(parts[4] ?? 0) && parts[5] === isatapType;
 }

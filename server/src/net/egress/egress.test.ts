@@ -89,10 +89,28 @@ describe("addresses and URLs that are refused", () => {
     const rules = createAddressRules(["0.0.0.0/0", "::/0"]);
     const never = ["169.254.169.254", "169.254.1.1", "100.100.100.200", "168.63.129.16", "192.0.0.192", "0.0.0.0"];
     const never6 = ["::ffff:169.254.169.254", "fd00:ec2::254", "fd20:ce::254", "fe80::1", "ff02::1", "::"];
-    for (const address of [...never, ...never6, "224.0.0.1", "255.255.255.255", "127.1", "::1%lo"]) {
+    const led = [
+      "64:ff9b::a9fe:a9fe",
+      "64:ff9b:1::a9fe:a9fe",
+      "2002:a9fe:a9fe::1",
+      "::a9fe:a9fe",
+      "::ffff:0:a9fe:a9fe",
+    ];
+    const tunnelled = ["2001::5601:5601", "2001:db8::5efe:a9fe:a9fe", "64:ff9b::a83f:8110"];
+    const others = ["224.0.0.1", "255.255.255.255", "127.1", "::1%lo"];
+    for (const address of [...never, ...never6, ...led, ...tunnelled, ...others]) {
       expect([address, rules.admit(address)]).toEqual([address, null]);
     }
-    for (const address of ["127.0.0.1", "10.0.0.1", "::1", "fd00::1"]) expect(rules.admit(address)).toBe(address);
+    const usable = [
+      "127.0.0.1",
+      "10.0.0.1",
+      "::1",
+      "fd00::1",
+      "64:ff9b::a00:1",
+      "2002:a00:1::1",
+      "2600:1f18::a9fe:a9fe",
+    ];
+    for (const address of usable) expect(rules.admit(address)).toBe(address);
   });
 });
 
