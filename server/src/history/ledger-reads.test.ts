@@ -18,6 +18,7 @@ import { ledgerDirectory, recordingLog } from "../ledger/testing/ledger-director
 import { LedgerArchive } from "./archive/archive.ts";
 import { errorAnswer } from "./archive/node-answers.ts";
 import { type DevnetRun, runDevnet } from "./testing/devnet-blocks.ts";
+import { parserRow } from "./testing/held-activity.ts";
 import { HeldChainModel } from "./testing/held-chain.ts";
 import { unreadable } from "./testing/stand.ts";
 import { BlockRows } from "./writer/block-rows.ts";
@@ -46,6 +47,7 @@ async function write(blocks: readonly ConfirmedBlock[]): Promise<void> {
 beforeAll(async () => {
   run = await runDevnet(48);
   model = new HeldChainModel(run.blocks, run.finalized + 1n);
+  model.rowOf = parserRow;
   ledger = await openLedger(
     { directory: directory.path, clickhouseUrl: null, cluster: null },
     { clock: systemClock, log: recordingLog() },

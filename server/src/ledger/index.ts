@@ -38,7 +38,12 @@ export {
 } from "./chain/parsed-store.ts";
 export { holes, joined, missing, type SlotSpan } from "./chain/ranges.ts";
 export { ChainRows, type EncodedRows, type ParsedRows, parsedRows, signatureKey } from "./chain/rows.ts";
-export { anyTransaction, type FoundTransactions, type TransactionConditions } from "./chain/search.ts";
+export {
+  anyTransaction,
+  type FoundTransactions,
+  searchAnswerMs,
+  type TransactionConditions,
+} from "./chain/search.ts";
 export type { ChainOrder, PlaceRange, SlotWindow, TransactionPlace } from "./chain/statements.ts";
 export {
   type BackfillOrder,

@@ -132,6 +132,7 @@ export function searchQuestion(asker: Asker, body: HistorySearchBody): Asked<Tra
   requireAddress("mint", mint);
   const text = textOf("search", asker, body);
   const conditions: TransactionConditions = {
+    ...anyTransaction,
     accounts: [...new Set(accounts)],
     program: program ?? null,
     feePayer: fee_payer ?? null,

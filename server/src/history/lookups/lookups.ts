@@ -2,6 +2,7 @@ import { SluiceError } from "@sluice/contract/errors";
 import type { HistoryBlockQuery, HistoryBlocksQuery } from "@sluice/contract/schemas";
 import type { Network, PlatformTier } from "@sluice/contract/tiers";
 import { type JsonObject, type JsonValue, unpackTransaction } from "@sluice/encode";
+import type { Clock } from "@sluice/lib";
 import { type IdlPrograms, noPrograms } from "@sluice/parser";
 import type {
   BlockRow,
@@ -14,6 +15,7 @@ import type {
   TransactionRow,
 } from "../../ledger/index.ts";
 import { blockOf, blockRecord } from "./block-record.ts";
+import { findParsed } from "./parsed-search.ts";
 import { type Reach, type ReachDependencies, reachOf, refuseTier, type StatedRange, seenSinceMs } from "./reach.ts";
 import { isSkipped } from "./skipped-slots.ts";
 import { nodeRecord, placeRecord, type TransactionEncoding, transactionRecord } from "./transaction-record.ts";
@@ -61,8 +63,9 @@ export interface FoundPage {
   readonly dataSinceMs: number | null;
 }
 
-export interface LookupDependencies extends Omit<ReachDependencies, "chain"> {
+export interface LookupDependencies extends Omit<ReachDependencies, "chain" | "clock"> {
   readonly chain: ChainReads;
+  readonly clock: Pick<Clock, "now" | "monotonic">;
   /** Of the operator's files, which name instructions that no code here knows. */
   readonly programs?: IdlPrograms;
 }
@@ -118,7 +121,11 @@ export class Lookups {
     const { window, dataSinceMs } = await this.#reach(question);
     if (window === null) return { ...nothing, dataSinceMs };
     const held = await chain.held(network);
-    const { places, next } = await chain.find({ network, ...window, order, after, limit }, conditions);
+    const range = { network, ...window, order, after, limit };
+    const isParsed = conditions.types !== null || conditions.sources !== null;
+    const { places, next } = isParsed
+      ? await findParsed(range, conditions, this.#dependencies)
+      : await chain.find(range, conditions);
     return { items: await this.#show(question, places, held), next, dataSinceMs };
   }
 

@@ -1,5 +1,5 @@
 import { type ConfirmedBlock, isVote, packBlock, packTransaction, transactionMemo } from "@sluice/encode";
-import { movementsOf, parseTransaction as parsedOf, TransactionView } from "@sluice/parser";
+import { movementsOf, TransactionView } from "@sluice/parser";
 import { parseTransaction } from "@sluice/wire/transaction";
 import type {
   BlockRow,
@@ -101,7 +101,7 @@ export class HeldChainModel implements ChainReads {
 
   async find(range: PlaceRange, conditions: TransactionConditions) {
     this.#fail();
-    const places = this.#page(range, (row) => matches(row, conditions));
+    const places = this.#page(range, (row) => matches(row, conditions, this.rowOf(row.view)));
     return { places, next: places.length < range.limit ? null : (places.at(-1) ?? null) };
   }
 
@@ -185,11 +185,12 @@ function heldTransaction(
   };
 }
 
-/** Whether all conditions hold. */
-function matches(row: HeldTransaction, conditions: TransactionConditions): boolean {
+/** Whether all conditions hold, or all but those that no row of the parsers decides. */
+function matches(row: HeldTransaction, conditions: TransactionConditions, parsed: ParsedRow | null): boolean {
   const { accounts, program, feePayer, success, error, votes, feeMin, feeMax, movement, types, sources } = conditions;
   const { view } = row;
   const fee = view.meta?.fee ?? 0n;
+  const isOpen = parsed === null || parsed.version < conditions.parserVersion;
   return (
     accounts.every((account) => view.keys.includes(account)) &&
     (program === null || view.calls.some(({ programId }) => programId === program)) &&
@@ -199,8 +200,8 @@ function matches(row: HeldTransaction, conditions: TransactionConditions): boole
     (votes === null || row.isVote === votes) &&
     (feeMin === null || fee >= feeMin) &&
     (feeMax === null || fee <= feeMax) &&
-    (types === null || types.includes(parsedOf(view).type)) &&
-    (sources === null || sources.includes(parsedOf(view).source)) &&
+    (isOpen || types === null || types.includes(parsed.type)) &&
+    (isOpen || sources === null || sources.includes(parsed.source)) &&
     (movement === null || moves(row, movement))
   );
 }

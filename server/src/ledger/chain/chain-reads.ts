@@ -23,7 +23,11 @@ export interface ChainReads {
   firstSlotSince(network: Network, seconds: bigint): Promise<bigint | null>;
   /** When the first block was since which none is missing, in Unix milliseconds; null without a block. */
   heldSinceMs(network: Network): Promise<number | null>;
-  find(range: PlaceRange, conditions: TransactionConditions): Promise<FoundTransactions>;
+  /**
+   * Transactions that meet conditions; where types or sources are asked for, also those of which no row of the parsers
+   * says them. It ends after `answerMs` with what it has found, where that is not the usual time.
+   */
+  find(range: PlaceRange, conditions: TransactionConditions, answerMs?: number): Promise<FoundTransactions>;
   /** Transactions that name a wallet or move tokens of an account that it owns. */
   ofOwner(range: PlaceRange, owner: string, success: boolean | null): Promise<FoundTransactions>;
 }
@@ -48,7 +52,7 @@ export function createChainReads(connection: LedgerConnection, clock: Pick<Clock
     held: (network) => holdings.held(network),
     firstSlotSince: (network, seconds) => holdings.firstSlotSince(network, seconds),
     heldSinceMs: (network) => holdings.heldSinceMs(network),
-    find: (range, conditions) => held(range, (part) => search.find(part, conditions)),
+    find: (range, conditions, answerMs) => held(range, (part) => search.find(part, conditions, answerMs)),
     ofOwner: (range, owner, success) => held(range, (part) => search.ofOwner(part, owner, success)),
   };
 }

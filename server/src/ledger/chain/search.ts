@@ -1,6 +1,8 @@
 import type { Clock } from "@sluice/lib";
 import type { LedgerConnection } from "../connection.ts";
 import { LedgerQueryError } from "../errors.ts";
+import { reparsesTable } from "../parsed-tables.ts";
+import { versionOrder } from "./parsed-store.ts";
 import {
   eachOnce,
   greatest,
@@ -10,6 +12,8 @@ import {
   type PlaceRange,
   placeList,
   rangeCondition,
+  type SlotWindow,
+  slotList,
   sorted,
   type TransactionPlace,
 } from "./statements.ts";
@@ -38,6 +42,8 @@ export interface TransactionConditions {
   /** Types of the parsers, and the names of programs and markets that they give. */
   readonly types: readonly string[] | null;
   readonly sources: readonly string[] | null;
+  /** Rows of the parsers of this version and newer ones say types and sources; older ones may say wrong ones. */
+  readonly parserVersion: number;
 }
 
 export const anyTransaction: TransactionConditions = {
@@ -52,6 +58,7 @@ export const anyTransaction: TransactionConditions = {
   movement: null,
   types: null,
   sources: null,
+  parserVersion: 0,
 };
 
 export interface FoundTransactions {
@@ -61,10 +68,11 @@ export interface FoundTransactions {
   readonly next: TransactionPlace | null;
 }
 
+/** Milliseconds after which a search answers with what it has found. */
+export const searchAnswerMs = 4_000;
+
 /** Bounds of one search, which goes on from its cursor at the next call. */
 const searchLimits = {
-  /** Milliseconds after which a search answers with what it has found. */
-  answerMs: 4_000,
   /** Transactions of an address that one statement looks at. */
   candidates: 2_000,
   /** Slots that the first statement of a scan looks at, and the most that one does. */
@@ -103,19 +111,28 @@ export class TransactionSearch {
     this.#clock = clock;
   }
 
-  /** Throws LedgerUnavailableError; LedgerQueryError when even a single slot is too much. */
-  find(range: PlaceRange, conditions: TransactionConditions): Promise<FoundTransactions> {
-    if (range.from > range.to) return Promise.resolve({ places: [], next: null });
+  /**
+   * Where types or sources are asked for, transactions of which no row of the parsers says them are found as well: the
+   * caller parses these. Throws LedgerUnavailableError; LedgerQueryError when even a single slot is too much.
+   */
+  async find(
+    range: PlaceRange,
+    conditions: TransactionConditions,
+    answerMs: number = searchAnswerMs,
+  ): Promise<FoundTransactions> {
+    if (range.from > range.to) return { places: [], next: null };
+    const untilMs = this.#clock.monotonic() + answerMs;
     const [address, ...others] = [
       ...conditions.accounts,
       ...(conditions.feePayer === null ? [] : [conditions.feePayer]),
       ...(conditions.program === null ? [] : [conditions.program]),
     ];
-    if (address === undefined) return this.#scan(range, (part) => this.#matching(part, conditions, null));
-    const isAddressAlone = others.length === 0 && isOnlySuccess(conditions, address);
-    return isAddressAlone
-      ? this.#ofAddress(range, address, conditions.success)
-      : this.#amongAddress(range, address, conditions);
+    const isAddressAlone = others.length === 0 && address !== undefined && isOnlySuccess(conditions, address);
+    if (isAddressAlone) return await this.#ofAddress(range, address, conditions.success);
+    const parsedBelow = asksParsed(conditions) ? await this.#parsedBelow(range.network) : 0n;
+    const match: Match = (part, among) => this.#matching(part, { conditions, among, parsedBelow });
+    if (address === undefined) return await this.#scan(range, untilMs, match);
+    return await this.#amongAddress(range, { address, success: conditions.success, untilMs }, match);
   }
 
   /**
@@ -123,7 +140,7 @@ export class TransactionSearch {
    */
   ofOwner(range: PlaceRange, owner: string, success: boolean | null): Promise<FoundTransactions> {
     if (range.from > range.to) return Promise.resolve({ places: [], next: null });
-    return this.#scan(range, async (part) => {
+    return this.#scan(range, this.#clock.monotonic() + searchAnswerMs, async (part) => {
       const { condition, parameters } = rangeCondition(part);
       const within = `network = {network:String} AND ${condition}`;
       const outcome = success === null ? "" : ` AND success = ${success}`;
@@ -148,22 +165,20 @@ export class TransactionSearch {
   /** Looks at the transactions of an address, so many at a time. */
   async #amongAddress(
     range: PlaceRange,
-    address: string,
-    conditions: TransactionConditions,
+    { address, success, untilMs }: { readonly address: string; readonly success: boolean | null; untilMs: number },
+    match: Match,
   ): Promise<FoundTransactions> {
-    const untilMs = this.#clock.monotonic() + searchLimits.answerMs;
     const places: TransactionPlace[] = [];
     let after = range.after;
     for (;;) {
       const page = { ...range, after, limit: searchLimits.candidates };
-      const candidates = await this.#transactions.ofAddress(page, address, conditions.success);
+      const candidates = await this.#transactions.ofAddress(page, address, success);
       const [first, last] = [candidates[0], candidates.at(-1)];
       if (first === undefined || last === undefined) return { places, next: null };
       const [from, to] = first.slot < last.slot ? [first.slot, last.slot] : [last.slot, first.slot];
       const limit = range.limit - places.length;
-      const among = `(slot, transaction_index) IN (${placeList(candidates)})`;
       const part = { ...range, from, to, after: null, limit };
-      places.push(...(await eachOnce(part, (page) => this.#matching(page, conditions, among))));
+      places.push(...(await eachOnce(part, (each) => match(each, candidates))));
       if (places.length >= range.limit) return { places, next: places.at(-1) ?? null };
       if (candidates.length < searchLimits.candidates) return { places, next: null };
       after = last;
@@ -172,8 +187,7 @@ export class TransactionSearch {
   }
 
   /** Looks at windows of slots, larger ones while little is found. */
-  async #scan(range: PlaceRange, match: (part: PlaceRange) => Promise<TransactionPlace[]>): Promise<FoundTransactions> {
-    const untilMs = this.#clock.monotonic() + searchLimits.answerMs;
+  async #scan(range: PlaceRange, untilMs: number, match: Match): Promise<FoundTransactions> {
     const isDown = range.order === "desc";
     const places: TransactionPlace[] = [];
     let { after } = range;
@@ -185,7 +199,7 @@ export class TransactionSearch {
         ? { from: greatest(range.from, start - width + 1n), to: start }
         : { from: start, to: least(range.to, start + width - 1n) };
       const part = { ...range, ...window, after, limit: range.limit - places.length };
-      const found = await eachOnce(part, match).catch((error: unknown) => {
+      const found = await eachOnce(part, (each) => match(each, null)).catch((error: unknown) => {
         if (width === 1n || !(error instanceof LedgerQueryError && overLimit.has(error.engineCode))) throw error;
         return null;
       });
@@ -204,16 +218,27 @@ export class TransactionSearch {
   /** Places in a range at which all conditions hold; `among` narrows it further. */
   async #matching(
     range: PlaceRange,
-    conditions: TransactionConditions,
-    among: string | null,
+    {
+      conditions,
+      among,
+      parsedBelow,
+    }: {
+      readonly conditions: TransactionConditions;
+      readonly among: readonly TransactionPlace[] | null;
+      readonly parsedBelow: bigint;
+    },
   ): Promise<TransactionPlace[]> {
     const { condition, parameters } = rangeCondition(range);
     const where = [ofChain];
     const values: Record<string, unknown> = { ...parameters, limit: range.limit };
     addOwnConditions(conditions, where, values);
-    const within = `network = {network:String} AND ${condition}${among === null ? "" : ` AND ${among}`}`;
+    const narrowed = among === null ? "" : ` AND (slot, transaction_index) IN (${placeList(among)})`;
+    const within = `network = {network:String} AND ${condition}${narrowed}`;
     addMovement(conditions.movement, { within, where, values });
-    addParsed(conditions, { within, where, values });
+    if (asksParsed(conditions)) {
+      const blocks = { from: greatest(parsedBelow, parameters.from), to: parameters.to, among };
+      addParsed(conditions, { within, where, values }, blocks);
+    }
     return await this.#places(
       `SELECT slot, transaction_index FROM transactions PREWHERE ${within} WHERE ${where.join(" AND ")} ` +
         `${sorted(range.order)} LIMIT {limit:UInt32}`,
@@ -221,11 +246,26 @@ export class TransactionSearch {
     );
   }
 
+  /** The slot below which every transaction has a row of some version of the parsers. */
+  async #parsedBelow(network: PlaceRange["network"]): Promise<bigint> {
+    const [row] = await this.#connection.query<{ next_slot: string }>(
+      `SELECT next_slot FROM ${reparsesTable.name} FINAL WHERE network = {network:String} AND id = {id:String}`,
+      { network, id: versionOrder },
+      settings,
+    );
+    return BigInt(row?.next_slot ?? 0);
+  }
+
   async #places(sql: string, values: Readonly<Record<string, unknown>>): Promise<TransactionPlace[]> {
     const rows = await this.#connection.query<{ slot: string; transaction_index: number }>(sql, values, settings);
     return rows.map(({ slot, transaction_index: index }) => ({ slot: BigInt(slot), index }));
   }
 }
+
+/** Places of a range that match, of those in a list where there is one. */
+type Match = (range: PlaceRange, among: readonly TransactionPlace[] | null) => Promise<TransactionPlace[]>;
+
+const asksParsed = ({ types, sources }: TransactionConditions): boolean => types !== null || sources !== null;
 
 /** The slot in which a page begins. */
 function startOf({ from, to, order }: PlaceRange, after: TransactionPlace | null): bigint {
@@ -278,8 +318,16 @@ interface Statement {
   readonly values: Record<string, unknown>;
 }
 
-/** The row of the newest version decides; of a block that left the chain none does. */
-function addParsed({ types, sources }: TransactionConditions, { within, where, values }: Statement): void {
+/**
+ * The row of the newest version decides; of a block that left the chain none does. Where that row is of an older
+ * version than the caller's, or a block lacks rows, nothing is decided and the place is found.
+ */
+function addParsed(
+  { types, sources, parserVersion }: TransactionConditions,
+  { within, where, values }: Statement,
+  { from, to, among }: SlotWindow & { readonly among: readonly TransactionPlace[] | null },
+): void {
+  values["parserVersion"] = parserVersion;
   const parts: string[] = [];
   if (types !== null) {
     values["types"] = types;
@@ -289,11 +337,25 @@ function addParsed({ types, sources }: TransactionConditions, { within, where, v
     values["sources"] = sources;
     parts.push("source IN {sources:Array(String)}");
   }
-  if (parts.length === 0) return;
-  where.push(
+  const found =
     "(slot, transaction_index, blockhash) GLOBAL IN (SELECT slot, transaction_index, blockhash FROM parsed FINAL " +
-      `WHERE ${[within, ...parts].join(" AND ")})`,
-  );
+    `WHERE ${within} AND (version < {parserVersion:UInt32} OR (${parts.join(" AND ")})))`;
+  if (from > to) {
+    where.push(found);
+    return;
+  }
+  Object.assign(values, { blocksFrom: from, blocksTo: to });
+  const slots =
+    "network = {network:String} AND slot >= {blocksFrom:UInt64} AND slot <= {blocksTo:UInt64}" +
+    (among === null ? "" : ` AND slot IN (${slotList([...new Set(among.map(({ slot }) => slot))])})`);
+  // Votes have rows only where the operator wants them. A block has its rows at once, so that their number tells.
+  const lacking =
+    "SELECT slot, blockhash FROM (" +
+    "SELECT slot, blockhash, any(transactions) - any(votes) AS expected, 0 AS told FROM blocks " +
+    `WHERE ${slots} GROUP BY slot, blockhash UNION ALL ` +
+    `SELECT slot, blockhash, 0 AS expected, count() AS told FROM parsed FINAL WHERE ${slots} GROUP BY slot, blockhash) ` +
+    "GROUP BY slot, blockhash HAVING sum(expected) > sum(told)";
+  where.push(`(${found} OR (NOT is_vote AND (slot, blockhash) GLOBAL IN (${lacking})))`);
 }
 
 function addMovement(movement: TransactionConditions["movement"], { within, where, values }: Statement): void {
