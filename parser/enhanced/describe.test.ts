@@ -42,9 +42,9 @@ describe("a sentence", () => {
 
 test("what a sentence may name is told before it is made, native currency apart", () => {
   const named = (told: Scenario) => namedIn(parseTransaction(scenario(told)));
-  expect(named(swap)).toEqual({ tokens: [addressOf("mintA"), addressOf("mintB")], nfts: [] });
-  expect(named(acceptedOffer)).toEqual({ tokens: [], nfts: [addressOf("mint")] });
-  expect(named(ofAsset)).toEqual({ tokens: [], nfts: [addressOf("asset")] });
+  expect(named(swap)).toEqual({ tokens: [addressOf("mintA"), addressOf("mintB")], nfts: [], compressed: [] });
+  expect(named(acceptedOffer)).toEqual({ tokens: [], nfts: [addressOf("mint")], compressed: [] });
+  expect(named(ofAsset)).toEqual({ tokens: [], nfts: [addressOf("asset")], compressed: [] });
   const wrapped = { ...exchanged, walletA: { ...exchanged.walletA, mint: wellKnownAddresses.wrappedNativeMint } };
   const vault = { ...exchanged.vaultA, mint: wellKnownAddresses.wrappedNativeMint };
   expect(named({ ...swap, tokens: { ...wrapped, vaultA: vault } }).tokens).toEqual([addressOf("mintB")]);

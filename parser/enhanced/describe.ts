@@ -21,11 +21,14 @@ export const noNames: Names = { symbolOf: () => null, nameOf: () => null, native
 /** What the sentence of a transaction may name: mints of tokens, and NFTs. */
 export interface Named {
   readonly tokens: readonly string[];
+  /** Mints and assets of MPL Core. */
   readonly nfts: readonly string[];
+  /** Ids of compressed NFTs, which have no account. */
+  readonly compressed: readonly string[];
 }
 
 /** What a caller may look up before a sentence is made. */
-export function namedIn({ swap, nfts, transfers }: ParsedTransaction): Named {
+export function namedIn({ swap, nfts, transfers, compressed }: ParsedTransaction): Named {
   const tokens = new Set<string>();
   const units = new Set<string>();
   for (const leg of [swap?.input, swap?.output, nfts[0]?.priceToken]) if (leg) tokens.add(leg.mint);
@@ -34,7 +37,9 @@ export function namedIn({ swap, nfts, transfers }: ParsedTransaction): Named {
   const [first] = transfers;
   if (first !== undefined && first.mint !== null) (isUnit(first) ? units : tokens).add(first.mint);
   tokens.delete(wellKnownAddresses.wrappedNativeMint);
-  return { tokens: [...tokens], nfts: [...units] };
+  const leaves = new Set(compressed.map(({ assetId }) => assetId));
+  const [withLeaf, others] = [[...units].filter((id) => leaves.has(id)), [...units].filter((id) => !leaves.has(id))];
+  return { tokens: [...tokens], nfts: others, compressed: withLeaf };
 }
 
 /** Whether an amount may be of one of a kind. */

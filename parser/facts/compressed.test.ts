@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ByteWriter } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
 import { noopPrograms } from "../compressed/leaf-changes.ts";
+import { namedIn } from "../enhanced/describe.ts";
 import { bubblegum } from "../programs/bubblegum.ts";
 import { mplAccountCompression } from "../programs/mpl-account-compression.ts";
 import { addressOf, parsedScenario, type ScenarioCall } from "../testing/scenario.ts";
@@ -47,6 +48,18 @@ describe("compressed NFTs of Bubblegum's second version", () => {
     ]);
     expect(compressed).toMatchObject([{ type: "COMPRESSED_NFT_TRANSFER", leafIndex: 5n }]);
   });
+});
+
+test("a sentence may name them by their ids, apart from NFTs with a mint or account", () => {
+  const minted = call("mintV2", mintSecond, second);
+  const sent = call("transferV2", sendSecond, second);
+  for (const told of [minted, sent]) {
+    expect(namedIn(parsedScenario({ calls: [told] }))).toEqual({
+      tokens: [],
+      nfts: [],
+      compressed: [addressOf("asset")],
+    });
+  }
 });
 
 test("a leaf of the first version is told through the noop program of SPL", () => {

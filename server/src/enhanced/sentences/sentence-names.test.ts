@@ -3,6 +3,7 @@ import { ManualClock } from "@sluice/lib";
 import { type ParsedTransaction, parseTransaction } from "@sluice/parser";
 import { acceptedOffer, exchanged, given, got, strange } from "@sluice/parser/testing/cases";
 import { addressOf, scenario } from "@sluice/parser/testing/scenario";
+import { type IndexedAsset, LedgerUnavailableError } from "../../ledger/index.ts";
 import { RpcStand } from "../../rpc/testing/rpc-stand.ts";
 import type { OnChainToken } from "../tokens/tokens.ts";
 import { SentenceNames, type SentenceNamesDependencies } from "./sentence-names.ts";
@@ -21,14 +22,22 @@ const answering = (records: Readonly<Record<string, OnChainToken>>): Tokens => (
   }),
 });
 
-async function namesOf(tokens: Tokens, parsed: readonly ParsedTransaction[], certain: Record<string, string> = {}) {
+type Leaves = NonNullable<SentenceNamesDependencies["leaves"]>;
+const noLeaves: Leaves = { byIds: async () => new Map() };
+
+async function namesOf(
+  tokens: Tokens,
+  parsed: readonly ParsedTransaction[],
+  certain: Record<string, string> = {},
+  leaves: Leaves | null = noLeaves,
+) {
   const clock = new ManualClock();
   const { rpc } = new RpcStand();
   const prices = {
     symbolOf: (_network: string, mint: string) => certain[mint] ?? null,
     symbolsOf: () => new Set(["SOL", "USDC"]),
   };
-  const reading = new SentenceNames({ rpc, tokens, prices, nativeSymbol: "XNT", clock }).of(asking, parsed);
+  const reading = new SentenceNames({ rpc, tokens, leaves, prices, nativeSymbol: "XNT", clock }).of(asking, parsed);
   await Promise.resolve();
   clock.advance(999);
   return { reading, clock };
@@ -62,6 +71,58 @@ test("the name of an NFT is what its metadata say, without characters that do no
   const tokens = answering({ [nft]: token(null, " Cat\u202e\n #1 ") });
   const { names } = await (await namesOf(tokens, [sale])).reading;
   expect(names.nameOf(nft)).toBe("Cat #1");
+});
+
+describe("a compressed NFT", () => {
+  const asset = addressOf("asset");
+  const facts = {
+    ...{ type: "COMPRESSED_NFT_MINT", treeId: addressOf("tree"), assetId: asset, leafIndex: 0n },
+    ...{ newLeafOwner: null, oldLeafOwner: null, instructionIndex: 0, innerInstructionIndex: null },
+  };
+  const [nftOfSale] = sale.nfts;
+  if (nftOfSale === undefined) throw new Error("the sale has no NFT");
+  const minted: ParsedTransaction = {
+    ...sale,
+    type: "NFT_MINT",
+    nfts: [{ ...nftOfSale, mint: null, compressed: facts }],
+    compressed: [facts],
+  };
+  const asked: Tokens = { read: () => Promise.reject(new Error("nodes do not know it")) };
+  const indexed = (name: string | null, isLeaf = true) =>
+    ({ leaf: isLeaf ? {} : null, description: name === null ? null : { name } }) as IndexedAsset;
+  const having = (entry: IndexedAsset): Leaves => ({
+    byIds: async (network, ids) =>
+      new Map(ids.flatMap((id) => (`${network} ${id}` === `mainnet ${asset}` ? [[id, entry]] : []))),
+  });
+
+  test("has the name that the index has, as other NFTs have theirs", async () => {
+    const { names, isComplete } = await (await namesOf(asked, [minted], {}, having(indexed("Leaf\u202e #7 ")))).reading;
+    expect([names.nameOf(asset), isComplete]).toEqual(["Leaf #7", true]);
+  });
+
+  test("keeps its id where the index has no name, or there is none", async () => {
+    for (const leaves of [
+      noLeaves,
+      null,
+      having(indexed(null)),
+      having(indexed(" ")),
+      having(indexed("Mint", false)),
+    ]) {
+      const { names, isComplete } = await (await namesOf(asked, [minted], {}, leaves)).reading;
+      expect([names.nameOf(asset), isComplete]).toEqual([null, true]);
+    }
+  });
+
+  test("keeps its id where the ledger is away, others have their names, and it is told", async () => {
+    const away: Leaves = { byIds: () => Promise.reject(new LedgerUnavailableError("it is away")) };
+    const answered = Promise.withResolvers<void>();
+    const { read } = answering({ [nft]: token(null, "Cat #1") });
+    const tokens: Tokens = { read: async (...of) => await answered.promise.then(() => read(...of)) };
+    const { reading } = await namesOf(tokens, [minted, sale], {}, away);
+    answered.resolve();
+    const { names, isComplete } = await reading;
+    expect([names.nameOf(asset), names.nameOf(nft), isComplete]).toEqual([null, "Cat #1", false]);
+  });
 });
 
 describe("where nodes", () => {

@@ -1,6 +1,7 @@
 import type { Clock } from "@sluice/lib";
 import { namedIn, type ParsedTransaction } from "@sluice/parser";
 import { decodeMplCore, mplCoreProgram } from "@sluice/wire/accounts/mpl-core";
+import type { LedgerAssetReads } from "../../ledger/index.ts";
 import { readAccounts } from "../node-accounts.ts";
 import type { Asking, NodeCallDependencies } from "../node-calls.ts";
 import type { ManyTokens } from "../tokens/many-tokens.ts";
@@ -9,6 +10,8 @@ import type { UsdPrices } from "../wallets/prices.ts";
 
 export interface SentenceNamesDependencies extends NodeCallDependencies {
   readonly tokens: Pick<ManyTokens, "read">;
+  /** The index of assets, which alone has the names of compressed NFTs; null where there is none. */
+  readonly leaves: Pick<LedgerAssetReads, "byIds"> | null;
   readonly prices: Pick<UsdPrices, "symbolOf" | "symbolsOf">;
   /** What the native currency of the chains is called, by configuration. */
   readonly nativeSymbol: string;
@@ -32,12 +35,13 @@ export class SentenceNames implements SentenceSource {
     this.#dependencies = dependencies;
   }
 
-  /** Asks nodes once for all that is named and not kept. */
+  /** Asks nodes and the index once for all that is named and not kept. */
   async of(asking: Asking, parsed: readonly ParsedTransaction[]): Promise<NamesRead> {
     const { prices, nativeSymbol, clock } = this.#dependencies;
     const named = parsed.map(namedIn);
     const tokens = [...new Set(named.flatMap((each) => each.tokens))];
     const nfts = [...new Set(named.flatMap((each) => each.nfts))];
+    const compressed = [...new Set(named.flatMap((each) => each.compressed))];
     const certain = new Map<string, string>();
     for (const mint of tokens) {
       const symbol = prices.symbolOf(asking.network, mint);
@@ -46,10 +50,14 @@ export class SentenceNames implements SentenceSource {
     const unknown = tokens.filter((mint) => !certain.has(mint));
     const told: Told = { symbols: new Map(), names: new Map() };
     let isComplete = true;
-    if (unknown.length + nfts.length > 0) {
+    if (unknown.length + nfts.length + compressed.length > 0) {
       const { promise, resolve } = Promise.withResolvers<boolean>();
       const timer = clock.after(waitMs, () => resolve(false));
-      this.#read(asking, { tokens: unknown, nfts }, told).then(resolve, () => resolve(false));
+      const readings = [
+        this.#readNodes(asking, { tokens: unknown, nfts }, told),
+        this.#readIndex(asking, compressed, told),
+      ].map((reading) => reading.catch(() => false));
+      void Promise.all(readings).then((areComplete) => resolve(areComplete.every(Boolean)));
       isComplete = await promise;
       timer.cancel();
     }
@@ -62,11 +70,12 @@ export class SentenceNames implements SentenceSource {
     return { names: { symbolOf, nameOf: (id) => told.names.get(id) ?? null, nativeSymbol }, isComplete };
   }
 
-  async #read(
+  async #readNodes(
     asking: Asking,
     { tokens, nfts }: { readonly tokens: readonly string[]; readonly nfts: readonly string[] },
     told: Told,
   ): Promise<boolean> {
+    if (tokens.length + nfts.length === 0) return true;
     const read = await this.#dependencies.tokens.read(asking, [...tokens, ...nfts]);
     if (!read.ok) return false;
     for (const [mint, { symbol, name }] of read.records) {
@@ -81,6 +90,16 @@ export class SentenceNames implements SentenceSource {
     for (const [at, account] of accounts.accounts.entries()) {
       if (account?.program === mplCoreProgram)
         addName(told, others[at] ?? "", decodeMplCore(account.data)?.name ?? null);
+    }
+    return true;
+  }
+
+  /** A compressed NFT that the index does not have keeps its id. */
+  async #readIndex({ network }: Asking, compressed: readonly string[], told: Told): Promise<boolean> {
+    const { leaves } = this.#dependencies;
+    if (leaves === null || compressed.length === 0) return true;
+    for (const [id, { leaf, description }] of await leaves.byIds(network, compressed)) {
+      if (leaf !== null) addName(told, id, description?.name ?? null);
     }
     return true;
   }
