@@ -66,7 +66,7 @@ class ActionReader {
     if (does === "helper") return parser.kind === "helper" || parser.kind === "core" ? end : start + 1;
     if (does === "look") return this.#look(call, parser, [start, end]);
     if (call.inner !== null && plain.has(does)) return parser.kind === "nft" ? end : start + 1;
-    if (parser === associatedToken && !this.#opens(start, end)) return end;
+    if (parser === associatedToken && !this.#opens(call, start, end)) return end;
     this.#add({ does, parser, instruction: instruction ?? looked }, call, [start, end]);
     return end;
   }
@@ -79,9 +79,15 @@ class ActionReader {
     this.#list.push({ ...found, programId: call.programId, start, end, outer: call.inner === null });
   }
 
-  /** An associated account that was there already is left as it is. A transaction that failed meant to open it. */
-  #opens(start: number, end: number): boolean {
-    return end > start + 1 || !this.#context.view.succeeded;
+  /**
+   * An associated account that was there already is left as it is. A transaction that failed meant to open it. Where the
+   * node kept no inner calls, the account's lamports tell.
+   */
+  #opens(call: Call, start: number, end: number): boolean {
+    const { meta, succeeded } = this.#context.view;
+    if (end > start + 1 || !succeeded) return true;
+    const key = call.accounts[1] ?? -1;
+    return meta?.innerInstructions === null && meta.preBalances[key] === 0n && (meta.postBalances[key] ?? 0n) > 0n;
   }
 
   /** An instruction of a known program that its parser does not know. */

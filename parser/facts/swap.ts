@@ -1,6 +1,7 @@
 import { wellKnownAddresses } from "@sluice/wire/programs";
 import type { Context } from "../actions/context.ts";
 import type { Action } from "../actions/read-actions.ts";
+import { isWrapped } from "../neutral/token-accounts.ts";
 import { type Hop, hopsOf } from "./hops.ts";
 import { type AccountLeg, accountsOf, type Leg, type NativeLeg, walletChange } from "./legs.ts";
 
@@ -16,7 +17,7 @@ export interface SwapFacts {
   readonly nativeOutput: NativeLeg | null;
   readonly tokenInputs: readonly AccountLeg[];
   readonly tokenOutputs: readonly AccountLeg[];
-  /** Tokens of the wallet that went to others than the markets of the route. */
+  /** Tokens of the wallet that went to others than the markets of the route, or that it sent to others beside it. */
   readonly tokenFees: readonly AccountLeg[];
   /** Lamports that the wallet sent to others beside the route. */
   readonly nativeFees: readonly NativeLeg[];
@@ -49,12 +50,15 @@ export function swapFacts(context: Context, swaps: readonly Action[]): SwapFacts
   const user = traderOf(context, swaps);
   if (!context.view.succeeded) return { ...unmoved, user, sources: sourcesOf(swaps, []) };
   const named = namedAccounts(context, swaps);
-  const { tokens, lamports, sent } = walletChange(context, user, named);
+  const { tokens, lamports, sent, sentTokens } = walletChange(context, user, named);
+  const own = accountsOf(context, user, named);
   const tokenInputs = tokens.filter(({ amount }) => amount < 0n).map((leg) => ({ ...leg, amount: -leg.amount }));
-  const tokenOutputs = tokens.filter(({ amount }) => amount > 0n);
+  const got = tokens.filter(({ amount }) => amount > 0n);
   // Between two tokens, lamports are rent; they are a side where one side has no token.
   const nativeInput = tokenInputs.length === 0 && lamports < 0n ? { account: user, lamports: -lamports } : null;
-  const nativeOutput = tokenOutputs.length === 0 && lamports > 0n ? { account: user, lamports } : null;
+  const ownOutput = got.length === 0 && lamports > 0n ? { account: user, lamports } : null;
+  const others = got.length === 0 && ownOutput === null ? outputOfOthers(context, swaps, own) : null;
+  const { tokenOutputs, nativeOutput } = others ?? { tokenOutputs: got, nativeOutput: ownOutput };
   const hops = swaps.flatMap((swap) => hopsOf(context, swap));
   return {
     user,
@@ -65,10 +69,34 @@ export function swapFacts(context: Context, swaps: readonly Action[]): SwapFacts
     nativeOutput,
     tokenInputs,
     tokenOutputs,
-    tokenFees: feesOf(context, { user, swaps, own: accountsOf(context, user, named), hops }),
+    tokenFees: [...feesOf(context, { user, swaps, own, hops }), ...sentTokens],
     nativeFees: sent,
     hops,
   };
+}
+
+/** What came into an account that a call names for it, where that is another's: the wallet pays by the swap. */
+function outputOfOthers(
+  context: Context,
+  swaps: readonly Action[],
+  own: ReadonlySet<string>,
+): Pick<SwapFacts, "tokenOutputs" | "nativeOutput"> | null {
+  for (const { instruction, start, end } of swaps.toReversed()) {
+    const call = context.view.calls[start];
+    if (call === undefined || instruction.destination === undefined) continue;
+    const tokenAccount = context.view.accountOf(call, instruction.destination);
+    const known = context.tokenAccounts.get(tokenAccount);
+    if (known === undefined || known.owner === null || own.has(tokenAccount)) continue;
+    let amount = 0n;
+    for (const moved of context.tokensIn(start, end)) {
+      if (moved.toAccount === tokenAccount) amount += moved.amount - moved.fee;
+    }
+    if (amount === 0n) continue;
+    const { mint, owner, decimals } = known;
+    if (isWrapped(mint)) return { tokenOutputs: [], nativeOutput: { account: owner, lamports: amount } };
+    return { tokenOutputs: [{ userAccount: owner, tokenAccount, mint, amount, decimals }], nativeOutput: null };
+  }
+  return null;
 }
 
 function sourcesOf(swaps: readonly Action[], hops: readonly Hop[]): string[] {

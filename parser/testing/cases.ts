@@ -1,5 +1,6 @@
 import { programs, wellKnownAddresses } from "@sluice/wire/programs";
 import { formfunction } from "../programs/formfunction.ts";
+import { jupiterV6 } from "../programs/jupiter-v6.ts";
 import { magicEdenV2 } from "../programs/magic-eden-v2.ts";
 import { mplCore } from "../programs/mpl-core.ts";
 import { orcaWhirlpool } from "../programs/orca-whirlpool.ts";
@@ -183,6 +184,36 @@ export const cases: readonly { readonly what: string; readonly type: string; rea
     what: "tokens that a program that nothing knows exchanges with one party",
     type: "SWAP",
     told: { calls: [strange(["walletA"], [given, got])], tokens: exchanged },
+  },
+  {
+    what: "an exchange beside tokens that are sent to another",
+    type: "SWAP",
+    told: {
+      calls: [strange(["walletA"], [given, got]), send("walletB", "friendB", 10n)],
+      tokens: {
+        ...exchanged,
+        walletB: wallet("mintB", 0n, 20n),
+        friendB: { mint: "mintB", owner: "friend", before: 0n, after: 10n },
+      },
+    },
+  },
+  {
+    what: "a route into the account of another",
+    type: "SWAP",
+    told: {
+      calls: [
+        {
+          program: jupiterV6.id,
+          accounts: [programs.token, "payer", "walletA", "friendB"],
+          data: tag(jupiterV6, "route"),
+          inner: [given, send("vaultB", "friendB", 30n)],
+        },
+      ],
+      tokens: {
+        ...{ walletA: exchanged.walletA, vaultA: exchanged.vaultA, vaultB: exchanged.vaultB },
+        friendB: { mint: "mintB", owner: "friend", before: 0n, after: 30n },
+      },
+    },
   },
   {
     what: "tokens that a program that nothing knows exchanges and of which it leaves the wallet nothing",
