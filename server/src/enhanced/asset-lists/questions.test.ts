@@ -37,7 +37,10 @@ test("sorting, cursors and assets as edges are read, and pages do not go with th
   });
   expect(of({ before: other })).toMatchObject({ page: null, before: { slot: null, asset: other } });
   expect(of({ sortBy: { sortBy: "none" } })).toMatchObject({ sort: "id", order: "asc" });
+  // The last page of the smallest pages is the furthest that a page can be.
+  expect(of({ page: 100_001, limit: 1 })).toMatchObject({ page: 100_001, limit: 1 });
   const refused: [JsonObject, string][] = [
+    [{ page: 100_002, limit: 1 }, "page must be"],
     [{ page: 2, after: other }, "page does not go"],
     [{ cursor: other, after: other }, "cursor does not go"],
     [{ cursor: "x.y" }, "cursor must be"],

@@ -183,6 +183,27 @@ describe("a wallet's figures", () => {
       const parsed = (await stand.ask(root())).body.data.activity;
       expect(parsed.types).toEqual(activity.types);
     }
+    // Rows of a newer one stand, as they do for every reader.
+    stand.held.rowOf = () => ({ type: "STAKE", source: "", version: parserVersion + 1 });
+    stand.chain = "parsed by a newer release";
+    const newer = (await stand.ask(root())).body.data.activity;
+    expect(newer.types).toEqual([{ type: "STAKE", transactions: activity.types_of }]);
+    stand.held.rowOf = parserRow;
+  });
+
+  test("say how often and in which direction it dealt with each partner, the most frequent first", async () => {
+    const { activity } = (await stand.ask(root())).body.data as schemas.WalletAnalytics;
+    const transfers = activity.counterparties.map(({ transfers_in, transfers_out }) => transfers_in + transfers_out);
+    expect(transfers.length).toBeGreaterThan(0);
+    expect(transfers).toEqual(transfers.toSorted((one, other) => other - one));
+    for (const each of activity.counterparties) {
+      expect(each.transfers_in + each.transfers_out).toBeGreaterThan(0);
+      // What came or went as lamports was at least one transfer in that direction.
+      expect([each.transfers_in > 0, each.transfers_out > 0]).toEqual([
+        each.transfers_in > 0 || each.lamports_in > 0,
+        each.transfers_out > 0 || each.lamports_out > 0,
+      ]);
+    }
   });
 
   test("cost 25 credits, are kept for two minutes, and are read once for all who ask at one time", async () => {
