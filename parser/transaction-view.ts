@@ -19,6 +19,13 @@ export interface Call {
   readonly data: Uint8Array;
 }
 
+/** Gives the base58 text of the 32 bytes from an offset on. */
+interface KeyTexts {
+  of(bytes: Uint8Array, from: number): string;
+}
+
+const encodedEach: KeyTexts = { of: (bytes, from) => encodeBase58(bytes.subarray(from, from + 32)) };
+
 /** A confirmed transaction with its keys named and its calls in the order of execution. */
 export class TransactionView {
   readonly transaction: ConfirmedTransaction;
@@ -30,10 +37,10 @@ export class TransactionView {
   #programIds: readonly string[] | undefined;
 
   /**
-   * @param addressOf - the base58 text of a key; who reads many transactions may remember those of busy keys
+   * @param texts - who reads many transactions may remember the texts of busy keys
    * @throws {TypeError} when the bytes are not a canonical transaction, which no node confirms
    */
-  constructor(transaction: ConfirmedTransaction, addressOf: (key: Uint8Array) => string = encodeBase58) {
+  constructor(transaction: ConfirmedTransaction, texts: KeyTexts = encodedEach) {
     const parsed = parseTransaction(transaction.bytes);
     if (!parsed.ok)
       throw new TypeError(`a confirmed transaction is not canonical: ${parsed.fault} at ${parsed.offset}`);
@@ -42,8 +49,8 @@ export class TransactionView {
     this.message = parsed.transaction.message;
     const loaded = transaction.meta?.loadedAddresses;
     const keys: string[] = [];
-    for (let index = 0; index < this.message.staticKeyCount; index += 1)
-      keys.push(addressOf(this.message.keyBytes(index)));
+    const { staticKeyBytes } = this.message;
+    for (let from = 0; from < staticKeyBytes.length; from += 32) keys.push(texts.of(staticKeyBytes, from));
     if (loaded !== undefined) keys.push(...loaded.writable, ...loaded.readonly);
     this.keys = keys;
   }

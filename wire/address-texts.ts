@@ -10,18 +10,23 @@ export class AddressTexts {
   readonly #bytes = new Uint8Array(32 << placeBits);
   readonly #texts = new Array<string | undefined>(1 << placeBits);
 
-  /** @param key - the 32 bytes of an address */
-  of(key: Uint8Array): string {
-    const place =
-      ((key[0] ?? 0) | ((key[1] ?? 0) << 8) | ((key[30] ?? 0) << 16) | ((key[31] ?? 0) << 24)) & ((1 << placeBits) - 1);
+  /**
+   * The text of the 32 bytes from `from` on. Whoever has many keys in one array gives the offsets: to make a view of
+   * each costs as much as the look itself.
+   */
+  of(bytes: Uint8Array, from = 0): string {
+    const low = (bytes[from] ?? 0) | ((bytes[from + 1] ?? 0) << 8);
+    const high = ((bytes[from + 30] ?? 0) << 16) | ((bytes[from + 31] ?? 0) << 24);
+    const place = (low | high) & ((1 << placeBits) - 1);
     const start = place * 32;
     const held = this.#bytes;
     const known = this.#texts[place];
     if (known !== undefined) {
       let at = 0;
-      while (at < 32 && held[start + at] === key[at]) at++;
+      while (at < 32 && held[start + at] === bytes[from + at]) at++;
       if (at === 32) return known;
     }
+    const key = bytes.subarray(from, from + 32);
     const text = encodeBase58(key);
     held.set(key, start);
     this.#texts[place] = text;

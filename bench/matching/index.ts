@@ -27,7 +27,7 @@ const warmUps = 3;
 const random = seededRandom(20_261_127);
 const confirmed = Array.from({ length: Number(values.transactions) }, () => drawTransaction(random));
 const texts = new AddressTexts();
-const views = confirmed.map((transaction) => new TransactionView(transaction, (key) => texts.of(key)));
+const views = confirmed.map((transaction) => new TransactionView(transaction, texts));
 const facts = views.map((view) => new TransactionFacts(view));
 
 const median = (numbers: readonly number[]): number =>

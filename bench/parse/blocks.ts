@@ -40,7 +40,7 @@ export function measureBlocks(kinds: ReadonlyMap<string, readonly ConfirmedTrans
     const body = bodyOf(transactions);
     const addresses = new AddressTexts();
     const views = (): TransactionView[] =>
-      unpackOnce(body).transactions.map((each) => new TransactionView(each, (key) => addresses.of(key)));
+      unpackOnce(body).transactions.map((each) => new TransactionView(each, addresses));
     const place = { slot: 2n, blockTime: 1_700_000_000n };
     figures.set(kind, {
       unpacked: median(() => views().reduce((count, { calls }) => count + calls.length, 0)),

@@ -80,8 +80,8 @@ class ActionReader {
   }
 
   /**
-   * An associated account that was there already is left as it is. A transaction that failed meant to open it. Where the
-   * node kept no inner calls, the account's lamports tell.
+   * An associated account that was there already is left as it is. A transaction that failed meant to open it. Where
+   * the node kept no inner calls, the account's lamports tell.
    */
   #opens(call: Call, start: number, end: number): boolean {
     const { meta, succeeded } = this.#context.view;

@@ -45,7 +45,8 @@ export function nftFacts(context: Context, action: Action): NftFacts {
     seller = null;
   }
   const source = action.parser?.source ?? "unknown";
-  return { mint, source, seller, buyer, ...priceOf(context, action, buyer), compressed };
+  const { priceLamports, priceToken } = priceOf(context, action, buyer);
+  return { mint, source, seller, buyer, priceLamports, priceToken, compressed };
 }
 
 /** Facts of an NFT that the token program alone made, which is the source. */

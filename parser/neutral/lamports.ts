@@ -119,7 +119,7 @@ export class LamportBalances {
   readonly #held: bigint[];
 
   constructor(view: TransactionView) {
-    this.#held = [...(view.meta?.preBalances ?? [])];
+    this.#held = view.meta?.preBalances.slice() ?? [];
     this.#held[0] = (this.#held[0] ?? 0n) - (view.meta?.fee ?? 0n);
   }
 

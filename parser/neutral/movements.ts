@@ -51,11 +51,12 @@ export function movementsOf(view: TransactionView): Movements {
 }
 
 /** A token movement while fees are not known yet. */
-type DraftMovement = { -readonly [Member in keyof TokenMovement]: TokenMovement[Member] } & {
+interface DraftMovement {
+  readonly movement: Omit<TokenMovement, "fee"> & { fee: bigint };
   readonly to: TokenAccount | null;
   /** Whether the call stated the fee. */
   readonly feeStated: boolean;
-};
+}
 
 class MovementReader {
   readonly #view: TransactionView;
@@ -78,7 +79,7 @@ class MovementReader {
     }
     if (this.#accounts.known) for (const account of this.#accounts) this.#settle(account);
     this.#settleLamports();
-    return { native: this.#native, tokens: this.#tokens.map(finished) };
+    return { native: this.#native, tokens: this.#tokens.map(({ movement }) => movement) };
   }
 
   #take(call: Call, position: number): void {
@@ -187,7 +188,7 @@ class MovementReader {
     if (from !== null) from.held -= amount;
     if (to !== null) to.held += amount - (fee ?? 0n);
     const mint = from?.mint ?? to?.mint ?? null;
-    this.#tokens.push({
+    const drafted = {
       kind,
       mint,
       decimals: this.#accounts.decimalsOf(mint),
@@ -198,9 +199,8 @@ class MovementReader {
       amount,
       fee: fee ?? 0n,
       call,
-      to,
-      feeStated: fee !== null,
-    });
+    };
+    this.#tokens.push({ movement: drafted, to, feeStated: fee !== null });
   }
 
   /**
@@ -224,12 +224,12 @@ class MovementReader {
    */
   #withhold(account: TokenAccount, missing: bigint): boolean {
     const incoming = this.#tokens.filter(
-      ({ kind, to, feeStated }) => kind === "transfer" && to === account && !feeStated,
+      ({ movement, to, feeStated }) => movement.kind === "transfer" && to === account && !feeStated,
     );
-    const total = incoming.reduce((sum, { amount }) => sum + amount, 0n);
+    const total = incoming.reduce((sum, { movement }) => sum + movement.amount, 0n);
     if (total < missing) return false;
     let left = missing;
-    for (const movement of incoming) {
+    for (const { movement } of incoming) {
       const share = (movement.amount * missing + total - 1n) / total;
       movement.fee = share < left ? share : left;
       left -= movement.fee;
@@ -260,8 +260,4 @@ class MovementReader {
       this.#native.push({ kind: "program", from: this.#key(key), to: onlyTo, lamports, call: null });
     }
   }
-}
-
-function finished({ to: _to, feeStated: _stated, ...movement }: DraftMovement): TokenMovement {
-  return movement;
 }

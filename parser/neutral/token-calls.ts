@@ -44,12 +44,21 @@ function isTokenProgram(programId: string): boolean {
   return programId === programs.token || programId === programs.token2022;
 }
 
-/** What a call of a token program does: several things in a batch alone, nothing for calls that move nothing. */
+const none: readonly TokenCall[] = [];
+
+/**
+ * What a call of a token program does: several things in a batch alone, nothing for calls that move nothing. All calls
+ * of a transaction are asked several times, and nearly none is a batch, so that the others make no list for nothing.
+ */
 export function tokenCalls(call: Call): readonly TokenCall[] {
-  return tokenInstructions(call).flatMap((instruction) => {
-    const one = tokenCall(instruction);
-    return one === null || lacksAccount(one) ? [] : [one];
-  });
+  if (!isTokenProgram(call.programId)) return none;
+  if (call.data[0] === batchTag) return packedInstructions(call).flatMap(told);
+  return told(call);
+}
+
+function told(instruction: TokenInstruction): readonly TokenCall[] {
+  const one = tokenCall(instruction);
+  return one === null || lacksAccount(one) ? none : [one];
 }
 
 /** The instructions of a call of a token program: those that a batch packs, else the call itself; none of others. */
@@ -58,31 +67,31 @@ export function tokenInstructions(call: Call): readonly TokenInstruction[] {
   return call.data[0] === batchTag ? packedInstructions(call) : [call];
 }
 
-/** The accounts that a call must name. */
-function accountsOf(call: TokenCall): readonly number[] {
+/** Whether something holds of all accounts that a call must name. */
+function holdsOfAll(call: TokenCall, holds: (account: number) => boolean): boolean {
   switch (call.type) {
     case "transfer":
-      return [call.from, call.to];
+      return holds(call.from) && holds(call.to);
     case "mint":
-      return [call.to];
+      return holds(call.to);
     case "burn":
-      return [call.from];
+      return holds(call.from);
     case "close":
     case "unwrap":
-      return [call.account, call.to];
+      return holds(call.account) && holds(call.to);
     default:
-      return [call.account];
+      return holds(call.account);
   }
 }
 
+const isThere = (account: number): boolean => account >= 0;
+
 /** The chain executes no such call. */
-function lacksAccount(call: TokenCall): boolean {
-  return accountsOf(call).some((account) => account < 0);
-}
+const lacksAccount = (call: TokenCall): boolean => !holdsOfAll(call, isThere);
 
 /** Whether a call names an account that the transaction does not have: a node that says so tells nothing. */
 export function namesNothing(call: TokenCall, keyCount: number): boolean {
-  return accountsOf(call).some((account) => account >= keyCount);
+  return !holdsOfAll(call, (account) => account < keyCount);
 }
 
 /** A batch packs instructions one after another: the number of accounts, the length of the data, the data. */

@@ -4,7 +4,7 @@ import { TransactionView } from "../transaction-view.ts";
 import { key } from "./built.ts";
 
 /**
- * The same transaction as version 0, whose accounts that neither sign nor are called by itself come from a lookup table.
+ * The same transaction as version 0, whose accounts that neither sign nor are programs that it calls come from a table.
  * Its keys stand in another order then. Null where it has loaded keys already, or none that could be loaded.
  */
 export function withLookupTable(executed: ConfirmedTransaction): ConfirmedTransaction | null {

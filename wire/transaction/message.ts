@@ -119,6 +119,12 @@ export class Message {
     return this.#source.subarray(start, start + 32);
   }
 
+  /** All static keys, 32 bytes each one after the other, as a view. */
+  get staticKeyBytes(): Uint8Array {
+    const { keyCount, keysStart } = this.#layout;
+    return this.#source.subarray(keysStart, keysStart + keyCount * 32);
+  }
+
   /** A static key as text, encoded once. @throws {RangeError} when there is no such key */
   address(index: number): Address {
     this.#addresses ??= [];

@@ -27,12 +27,12 @@ export class BlockEvents {
   /** @throws {TypeError} when the bytes of a transaction are not canonical, which no node confirms */
   constructor(
     block: ConfirmedBlock,
-    { addressOf, programs }: { readonly addressOf: (key: Uint8Array) => string; readonly programs: IdlPrograms },
+    { addresses, programs }: { readonly addresses: AddressTexts; readonly programs: IdlPrograms },
   ) {
     this.block = block;
     this.transactions = block.transactions.map(
       (transaction, index) =>
-        new TransactionEvent({ block, index, programs }, new TransactionView(transaction, addressOf)),
+        new TransactionEvent({ block, index, programs }, new TransactionView(transaction, addresses)),
     );
   }
 
@@ -100,7 +100,6 @@ export class BlockEvents {
 /** Reads blocks for all who tell of them in a process, each block once while it is held. */
 export class BlockReader {
   readonly #addresses = new AddressTexts();
-  readonly #addressOf = (key: Uint8Array): string => this.#addresses.of(key);
   readonly #read = new WeakMap<ConfirmedBlock, BlockEvents>();
   readonly #programs: IdlPrograms;
 
@@ -113,7 +112,7 @@ export class BlockReader {
   events(block: ConfirmedBlock): BlockEvents {
     const known = this.#read.get(block);
     if (known !== undefined) return known;
-    const events = new BlockEvents(block, { addressOf: this.#addressOf, programs: this.#programs });
+    const events = new BlockEvents(block, { addresses: this.#addresses, programs: this.#programs });
     this.#read.set(block, events);
     return events;
   }

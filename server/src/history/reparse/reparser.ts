@@ -87,7 +87,7 @@ export class Reparser {
   }
 
   #add({ body, index, slot, blockTime }: StoredTransaction): void {
-    const view = new TransactionView(unpackTransaction(body), (key) => this.#addresses.of(key));
+    const view = new TransactionView(unpackTransaction(body), this.#addresses);
     const parsed = parsedOrUnknown(view, this.#dependencies.unreadable);
     const place = { slot, blockTime: blockTime === null ? null : BigInt(blockTime) };
     addParsed(this.#rows, { index, place, nativeSymbol: this.#options.nativeSymbol }, { view, parsed });

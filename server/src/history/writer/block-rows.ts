@@ -34,7 +34,6 @@ export class BlockRows {
   readonly #nativeSymbol: string | undefined;
   readonly #unreadable: Unreadable;
   readonly #addresses = new AddressTexts();
-  readonly #addressOf = (key: Uint8Array): string => this.#addresses.of(key);
 
   constructor({ network, votes, nativeSymbol, unreadable }: BlockRowsOptions) {
     this.rows = new ChainRows(network);
@@ -55,7 +54,7 @@ export class BlockRows {
     const { head, transactions } = splitBody(body);
     // All that may be malformed is read before the first row is there.
     const placed = block.transactions.map((transaction, index): Placed => {
-      const view = new TransactionView(transaction, this.#addressOf);
+      const view = new TransactionView(transaction, this.#addresses);
       return { index, view, packed: transactions[index] ?? head, isVote: isVote(view.parsed) };
     });
     const blockTime = secondsOf(block.blockTime);
