@@ -41,9 +41,10 @@ function mortal(store: LedgerChainStore, random: Random): LedgerChainStore {
   };
 }
 
-const writerOver = (store: LedgerChainStore, chainLog: ChainLog): LedgerWriter =>
+/** It gathers blocks of the head, or none: then it is killed between its calls more often. */
+const writerOver = (store: LedgerChainStore, chainLog: ChainLog, gathers: boolean): LedgerWriter =>
   new LedgerWriter(
-    { network: "devnet", chain, votes: false, discardsOtherChain: true },
+    { network: "devnet", chain, votes: false, discardsOtherChain: true, ...(gathers ? {} : { gatherMs: 0 }) },
     { store, chainLog, clock: systemClock, events: testEvents().events },
   );
 
@@ -87,7 +88,7 @@ async function round(ledger: Ledger, { seed, kills }: { seed: number; kills: num
   const model = modelChain(seed, slotsOfRound);
   const share = Math.ceil(model.records.length / (kills + 1));
   for (let kill = 0; kill < kills; kill++) {
-    const writer = writerOver(mortal(ledger.chain, random), log);
+    const writer = writerOver(mortal(ledger.chain, random), log, kill % 2 === 1);
     await append(log, model.records.slice(kill * share, (kill + 1) * share));
     // Now and then the engine is killed as well, while the writer uses it.
     const pid = ledger.childPid();
@@ -95,7 +96,7 @@ async function round(ledger: Ledger, { seed, kills }: { seed: number; kills: num
     await Bun.sleep(random.next() * 300);
     await writer[Symbol.asyncDispose]();
   }
-  await using _last = writerOver(ledger.chain, log);
+  await using _last = writerOver(ledger.chain, log, true);
   await append(log, model.records.slice(kills * share));
   const untilMs = systemClock.monotonic() + settleMsMax;
   let faults: string[] = ["the ledger does not answer"];

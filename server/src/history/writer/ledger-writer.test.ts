@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { systemClock } from "@sluice/lib";
+import { ManualClock, systemClock } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
 import type { Ledger, LedgerChainStore } from "../../ledger/index.ts";
-import type { ChainLog } from "../../log/index.ts";
+import type { ChainLog, LogRecord } from "../../log/index.ts";
 import { hashOf, headerOf, stageOf } from "../../log/testing/chain-model.ts";
 import { blockRecord } from "../testing/blocks.ts";
 import { chain, openTestLedger, openTestLog, testEvents } from "../testing/stand.ts";
@@ -24,6 +24,24 @@ const writerOf = (chainLog: ChainLog, changes: { firstBlockhash?: string; discar
   const options = { network: "devnet", chain: identity, votes: false, discardsOtherChain } as const;
   const writer = new LedgerWriter(options, { store: ledger.chain, chainLog, clock: systemClock, events });
   return { writer, metrics, lines };
+};
+
+/** The ledger's tables, whose writes wait for `gate`, and how many blocks each of them had. */
+const watchedStore = (gate: Promise<void>) => {
+  const batches: number[] = [];
+  const gated: LedgerChainStore["writeBlocks"] = async (network, range, tables) => {
+    batches.push(tables.at(-1)?.rows ?? 0);
+    await gate;
+    await ledger.chain.writeBlocks(network, range, tables);
+  };
+  const store = new Proxy(ledger.chain, {
+    get: (of, name) => {
+      if (name === "writeBlocks") return gated;
+      const member: unknown = Reflect.get(of, name, of);
+      return typeof member === "function" ? member.bind(of) : member;
+    },
+  });
+  return { store, batches };
 };
 
 const stored = async (): Promise<string[]> => {
@@ -199,19 +217,7 @@ test("blocks that come slowly are gathered while the batch before them is writte
     },
   });
   const gate = Promise.withResolvers<void>();
-  const batches: number[] = [];
-  const gated: LedgerChainStore["writeBlocks"] = async (network, range, tables) => {
-    batches.push(tables.at(-1)?.rows ?? 0);
-    await gate.promise;
-    await ledger.chain.writeBlocks(network, range, tables);
-  };
-  const store = new Proxy(ledger.chain, {
-    get: (of, name) => {
-      if (name === "writeBlocks") return gated;
-      const member: unknown = Reflect.get(of, name, of);
-      return typeof member === "function" ? member.bind(of) : member;
-    },
-  });
+  const { store, batches } = watchedStore(gate.promise);
   const identity = { ...chain, firstBlockhash: hashOf("a fourth first") };
   const options = { network: "devnet", chain: identity, votes: false, discardsOtherChain: true } as const;
   await using _writer = new LedgerWriter(options, { store, chainLog: slow, clock: systemClock, ...testEvents() });
@@ -219,6 +225,41 @@ test("blocks that come slowly are gathered while the batch before them is writte
   gate.resolve();
   await eventually("all are written", async () => (await stored()).join() === named(slots).join());
   expect(batches).toEqual([1, 4]);
+}, 60_000);
+
+test("small blocks of the head that come within a second are one INSERT of each table; a large one waits for none", async () => {
+  await using stand = await openTestLog();
+  const { log } = stand;
+  const clock = new ManualClock(Date.now());
+  const { store, batches } = watchedStore(Promise.resolve());
+  let taken = 0;
+  const { events } = testEvents();
+  const counting = {
+    ...events,
+    writerLag: () => {
+      taken += 1;
+    },
+  };
+  const identity = { ...chain, firstBlockhash: hashOf("a fifth first") };
+  const options = { network: "devnet", chain: identity, votes: false, discardsOtherChain: true } as const;
+  await using _writer = new LedgerWriter(options, { store, chainLog: log, clock, events: counting });
+  const put = async (...records: readonly LogRecord[]): Promise<void> => {
+    const before = taken;
+    for (const record of records) await log.append(record);
+    await eventually("the writer has it", () => taken === before + records.length);
+  };
+  await put(blockRecord(headerOf(400)));
+  clock.advance(400);
+  await put(blockRecord(headerOf(401)));
+  clock.advance(400);
+  await put(blockRecord(headerOf(402)));
+  clock.advance(400);
+  await eventually("all are there", async () => (await stored()).join() === named([400, 401, 402]).join());
+  expect(batches).toEqual([3]);
+  // Rows of more than a megabyte, and no time passes.
+  await put(blockRecord({ ...headerOf(403), transactions: 800 }));
+  await eventually("it is there", async () => (await stored()).length === 4);
+  expect(batches).toEqual([3, 1]);
 }, 60_000);
 
 test("writers killed at any of their calls leave exactly the chain (campaign history-kills, first slice)", async () => {
