@@ -101,7 +101,7 @@ test("a test that starts a process, by itself or by its testing folder, or runs 
   }
 });
 
-test("files that stand apart run in both lanes, each on ports of its own, and are counted as one group", async () => {
+test("files that stand apart run side by side, each on ports of its own, and are counted as one group", async () => {
   const folder = mkdtempSync(join(tmpdir(), "lanes-"));
   const print = spyOn(console, "log").mockImplementation(() => undefined);
   try {

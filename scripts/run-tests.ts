@@ -11,14 +11,17 @@ export interface TestGroup {
   /** Whether its files take long (`takesLong`): all of them do, or none; absent is either. */
   readonly long?: boolean;
   readonly timeoutMs?: number;
-  /** Each of its files has a runner of its own, so that they fill both lanes to the end. */
+  /** Each of its files has a runner of its own, so that they fill the lanes to the end. */
   readonly apart?: true;
   /** Beside other groups its runner has two processes, between which it deals out the files, so that none is alone. */
   readonly halved?: true;
 }
 
-/** Two groups of ports, for servers of tests that run side by side. */
-const lanes = ["low", "high"] as const;
+/**
+ * Groups of ports, for servers of tests that run side by side: one more than the cores that CI has, so that while a
+ * test of the whole system waits for slots, another one computes.
+ */
+const lanes = ["low", "middle", "high"] as const;
 type Lane = (typeof lanes)[number];
 
 export interface TestCount {
@@ -310,7 +313,7 @@ export async function runGroups(groups: readonly TestGroup[], options: RunOption
   return sumOf(await Promise.all(groups.map((group) => runGroup(group, options))));
 }
 
-/** Runs groups in their order in two lanes, of which each takes the next group, or file of one, when it is free. */
+/** Runs groups in their order in several lanes, of which each takes the next group, or file of one, when it is free. */
 export async function runInLanes(groups: readonly TestGroup[], options: RunOptions): Promise<TestCount> {
   const tallies: GroupTally[] = [];
   const waiting: (readonly [GroupTally, readonly string[]])[] = [];

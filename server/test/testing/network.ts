@@ -48,15 +48,19 @@ const ephemeralFrom = 32_768;
 const offsetMin = Math.max(...endpointPorts) - Math.min(...endpointPorts) + 1;
 const offsetMax = ephemeralFrom - Math.max(...endpointPorts);
 
+/** The lanes of tests that run side by side, by the values of TEST_PORTS. */
+const lanes = ["low", "middle", "high"];
+
 /**
- * The offsets of this process: all, or those of one of two lanes of tests that run side by side (TEST_PORTS is `low`
- * or `high`), between which no port is in both.
+ * The offsets of this process: all, or those of the lane that TEST_PORTS names. Between two lanes there are as many
+ * offsets as the ports of one network are apart, so that no port is in both.
  */
 function offsetRange(): readonly [from: number, to: number] {
-  const middle = Math.floor((offsetMax + offsetMin) / 2);
-  const half = Math.ceil(offsetMin / 2);
-  if (process.env["TEST_PORTS"] === "low") return [offsetMin, middle - half];
-  return process.env["TEST_PORTS"] === "high" ? [middle + half, offsetMax] : [offsetMin, offsetMax];
+  const lane = lanes.indexOf(process.env["TEST_PORTS"] ?? "");
+  if (lane < 0) return [offsetMin, offsetMax];
+  const width = Math.floor((offsetMax - offsetMin - (lanes.length - 1) * offsetMin) / lanes.length);
+  const from = offsetMin + lane * (width + offsetMin);
+  return [from, from + width];
 }
 
 /** An offset at which every endpoint's port is free now, and stays so while a server that ended there starts again. */
