@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +14,9 @@ async function lastingChildren(network: Network): Promise<number[]> {
     return children.length === 6 && children;
   });
 }
+
+/** For servers of which nothing is asked that has to do with prices. */
+const withoutPrices = ["--oracle", "off"];
 
 const call = (method: string, params: unknown[] = []) => ({ jsonrpc: "2.0", id: 1, method, params });
 
@@ -37,17 +40,18 @@ describe("starting", () => {
   test("keys, accounts and what they cost outlive a restart; --fresh starts over", async () => {
     const directory = mkdtempSync(join(tmpdir(), "sluice-restart-"));
     try {
-      const first = await startNetwork({ directory, keep: true });
+      const options = { directory, keep: true, args: withoutPrices };
+      const first = await startNetwork(options);
       const { dev, portOffset } = first;
       await post(first.rpcUrl, call("getSupply"));
       expect(await first.end("SIGTERM")).toBe(0);
-      const second = await startNetwork({ directory, keep: true, portOffset });
+      const second = await startNetwork({ ...options, portOffset });
       expect(second.dev.keys).toEqual(dev.keys);
       expect((await post(second.rpcUrl, call("getSlot"))).status).toBe(200);
       const listed = await runSluice(["accounts", "list", "--json"], { directory });
       expect(JSON.parse(listed.out).items.length).toBe(5);
       await second.end("SIGTERM");
-      const third = await startNetwork({ directory, keep: true, portOffset, args: ["--fresh"] });
+      const third = await startNetwork({ ...options, portOffset, args: [...withoutPrices, "--fresh"] });
       expect(third.dev.key).not.toBe(dev.key);
       expect((await post(`${third.dev.doors["rpc"]}?api-key=${dev.key}`, call("getSlot"))).status).toBe(401);
       await third.end("SIGTERM");
@@ -55,22 +59,6 @@ describe("starting", () => {
       rmSync(directory, { recursive: true, force: true });
     }
   }, 120_000);
-
-  test("a second server on the directory, and one on taken ports, are refused with a clear message", async () => {
-    await using network = await startNetwork();
-    const options = { directory: network.directory };
-    const sameDirectory = await runSluice(["dev", "--port-offset", String(network.portOffset + 7)], options);
-    expect(sameDirectory.code).toBe(1);
-    expect(sameDirectory.err).toContain(network.directory);
-    expect(sameDirectory.err).not.toContain("    at ");
-    const elsewhere = mkdtempSync(join(tmpdir(), "sluice-taken-"));
-    const samePorts = await runSluice(["dev", "--port-offset", String(network.portOffset)], { directory: elsewhere });
-    expect(samePorts.code).toBe(1);
-    expect(samePorts.err).toMatch(/port \d{4,5} \(\w+\) is taken/);
-    expect(samePorts.err).toContain("--port-offset");
-    rmSync(elsewhere, { recursive: true, force: true });
-    expect((await post(network.rpcUrl, call("getSlot"))).status).toBe(200);
-  }, 60_000);
 
   test("serve refuses to start without a master key, and names what is missing", async () => {
     const directory = mkdtempSync(join(tmpdir(), "sluice-serve-"));
@@ -86,6 +74,49 @@ describe("starting", () => {
     expect(code).toBe(1);
     for (const name of Object.keys(env)) expect(out + err).toContain(name);
   }, 30_000);
+});
+
+describe("a server that runs", () => {
+  let network: Network;
+  beforeAll(async () => {
+    network = await startNetwork();
+  }, 60_000);
+  afterAll(async () => await network?.[Symbol.asyncDispose](), 30_000);
+
+  test("a second server on the directory, and one on taken ports, are refused with a clear message", async () => {
+    const options = { directory: network.directory };
+    const sameDirectory = await runSluice(["dev", "--port-offset", String(network.portOffset + 7)], options);
+    expect(sameDirectory.code).toBe(1);
+    expect(sameDirectory.err).toContain(network.directory);
+    expect(sameDirectory.err).not.toContain("    at ");
+    const elsewhere = mkdtempSync(join(tmpdir(), "sluice-taken-"));
+    const samePorts = await runSluice(["dev", "--port-offset", String(network.portOffset)], { directory: elsewhere });
+    expect(samePorts.code).toBe(1);
+    expect(samePorts.err).toMatch(/port \d{4,5} \(\w+\) is taken/);
+    expect(samePorts.err).toContain("--port-offset");
+    rmSync(elsewhere, { recursive: true, force: true });
+    expect((await post(network.rpcUrl, call("getSlot"))).status).toBe(200);
+  }, 60_000);
+
+  test("kill -9 of each child under load: it comes back and the endpoints stay open", async () => {
+    const { length } = await lastingChildren(network);
+    for (let index = 0; index < length; index++) {
+      // Taken anew each time: the chain's end is that of its virtual machine too.
+      const child = (await lastingChildren(network))[index] ?? Number.NaN;
+      const load = Promise.all(Array.from({ length: 20 }, () => post(network.rpcUrl, call("getSupply"))));
+      process.kill(child, "SIGKILL");
+      for (const answer of await load) expect([200, 502, 503, 504]).toContain(answer.status);
+      await eventually("the child's return", () => {
+        const children = descendants(network.process.pid);
+        return children.length === length && !children.includes(child);
+      });
+      await eventually("an answer", async () => {
+        const answer = await post(network.rpcUrl, call("getSlot"));
+        return answer.status === 200 && answer.body.result >= 0;
+      });
+    }
+    expect(network.process.exitCode).toBeNull();
+  }, 90_000);
 });
 
 describe("ending", () => {
@@ -107,8 +138,8 @@ describe("ending", () => {
   test("kill -9 of the server under load: no orphan, no stale lock, no lost key, a clean restart", async () => {
     const directory = mkdtempSync(join(tmpdir(), "sluice-kill-"));
     try {
+      let network = await startNetwork({ directory, keep: true });
       for (let round = 0; round < 2; round++) {
-        const network = await startNetwork({ directory, keep: true });
         const children = await lastingChildren(network);
         const created = await runSluice(["accounts", "create", "--name", `round ${round}`, "--json"], { directory });
         const account = JSON.parse(created.out);
@@ -122,31 +153,11 @@ describe("ending", () => {
         expect(JSON.parse(listed.out).items.map((each: { id: string }) => each.id)).toContain(account.id);
         expect(again.dev.keys).toEqual(network.dev.keys);
         expect((await post(again.rpcUrl, call("getSlot"))).status).toBe(200);
-        expect(await again.end("SIGTERM")).toBe(0);
+        network = again;
       }
+      expect(await network.end("SIGTERM")).toBe(0);
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }
   }, 120_000);
-
-  test("kill -9 of each child under load: it comes back and the endpoints stay open", async () => {
-    await using network = await startNetwork();
-    const { length } = await lastingChildren(network);
-    for (let index = 0; index < length; index++) {
-      // Taken anew each time: the chain's end is that of its virtual machine too.
-      const child = (await lastingChildren(network))[index] ?? Number.NaN;
-      const load = Promise.all(Array.from({ length: 20 }, () => post(network.rpcUrl, call("getSupply"))));
-      process.kill(child, "SIGKILL");
-      for (const answer of await load) expect([200, 502, 503, 504]).toContain(answer.status);
-      await eventually("the child's return", () => {
-        const children = descendants(network.process.pid);
-        return children.length === length && !children.includes(child);
-      });
-      await eventually("an answer", async () => {
-        const answer = await post(network.rpcUrl, call("getSlot"));
-        return answer.status === 200 && answer.body.result >= 0;
-      });
-    }
-    expect(network.process.exitCode).toBeNull();
-  }, 90_000);
 });
