@@ -249,11 +249,11 @@ test("small blocks of the head that come within a second are one INSERT of each 
     await eventually("the writer has it", () => taken === before + records.length);
   };
   await put(blockRecord(headerOf(400)));
-  clock.advance(400);
+  clock.advance(250);
   await put(blockRecord(headerOf(401)));
-  clock.advance(400);
+  clock.advance(250);
   await put(blockRecord(headerOf(402)));
-  clock.advance(400);
+  clock.advance(250);
   await eventually("all are there", async () => (await stored()).join() === named([400, 401, 402]).join());
   expect(batches).toEqual([3]);
   // Rows of more than a megabyte, and no time passes.

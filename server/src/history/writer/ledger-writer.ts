@@ -42,7 +42,7 @@ const limits = {
    * are: an INSERT of a few rows takes 20 ms of a core, and one of each table for each block made a chain with nothing
    * but votes take a third of a core. With what the INSERT itself takes, a block is there within a second.
    */
-  gatherMs: 850,
+  gatherMs: 600,
   gatheredBytes: 1024 * 1024,
   /** How often the watermark is looked at while no block comes. */
   settleMs: 1_000,
