@@ -84,6 +84,8 @@ export interface BackfillRecord {
   /** How many slots it has, and how many of them are held, skipped ones among them. */
   readonly slots: number;
   readonly held: number;
+  /** How many others are older than the ledger keeps blocks: they are not read, since they would not stay. */
+  readonly too_old: number;
   /** Null where another process fills, or nobody does. */
   readonly slots_per_second: number | null;
   readonly eta_seconds: number | null;

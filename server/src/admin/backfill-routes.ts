@@ -13,7 +13,8 @@ export interface BackfillControl {
     network: Network,
     span: { readonly first: bigint; readonly until: bigint },
   ): Promise<
-    { readonly ok: true; readonly record: BackfillRecord } | { readonly ok: false; readonly reason: "network" | "full" }
+    | { readonly ok: true; readonly record: BackfillRecord }
+    | { readonly ok: false; readonly reason: keyof typeof refusals }
   >;
   cancel(id: string): Promise<boolean>;
 }
@@ -23,6 +24,12 @@ export interface BackfillRouteDependencies {
   /** Null where this process does not ingest. */
   readonly backfills: BackfillControl | null;
 }
+
+const refusals = {
+  network: (network: Network) => `${network} has no nodes on this server`,
+  full: () => "Too many orders of this network wait",
+  aged: () => "All of these slots are older than the ledger keeps blocks (LEDGER_RETENTION_BLOCKS)",
+} as const;
 
 const bodyBounds = { limitBytes: limits.restBodyBytes, timeoutMs: 10_000 } as const;
 
@@ -47,9 +54,7 @@ export function addBackfillRoutes(
     }
     const outcome = await control.add(network, { first, until });
     if (!outcome.ok) {
-      const message =
-        outcome.reason === "full" ? "Too many orders of this network wait" : `${network} has no nodes on this server`;
-      throw new SluiceError("CONFLICT", { message });
+      throw new SluiceError("CONFLICT", { message: refusals[outcome.reason](network) });
     }
     const { record } = outcome;
     await state.audit.append({ actor, action: "backfill.order", subject: record.id, detail: { network, from, to } });

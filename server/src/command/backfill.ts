@@ -48,10 +48,19 @@ function describe(records: readonly BackfillRecord[]): string {
     each.from,
     each.to,
     each.state,
-    `${each.slots === 0 ? 100 : Math.floor((each.held / each.slots) * 100)}%`,
+    `${each.slots === each.too_old ? 100 : Math.floor((each.held / (each.slots - each.too_old)) * 100)}%`,
     each.slots_per_second,
     each.eta_seconds === null ? "-" : `${each.eta_seconds} s`,
   ]);
   const faults = records.flatMap(({ id, fault }) => (fault === null ? [] : [`${id}: ${fault}`]));
-  return [table(["ID", "NETWORK", "FROM", "TO", "STATE", "HELD", "SLOTS/S", "ENDS IN"], rows), ...faults].join("\n");
+  const aged = records.flatMap(({ id, slots, too_old }) =>
+    too_old === 0 ? [] : [`${id}: ${agedText(slots, too_old)}`],
+  );
+  const heads = ["ID", "NETWORK", "FROM", "TO", "STATE", "HELD", "SLOTS/S", "ENDS IN"];
+  return [table(heads, rows), ...aged, ...faults].join("\n");
+}
+
+function agedText(slots: number, aged: number): string {
+  const of = aged === slots ? "all of its slots" : `${aged} of its ${slots} slots`;
+  return `${of} are older than the ledger keeps blocks (LEDGER_RETENTION_BLOCKS), and are not read`;
 }

@@ -132,6 +132,7 @@ beforeAll(async () => {
           list: async () => [backfillRecord],
           add: async (network, { first, until }) => {
             if (network === "testnet") return { ok: false, reason: "network" };
+            if (until < 10n) return { ok: false, reason: "aged" };
             return { ok: true, record: { ...backfillRecord, from: String(first), to: String(until - 1n) } };
           },
           cancel: async (id) => id === backfillRecord.id,
@@ -236,7 +237,8 @@ test("slots of the past are ordered, shown with their pace, and cancelled", asyn
   const order = ["backfill", "--network", "devnet", "--from", "10", "--to", "109"];
   expect(await read(...order)).toMatchObject({ from: "10", to: "109" });
   const shown = await say("backfill", "list");
-  for (const part of ["m1", "25%", "2.5", "30 s", "m1: the block of slot 40 cannot be had"]) {
+  const aged = "m1: 50 of its 100 slots are older than the ledger keeps blocks (LEDGER_RETENTION_BLOCKS)";
+  for (const part of ["m1", "50%", "2.5", "30 s", "m1: the block of slot 40 cannot be had", aged]) {
     expect(shown).toContain(part);
   }
   expect(await read("backfill", "cancel", "m1")).toMatchObject({ items: [{ id: "m1" }] });
@@ -246,6 +248,9 @@ test("slots of the past are ordered, shown with their pace, and cancelled", asyn
   await expect(say("backfill", "cancel", "m2")).rejects.toThrow("No active order has this id");
   await expect(say("backfill", "--network", "devnet", "--from", "9", "--to", "8")).rejects.toThrow("below from");
   await expect(say("backfill", "--network", "testnet", "--from", "1", "--to", "8")).rejects.toThrow("has no nodes");
+  await expect(say("backfill", "--network", "devnet", "--from", "1", "--to", "8")).rejects.toThrow(
+    "All of these slots",
+  );
   await expect(say("backfill", "--network", "devnet", "--from", "1")).rejects.toThrow("are needed");
   await expect(say("backfill", "--network", "devnet", "--from", "-1", "--to", "8")).rejects.toThrow("must be a slot");
 });

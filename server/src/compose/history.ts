@@ -57,7 +57,7 @@ export async function openLedgerWriters(
   const networks = (): readonly Network[] => chainLogs.networks;
   return {
     backfills: new Backfills({
-      ...{ store, networks, clock, random },
+      ...{ store, networks, clock, random, keptSince: blocksKeptSince(stores) },
       progressOf: (network) => terms.of(network)?.backfill.progress() ?? null,
     }),
     reparses: new Reparses({
@@ -67,6 +67,8 @@ export async function openLedgerWriters(
     }),
   };
 }
+
+const blocksKeptSince = (stores: Stores) => (): number | null => stores.ledger.tables.keptSince("blocks");
 
 /** What runs over an open log while the lease is held. */
 class Writing implements AsyncDisposable {
@@ -92,9 +94,10 @@ class Writing implements AsyncDisposable {
     const discardsOtherChain = config.mode === "dev";
     const sources = (): readonly BackfillSource[] => backfillSources(upstreams, network);
     const finalized = (): bigint | null => upstreams.pool(network)?.confirmedRoot() ?? null;
+    const keptSince = blocksKeptSince(stores);
     const of = { network, chain, votes, nativeSymbol };
     this.#writer = new LedgerWriter({ ...of, discardsOtherChain }, { store, chainLog, clock, events });
-    this.backfill = new ChainBackfill(of, { store, sources, finalized, clock, events });
+    this.backfill = new ChainBackfill(of, { store, sources, finalized, keptSince, clock, events });
     this.reparse = new ChainReparse(of, { store, parsed, clock, events });
   }
 

@@ -52,6 +52,7 @@ export {
   type HeldIdentity,
   isTransient,
   type LedgerChainStore,
+  type LinkedBlock,
 } from "./chain/store.ts";
 export type {
   LamportChange,

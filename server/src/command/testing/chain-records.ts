@@ -3,7 +3,14 @@
 export const backfillRecord = {
   ...{ id: "m1", network: "devnet", from: "10", to: "109" },
   state: "active",
-  ...{ slots: 100, held: 25, slots_per_second: 2.5, eta_seconds: 30, fault: "the block of slot 40 cannot be had" },
+  ...{
+    slots: 100,
+    held: 25,
+    too_old: 50,
+    slots_per_second: 2.5,
+    eta_seconds: 30,
+    fault: "the block of slot 40 cannot be had",
+  },
 } as const;
 export const reparseRecord = {
   ...{ id: "r1", network: "devnet", from: "10", to: "109", parser_version: 7 },

@@ -1,6 +1,6 @@
 import type { BackfillRecord } from "@sluice/contract/schemas";
 import type { Network } from "@sluice/contract/tiers";
-import type { Clock, Random } from "@sluice/lib";
+import { type Clock, invariant, type Random } from "@sluice/lib";
 import type { BackfillOrder, LedgerChainStore } from "../../ledger/index.ts";
 import { type BackfillProgress, heldSlots } from "./chain-backfill.ts";
 
@@ -8,6 +8,8 @@ export interface BackfillsDependencies {
   readonly store: LedgerChainStore;
   /** Those whose logs this process opens. */
   readonly networks: () => readonly Network[];
+  /** The moment from which the ledger keeps blocks, Unix milliseconds; null where that is for ever. */
+  readonly keptSince: () => number | null;
   /** Of the backfill that runs in this process; null where another one fills. */
   readonly progressOf: (network: Network) => BackfillProgress | null;
   readonly clock: Pick<Clock, "now">;
@@ -32,8 +34,7 @@ export class Backfills {
     for (const network of networks()) {
       const orders = await store.backfills(network);
       if (orders.length === 0) continue;
-      const { ranges } = await store.held(network);
-      records.push(...orders.map((order) => this.#record(network, { order, held: heldSlots(order, ranges) })));
+      records.push(...(await this.#records(network, orders)));
     }
     return records;
   }
@@ -46,14 +47,16 @@ export class Backfills {
   async add(network: Network, { first, until }: { readonly first: bigint; readonly until: bigint }) {
     const { store, networks, clock, random } = this.#dependencies;
     if (!networks().includes(network)) return { ok: false, reason: "network" } as const;
+    if (until <= (await this.#agedBefore(network))) return { ok: false, reason: "aged" } as const;
     const active = (await store.backfills(network)).filter(({ state }) => state === "active");
     if (active.length >= activeMax) return { ok: false, reason: "full" } as const;
     // By time first, so that the oldest order is the first.
     const id = `${Math.trunc(clock.now()).toString(36)}${Buffer.from(random.bytes(4)).toString("hex")}`;
     const order = { id, first, until, state: "active" } as const;
     await store.putBackfill(network, order);
-    const { ranges } = await store.held(network);
-    return { ok: true, record: this.#record(network, { order, held: heldSlots(order, ranges) }) } as const;
+    const [record] = await this.#records(network, [order]);
+    invariant(record !== undefined, "an order has a record");
+    return { ok: true, record } as const;
   }
 
   /** False where no active order has the id. @throws {LedgerUnavailableError | LedgerQueryError} */
@@ -68,9 +71,33 @@ export class Backfills {
     return false;
   }
 
-  #record(network: Network, { order, held }: { order: BackfillOrder; held: bigint }): BackfillRecord {
+  /** Slots below it are older than the ledger keeps blocks, as the ledger shows it. */
+  async #agedBefore(network: Network): Promise<bigint> {
+    const { store, keptSince } = this.#dependencies;
+    const sinceMs = keptSince();
+    return sinceMs === null ? 0n : await store.agedBefore(network, sinceMs);
+  }
+
+  async #records(network: Network, orders: readonly BackfillOrder[]): Promise<BackfillRecord[]> {
+    const { store, progressOf } = this.#dependencies;
+    const { ranges } = await store.held(network);
+    const shown = await this.#agedBefore(network);
+    // Nodes tell the one who fills of more than the ledger shows.
+    const found = progressOf(network)?.agedBefore ?? 0n;
+    const aged = shown > found ? shown : found;
+    return orders.map((order) => this.#record(network, order, { held: heldSlots(order, ranges, aged), aged }));
+  }
+
+  #record(
+    network: Network,
+    order: BackfillOrder,
+    { held, aged }: { readonly held: bigint; readonly aged: bigint },
+  ): BackfillRecord {
     const total = order.until - order.first;
-    const left = Number(total - held);
+    const below = aged < order.first ? 0n : aged < order.until ? aged - order.first : total;
+    // An order that is done lacks nothing else, whoever has filled it.
+    const tooOld = order.state === "done" ? total - held : below;
+    const left = Number(total - held - tooOld);
     const progress = order.state === "active" ? this.#dependencies.progressOf(network) : null;
     const pace = progress?.slotsPerSecond ?? null;
     return {
@@ -81,6 +108,7 @@ export class Backfills {
       state: left === 0 && order.state === "active" ? "done" : order.state,
       slots: Number(total),
       held: Number(held),
+      too_old: Number(tooOld),
       slots_per_second: pace === null ? null : Math.round(pace * 10) / 10,
       eta_seconds: pace === null || pace === 0 || left === 0 ? null : Math.ceil(left / pace),
       fault: progress?.fault ?? null,

@@ -60,15 +60,22 @@ function nodeOf(
   return { source, asked };
 }
 
-function runOver(sources: readonly BackfillSource[], finalSlot = final, network: Network = "devnet") {
+function runOver(
+  sources: readonly BackfillSource[],
+  finalSlot = final,
+  network: Network = "devnet",
+  keptFrom: bigint | null = null,
+) {
   const { events, lines, metrics } = testEvents();
+  const keptSince = () => (keptFrom === null ? null : Number(headerOf(Number(keptFrom), 0).blockTime) * 1_000);
   const running = new ChainBackfill(
     { network, chain, votes: false },
-    { store: ledger.chain, sources: () => sources, finalized: () => finalSlot, clock: systemClock, events },
+    { store: ledger.chain, sources: () => sources, finalized: () => finalSlot, keptSince, clock: systemClock, events },
   );
   const orders = new Backfills({
     store: ledger.chain,
     networks: () => [network],
+    keptSince,
     progressOf: () => running.progress(),
     clock: systemClock,
     random: systemRandom,
@@ -187,4 +194,50 @@ test("the chain is filled from its genesis on, whose block names its own slot as
   expect((await ledger.chain.held("testnet")).ranges).toEqual([{ first: 0n, until: 11n }]);
   expect(node.asked.filter((slot) => slot === 0n)).toHaveLength(1);
   await running[Symbol.asyncDispose]();
+}, 60_000);
+
+test("of an order that begins before what the ledger keeps, what is kept is filled, and the rest told and not read", async () => {
+  const node = nodeOf("archive");
+  const { running, orders } = runOver([node.source], final, "mainnet", 60n);
+  // Nothing is held, so that nodes alone know how old the slots are.
+  await orders.add("mainnet", { first: 10n, until: 80n });
+  await orders.add("mainnet", { first: 20n, until: 50n });
+  await eventually("both are done", async () => (await orders.list()).every(({ state }) => state === "done"));
+  expect((await orders.list()).map(({ slots, held, too_old }) => ({ slots, held, too_old }))).toEqual([
+    { slots: 70, held: 20, too_old: 50 },
+    { slots: 30, held: 0, too_old: 30 },
+  ]);
+  expect((await ledger.chain.held("mainnet")).ranges).toEqual([{ first: 60n, until: 80n }]);
+  expect(await ledger.chain.blocksOf("mainnet", { first: 0n, until: 60n })).toEqual([]);
+  // Some of the old blocks are asked for their times alone.
+  expect(node.asked.filter((slot) => slot < 60n).length).toBeLessThan(10);
+  // A skipped slot before which no block is held is proved by the one after it.
+  await orders.add("mainnet", { first: 84n, until: 85n });
+  await eventually("the skipped slot is held", async () =>
+    (await orders.list()).every(({ state }) => state === "done"),
+  );
+  expect((await ledger.chain.held("mainnet")).ranges[1]).toEqual({ first: 84n, until: 85n });
+  await running[Symbol.asyncDispose]();
+}, 60_000);
+
+test("an order of slots whose blocks retention has removed is refused, and of one that reaches further the rest is told", async () => {
+  const network = "mainnet";
+  const identity = { genesisHash: chain.genesisHash, firstBlockhash: chain.firstBlockhash ?? "" };
+  await ledger.chain.discard(network);
+  // Held from slot 10 on; retention has removed the blocks up to slot 57.
+  const rows = new BlockRows({ network, votes: false, unreadable });
+  for (const header of headers.filter(({ slot }) => slot >= 58n && slot < 80n)) {
+    rows.add(packBlock(blockOfHeader(header)), 0);
+  }
+  await ledger.chain.writeBlocks(network, { first: 58n, until: 80n }, rows.rows.encode());
+  const range = { source: "writer", first: 10n, until: 80n, version: 2n ** 40n, cursor: "" } as const;
+  await ledger.chain.hold(network, identity, range);
+  for (const keptFrom of [58n, 60n]) {
+    const { running, orders } = runOver([], final, network, keptFrom);
+    expect(await orders.add(network, { first: 10n, until: keptFrom })).toEqual({ ok: false, reason: "aged" });
+    const ordered = await orders.add(network, { first: 20n, until: 70n });
+    const counts = { slots: 50, held: 70 - Number(keptFrom), too_old: Number(keptFrom) - 20 };
+    expect(ordered).toMatchObject({ ok: true, record: { state: "done", ...counts } });
+    await running[Symbol.asyncDispose]();
+  }
 }, 60_000);

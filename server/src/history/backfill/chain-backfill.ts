@@ -5,6 +5,7 @@ import type { ChainIdentity } from "../../log/index.ts";
 import type { HistoryEvents } from "../events.ts";
 import { BlockRows } from "../writer/block-rows.ts";
 import { identityOf } from "../writer/written-chain.ts";
+import { AgedSlots } from "./aged-slots.ts";
 import { BackfillFault, BlockFetcher } from "./block-fetcher.ts";
 import type { BackfillSource } from "./slot-words.ts";
 import { SpanFiller } from "./span-filler.ts";
@@ -23,6 +24,8 @@ export interface ChainBackfillDependencies {
   readonly sources: () => readonly BackfillSource[];
   /** The last final slot that nodes show. */
   readonly finalized: () => bigint | null;
+  /** The moment from which the ledger keeps blocks, Unix milliseconds; null where that is for ever. */
+  readonly keptSince: () => number | null;
   readonly clock: Clock;
   readonly events: Pick<
     HistoryEvents,
@@ -36,6 +39,8 @@ export interface BackfillProgress {
   readonly slotsPerSecond: number | null;
   /** Why nothing is filled now; null while it is, or nothing is missing. */
   readonly fault: string | null;
+  /** Slots below it are older than the ledger keeps blocks, as far as it is known. */
+  readonly agedBefore: bigint;
 }
 
 const waits = { idleMs: 2_000, faultMs: 5_000, faultMsMax: 60_000 } as const;
@@ -52,6 +57,7 @@ export class ChainBackfill implements AsyncDisposable {
   readonly #dependencies: ChainBackfillDependencies;
   readonly #ended = new AbortController();
   readonly #filler: SpanFiller;
+  readonly #aged: AgedSlots;
   readonly #running: Promise<void>;
   /** When slots became held, and how many. */
   #filled: { readonly atMs: number; readonly slots: number }[] = [];
@@ -62,15 +68,16 @@ export class ChainBackfill implements AsyncDisposable {
   constructor(options: ChainBackfillOptions, dependencies: ChainBackfillDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    const { store, sources, clock, events } = dependencies;
+    const { store, sources, clock, events, keptSince } = dependencies;
     const { signal } = this.#ended;
     const { network, votes, nativeSymbol } = options;
+    const fetcher = new BlockFetcher({
+      ...{ sources, clock, signal },
+      tookSingleWord: () => events.backfillSingleWord(network),
+    });
+    this.#aged = new AgedSlots(network, { store, fetcher, keptSince });
     this.#filler = new SpanFiller(network, identityOf(options.chain), {
-      ...{ store, clock, signal },
-      fetcher: new BlockFetcher({
-        ...{ sources, clock, signal },
-        tookSingleWord: () => events.backfillSingleWord(network),
-      }),
+      ...{ store, clock, signal, fetcher },
       rows: new BlockRows({ network, votes, nativeSymbol, unreadable: (of) => events.parserFault(network, of) }),
       wrote: (blocks, until) => this.#wrote(blocks, until),
     });
@@ -83,7 +90,8 @@ export class ChainBackfill implements AsyncDisposable {
     const [first] = this.#filled;
     const slots = this.#filled.reduce((sum, each) => sum + each.slots, 0);
     const seconds = first === undefined ? 0 : Math.max(1, (nowMs - first.atMs) / 1_000);
-    return { slotsPerSecond: first === undefined ? null : slots / seconds, fault: this.#fault };
+    const slotsPerSecond = first === undefined ? null : slots / seconds;
+    return { slotsPerSecond, fault: this.#fault, agedBefore: this.#aged.before };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -117,17 +125,20 @@ export class ChainBackfill implements AsyncDisposable {
     const { store, finalized, events } = this.#dependencies;
     const final = finalized();
     const held = await store.held(network);
-    const between = holes(held.ranges);
+    const orders = (await store.backfills(network)).filter(({ state }) => state === "active");
+    const holding = holes(held.ranges);
+    if (orders.length + holding.length > 0) await this.#aged.look();
+    // What would be removed as soon as it is written is not missing.
+    const between = this.#notAged(holding);
     events.holesCounted(network, slotsOf(between));
     const own = identityOf(chain);
     // The writer decides what becomes of another chain.
     if (final === null || (held.chain !== null && held.chain.genesisHash !== own.genesisHash)) return false;
-    const orders = (await store.backfills(network)).filter(({ state }) => state === "active");
-    for (const order of orders) {
-      const left = missing(order, held.ranges);
+    const ordered = orders.map((order) => ({ order, left: this.#notAged(missing(order, held.ranges)) }));
+    for (const { order, left } of ordered) {
       if (left.length === 0) await store.putBackfill(network, { ...order, state: "done" });
     }
-    const wanted = [...orders.flatMap((order) => missing(order, held.ranges)), ...between];
+    const wanted = [...ordered.flatMap(({ left }) => left), ...between];
     const spans = wanted.map(({ first, until }) => ({ first, until: until > final + 1n ? final + 1n : until }));
     return await this.#fillFirst(
       spans.filter(({ first, until }) => first < until),
@@ -138,8 +149,12 @@ export class ChainBackfill implements AsyncDisposable {
   /** The first span that can be filled; one that cannot be had now does not keep the others waiting. */
   async #fillFirst(spans: readonly SlotSpan[], final: bigint): Promise<boolean> {
     let fault: BackfillFault | null = null;
-    for (const { first, until } of spans) {
+    for (const span of spans) {
       if (this.#ended.signal.aborted) return false;
+      const kept = await this.#aged.kept(span);
+      // All of it is too old, which is known now: what is left is counted anew.
+      if (kept === null) return true;
+      const { first, until } = kept;
       this.#heldUntil = first;
       const end = first + spanSlotsMax;
       try {
@@ -154,6 +169,10 @@ export class ChainBackfill implements AsyncDisposable {
     return false;
   }
 
+  #notAged(spans: readonly SlotSpan[]): SlotSpan[] {
+    return spans.flatMap((span) => this.#aged.known(span) ?? []);
+  }
+
   #wrote(blocks: number, until: bigint): void {
     const slots = Number(until - this.#heldUntil);
     this.#heldUntil = until;
@@ -165,6 +184,8 @@ export class ChainBackfill implements AsyncDisposable {
 const slotsOf = (spans: readonly SlotSpan[]): bigint =>
   spans.reduce((slots, { first, until }) => slots + until - first, 0n);
 
-/** Of an order, how many of its slots are held. */
-export const heldSlots = (order: BackfillOrder, held: readonly SlotSpan[]): bigint =>
-  order.until - order.first - slotsOf(missing(order, held));
+/** Of an order, how many of its slots are held; those below `aged` apart. */
+export function heldSlots({ first, until }: BackfillOrder, held: readonly SlotSpan[], aged: bigint): bigint {
+  const kept = { first: first > aged ? first : aged, until };
+  return kept.first < until ? until - kept.first - slotsOf(missing(kept, held)) : 0n;
+}

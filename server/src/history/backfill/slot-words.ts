@@ -10,6 +10,8 @@ export interface FetchedBody {
   readonly blockhash: string;
   readonly parentSlot: bigint;
   readonly parentBlockhash: string;
+  /** Unix seconds; null where the chain has none. */
+  readonly blockTime: bigint | null;
   readonly body: Uint8Array;
 }
 
@@ -75,10 +77,10 @@ export class SlotWords {
     const answer = await source.fetchBlock(this.#slot as Slot, this.#signal);
     if (answer.kind !== "present") return this.#silent(source, answer);
     const { header, body, signatureHash } = answer.block;
-    const { blockhash, parentSlot, parentBlockhash } = header;
+    const { blockhash, parentSlot, parentBlockhash, blockTime } = header;
     const key = digestKeyOf({ ...header, signatureHash });
     this.#words.set(source.node, key);
-    this.#bodies.set(key, { slot: this.#slot, blockhash, parentSlot, parentBlockhash, body });
+    this.#bodies.set(key, { slot: this.#slot, blockhash, parentSlot, parentBlockhash, blockTime, body });
     return null;
   }
 

@@ -1,6 +1,6 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
-import type { DroppedBlock, HeldIdentity, LedgerChainStore, SlotSpan } from "../../ledger/index.ts";
+import type { DroppedBlock, HeldIdentity, LedgerChainStore, LinkedBlock, SlotSpan } from "../../ledger/index.ts";
 import type { BlockRows } from "../writer/block-rows.ts";
 import { BackfillFault, type BlockFetcher } from "./block-fetcher.ts";
 import type { FetchedBody } from "./slot-words.ts";
@@ -148,16 +148,19 @@ export class SpanFiller {
     const { store, fetcher, wrote } = this.#dependencies;
     const beyond = { first: span.until, until: span.until + neighbourSlots };
     const [held] = await store.blocksOf(this.#network, beyond);
-    let parentBlockhash = held?.parentBlockhash;
-    if (parentBlockhash === undefined && beyond.first <= final) {
+    let next: Pick<LinkedBlock, "parentSlot" | "parentBlockhash"> | undefined = held;
+    if (next === undefined && beyond.first <= final) {
       const until = beyond.until > final + 1n ? final + 1n : beyond.until;
       const [slot] = await fetcher.slots({ first: beyond.first, until });
-      if (slot !== undefined) ({ parentBlockhash } = await fetcher.block(slot));
+      if (slot !== undefined) next = await fetcher.block(slot);
     }
     // Nothing is known beyond: the rest of the span is filled when there is.
-    if (parentBlockhash === undefined) return;
-    if (before === null) throw new BackfillFault(`no node has a block from slot ${span.first} to ${span.until - 1n}`);
-    if (parentBlockhash !== before.blockhash) {
+    if (next === undefined) return;
+    // Where no block is known before the span, that the next one's parent lies there proves that all of it was skipped.
+    if (before === null && next.parentSlot >= span.first) {
+      throw new BackfillFault(`no node has a block from slot ${span.first} to ${span.until - 1n}`);
+    }
+    if (before !== null && next.parentBlockhash !== before.blockhash) {
       throw new BackfillFault(`the block after slot ${span.until - 1n} does not follow on that of slot ${before.slot}`);
     }
     await this.#hold(span.first, span.until);

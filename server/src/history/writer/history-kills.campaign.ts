@@ -33,6 +33,7 @@ function mortal(store: LedgerChainStore, random: Random): LedgerChainStore {
     droppedFrom: (network, slot) => dead(() => store.droppedFrom(network, slot)),
     blocksOf: (network, range) => dead(() => store.blocksOf(network, range)),
     partsOf: (network, range) => dead(() => store.partsOf(network, range)),
+    agedBefore: (network, sinceMs) => dead(() => store.agedBefore(network, sinceMs)),
     backfills: (network) => dead(() => store.backfills(network)),
     putBackfill: (network, order) => dead(() => store.putBackfill(network, order)),
     hold: (network, identity, range) => dead(() => store.hold(network, identity, range)),

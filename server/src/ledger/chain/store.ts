@@ -53,6 +53,14 @@ export interface DroppedBlock {
   readonly version: bigint;
 }
 
+/** A block of the chain, and the one that it follows on. */
+export interface LinkedBlock {
+  readonly slot: bigint;
+  readonly blockhash: string;
+  readonly parentSlot: bigint;
+  readonly parentBlockhash: string;
+}
+
 /** Slots that an operator wants to be held. */
 export interface BackfillOrder extends SlotSpan {
   readonly id: string;
@@ -133,19 +141,46 @@ export class ChainStore {
   }
 
   /** Which blocks of some slots are on the chain, in order. @throws {LedgerUnavailableError | LedgerQueryError} */
-  async blocksOf(
-    network: Network,
-    { first, until }: SlotSpan,
-  ): Promise<readonly { readonly slot: bigint; readonly blockhash: string; readonly parentBlockhash: string }[]> {
+  async blocksOf(network: Network, { first, until }: SlotSpan): Promise<readonly LinkedBlock[]> {
     const of = "network = {network:String} AND slot >= {first:UInt64} AND slot < {until:UInt64}";
     const sql =
-      "SELECT slot, blockhash, any(parent_blockhash) AS parent FROM blocks " +
+      "SELECT slot, blockhash, any(parent_slot) AS before, any(parent_blockhash) AS parent FROM blocks " +
       `WHERE ${of} AND (slot, blockhash) GLOBAL NOT IN (SELECT slot, blockhash FROM ${droppedBlocksTable.name} FINAL WHERE ${of} AND dropped) ` +
       "GROUP BY slot, blockhash ORDER BY slot, blockhash";
-    const rows = await this.#dependencies.connection.query<{ slot: string; blockhash: string; parent: string }>(sql, {
-      ...{ network, first, until },
-    });
-    return rows.map(({ slot, blockhash, parent }) => ({ slot: BigInt(slot), blockhash, parentBlockhash: parent }));
+    const rows = await this.#dependencies.connection.query<{
+      slot: string;
+      blockhash: string;
+      before: string;
+      parent: string;
+    }>(sql, { network, first, until });
+    return rows.map(({ slot, blockhash, before, parent }) => ({
+      ...{ slot: BigInt(slot), blockhash, parentSlot: BigInt(before), parentBlockhash: parent },
+    }));
+  }
+
+  /**
+   * Slots below it are of blocks from before a moment, as far as the ledger shows; 0 where it shows none. Of slots that
+   * are held and have lost their blocks to retention the first block that is left says so. Times of blocks are taken
+   * as ascending.
+   *
+   * @param sinceMs - Unix milliseconds
+   * @throws {LedgerUnavailableError | LedgerQueryError}
+   */
+  async agedBefore(network: Network, sinceMs: number): Promise<bigint> {
+    const { connection } = this.#dependencies;
+    const rowOf = async (condition: string, order: string, value: bigint | number) => {
+      const sql = `SELECT slot, parent_slot FROM blocks WHERE network = {network:String} AND ${condition} ORDER BY slot ${order} LIMIT 1`;
+      const [row] = await connection.query<{ slot: string; parent_slot: string }>(sql, { network, value });
+      return row === undefined ? null : { slot: BigInt(row.slot), parent: BigInt(row.parent_slot) };
+    };
+    // From the oldest one on: retention leaves few that are too old.
+    const newer = await rowOf("at >= fromUnixTimestamp64Milli({value:Int64})", "ASC", Math.ceil(sinceMs));
+    const older = await rowOf("slot < {value:UInt64}", "DESC", newer?.slot ?? 2n ** 64n - 1n);
+    if (older !== null) return older.slot + 1n;
+    const { ranges } = await this.held(network);
+    if (newer === null) return ranges.at(-1)?.until ?? 0n;
+    const isHeld = ranges.some(({ first, until }) => first <= newer.parent && newer.parent < until);
+    return isHeld && newer.parent < newer.slot ? newer.parent + 1n : 0n;
   }
 
   /**
