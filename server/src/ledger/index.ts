@@ -50,6 +50,7 @@ export {
   type DroppedBlock,
   type HeldChain,
   type HeldIdentity,
+  isSameHeldChain,
   isTransient,
   type LedgerChainStore,
   type LinkedBlock,

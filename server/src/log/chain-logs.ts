@@ -1,7 +1,7 @@
 import { type Network, networks } from "@sluice/contract/tiers";
 import { BackgroundTask, type Clock, type Log } from "@sluice/lib";
 import { LogError } from "./errors.ts";
-import type { ChainIdentity, ChainLog } from "./records.ts";
+import { type ChainIdentity, type ChainLog, isSameChain } from "./records.ts";
 
 export interface ChainLogsOptions {
   /** The networks whose logs are opened, whether they have nodes yet or not. */
@@ -106,7 +106,7 @@ export class ChainLogs implements AsyncDisposable {
     const chain = chainOf(network);
     if (chain === null) return;
     const known = this.#open.get(network);
-    if (known !== undefined && isSame(known.chain, chain)) return;
+    if (known !== undefined && isSameChain(known.chain, chain)) return;
     const nowMs = clock.monotonic();
     if (chain.firstBlockhash === null && nowMs - this.#startedMs < firstBlockWaitMs) return;
     const fault = this.#faults.get(network);
@@ -119,10 +119,12 @@ export class ChainLogs implements AsyncDisposable {
     const { clock, log, open } = this.#dependencies;
     try {
       const opened = await open(network, chain);
+      // What the log knows of its chain's name stays, also where nodes do not tell it now.
+      const { chain: named } = opened;
       this.#faults.delete(network);
-      this.#open.set(network, { chain, log: opened });
+      this.#open.set(network, { chain: named, log: opened });
       log.info({ network, driver: opened.driver }, "the chain's log is open");
-      for (const listener of this.#listeners) await listener(network, opened, chain);
+      for (const listener of this.#listeners) await listener(network, opened, named);
     } catch (error) {
       if (!(error instanceof LogError)) throw error;
       const before = this.#faults.get(network);
@@ -142,10 +144,4 @@ export class ChainLogs implements AsyncDisposable {
     await this.#looks[Symbol.asyncDispose]();
     for (const [network, open] of [...this.#open]) await this.#close(network, open);
   }
-}
-
-/** A chain whose first block was not known when its log was opened is the same one when it is. */
-function isSame(one: ChainIdentity, other: ChainIdentity): boolean {
-  if (one.genesisHash !== other.genesisHash) return false;
-  return one.firstBlockhash === other.firstBlockhash || one.firstBlockhash === null || other.firstBlockhash === null;
 }

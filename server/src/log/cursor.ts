@@ -120,7 +120,7 @@ function readPosition(reader: ByteReader, { network, chain }: CursorChain): LogP
   const stage = stages[reader.u8()];
   const isBound = form === versions.bound;
   if ((form !== versions.plain && !isBound) || stage === undefined || networks[reader.u8()] !== network) return null;
-  if (!chainTag(chain).equals(reader.bytes(chainTagBytes))) return null;
+  if (!isTagOf(chain, reader.bytes(chainTagBytes))) return null;
   const place = readPlace(reader);
   const [index, finalizedSlot, gapTold] = [reader.u64(), reader.u64(), reader.u64()];
   const count = reader.u8();
@@ -150,10 +150,20 @@ function readPlace(reader: ByteReader): BlockPlace {
 
 const tags = new WeakMap<ChainIdentity, Buffer>();
 
+/** A cursor may have been made before the chain's first block was known. */
+function isTagOf(chain: ChainIdentity, tag: Uint8Array): boolean {
+  return chainTag(chain).equals(tag) || (chain.firstBlockhash !== null && unnamedTag(chain).equals(tag));
+}
+
+const unnamedTag = ({ genesisHash }: ChainIdentity): Buffer => newTag({ genesisHash, firstBlockhash: null });
+
+const newTag = (chain: ChainIdentity): Buffer =>
+  createHash("sha256").update(encodeChain(chain)).digest().subarray(0, chainTagBytes);
+
 function chainTag(chain: ChainIdentity): Buffer {
   const known = tags.get(chain);
   if (known !== undefined) return known;
-  const tag = createHash("sha256").update(encodeChain(chain)).digest().subarray(0, chainTagBytes);
+  const tag = newTag(chain);
   tags.set(chain, tag);
   return tag;
 }

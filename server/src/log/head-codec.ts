@@ -116,7 +116,9 @@ export function encodeChain({ genesisHash, firstBlockhash }: ChainIdentity): str
   return `${genesisHash}.${firstBlockhash ?? "-"}`;
 }
 
-/** Whether both name one chain. */
-export function isSameChain(one: ChainIdentity, other: ChainIdentity): boolean {
-  return one === other || encodeChain(one) === encodeChain(other);
+/** Null for text that is no identity. */
+export function decodeChain(text: string): ChainIdentity | null {
+  const [genesisHash, first, ...rest] = text.split(".");
+  if (genesisHash === undefined || first === undefined || rest.length > 0) return null;
+  return { genesisHash, firstBlockhash: first === "-" ? null : first };
 }

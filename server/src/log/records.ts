@@ -13,6 +13,12 @@ export interface ChainIdentity {
   readonly firstBlockhash: string | null;
 }
 
+/** Whether both name one chain. One whose first block was not known yet is the same one when it is. */
+export function isSameChain(one: ChainIdentity, other: ChainIdentity): boolean {
+  if (one.genesisHash !== other.genesisHash) return false;
+  return one.firstBlockhash === other.firstBlockhash || one.firstBlockhash === null || other.firstBlockhash === null;
+}
+
 /** The place of a block on a chain; hashes are base58 of 32 bytes. */
 export interface BlockPlace {
   readonly slot: Slot;
@@ -147,6 +153,8 @@ export interface Hole {
 export interface ChainLog extends AsyncDisposable {
   readonly driver: "segments" | "jetstream";
   readonly network: Network;
+  /** With the first block where it is known now, or was when the log was opened before. */
+  readonly chain: ChainIdentity;
   /**
    * Followers in this process are told at once; resolves when the record is stored.
    *

@@ -1,11 +1,13 @@
 import type { Slot } from "@sluice/wire/identifiers";
 import type { StoredBody } from "./chain-index.ts";
 import type { StoredHead } from "./head-codec.ts";
-import type { AppendOutcome, ChainLog } from "./records.ts";
+import type { AppendOutcome, ChainIdentity, ChainLog } from "./records.ts";
 
 /** Where the records of one chain are kept: what a driver is. */
 export interface LogStorage extends AsyncDisposable {
   readonly driver: ChainLog["driver"];
+  /** As it is named from now on: by what was given, and where that has no first block by what is stored. */
+  readonly chain: ChainIdentity;
   readonly bytesHeld: number;
   /**
    * Resolves when the record is stored; of a block also says how its body is read again. `packed` is the body as

@@ -7,7 +7,7 @@ import { type Block, ChainIndex, type StoredBody } from "./chain-index.ts";
 import { type CursorChain, decodeCursor, encodeCursor, type LogPosition } from "./cursor.ts";
 import { LogError } from "./errors.ts";
 import type { LogEvents } from "./events.ts";
-import { isGap, isHeader, isSameChain, type StoredHead } from "./head-codec.ts";
+import { isGap, isHeader, type StoredHead } from "./head-codec.ts";
 import { pack } from "./packing.ts";
 import {
   type AppendOutcome,
@@ -22,6 +22,7 @@ import {
   type GapRecord,
   type HeldBlock,
   type Hole,
+  isSameChain,
   type LogRecord,
   type Stage,
   stages,
@@ -50,7 +51,6 @@ const measureEveryMs = 1_000;
 /** The log over any storage: who appends and who follows meet in the index of headers and the tail in memory. */
 export class StoredChainLog implements ChainLog, RecordReceiver, FollowedLog {
   readonly index = new ChainIndex();
-  readonly of: CursorChain;
   readonly clock: Clock;
   readonly #options: StoredChainLogOptions;
   readonly #events: LogEvents;
@@ -63,12 +63,13 @@ export class StoredChainLog implements ChainLog, RecordReceiver, FollowedLog {
   #wake = Promise.withResolvers<void>();
   #pendingBytes = 0;
   #storage: LogStorage | null = null;
+  #of: CursorChain;
   #measuring: Timer | null = null;
   #isClosed = false;
 
   private constructor(options: StoredChainLogOptions, dependencies: StoredChainLogDependencies) {
     this.#options = options;
-    this.of = { network: options.network, chain: options.chain };
+    this.#of = { network: options.network, chain: options.chain };
     this.clock = dependencies.clock;
     this.#events = dependencies.events;
     this.#tail = new BodyTail(options.tailBytesMax, {
@@ -80,7 +81,9 @@ export class StoredChainLog implements ChainLog, RecordReceiver, FollowedLog {
   /** @throws {LogError} as the storage does */
   static async open(options: StoredChainLogOptions, dependencies: StoredChainLogDependencies): Promise<StoredChainLog> {
     const log = new StoredChainLog(options, dependencies);
-    log.#storage = await dependencies.openStorage(log);
+    const storage = await dependencies.openStorage(log);
+    log.#storage = storage;
+    log.#of = { network: options.network, chain: storage.chain };
     log.#measuring = dependencies.clock.every(measureEveryMs, () => log.#measure());
     log.#measure();
     return log;
@@ -92,6 +95,14 @@ export class StoredChainLog implements ChainLog, RecordReceiver, FollowedLog {
 
   get network(): Network {
     return this.#options.network;
+  }
+
+  get of(): CursorChain {
+    return this.#of;
+  }
+
+  get chain(): ChainIdentity {
+    return this.#of.chain;
   }
 
   async append(record: LogRecord): Promise<AppendOutcome> {
@@ -366,7 +377,7 @@ export class StoredChainLog implements ChainLog, RecordReceiver, FollowedLog {
 
   #check(record: Exclude<LogRecord, GapRecord>): void {
     const { header } = record;
-    if (!isSameChain(header.chain, this.#options.chain)) {
+    if (!isSameChain(header.chain, this.chain)) {
       throw new LogError("CHAIN_DIFFERS", "The block is of another chain than the log.");
     }
     const isTooLarge = record.kind === "block" && record.body.length > bodyBytesMax;

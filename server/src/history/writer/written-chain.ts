@@ -1,5 +1,12 @@
 import type { Network } from "@sluice/contract/tiers";
-import type { DroppedBlock, EncodedRows, HeldChain, HeldIdentity, LedgerChainStore } from "../../ledger/index.ts";
+import {
+  type DroppedBlock,
+  type EncodedRows,
+  type HeldChain,
+  type HeldIdentity,
+  isSameHeldChain,
+  type LedgerChainStore,
+} from "../../ledger/index.ts";
 import type { ChainIdentity } from "../../log/index.ts";
 
 /** A block as the writer knows it. */
@@ -56,10 +63,6 @@ export const identityOf = ({ genesisHash, firstBlockhash }: ChainIdentity): Held
   firstBlockhash: firstBlockhash ?? "",
 });
 
-const isSameChain = (one: HeldIdentity, other: HeldIdentity): boolean =>
-  one.genesisHash === other.genesisHash &&
-  (one.firstBlockhash === "" || other.firstBlockhash === "" || one.firstBlockhash === other.firstBlockhash);
-
 /**
  * What the ledger holds of the chain, as its one writer knows it: blocks above the watermark, those that left the
  * chain, the ranges whose end moves, and the cursor. Every method may be repeated after a failure.
@@ -102,7 +105,7 @@ export class WrittenChain {
   static async read(network: Network, dependencies: WrittenChainDependencies): Promise<WrittenChain | "other chain"> {
     const { store, chain, discardsOtherChain } = dependencies;
     let held = await store.held(network);
-    if (held.chain !== null && !isSameChain(held.chain, identityOf(chain))) {
+    if (held.chain !== null && !isSameHeldChain(held.chain, identityOf(chain))) {
       if (!discardsOtherChain) return "other chain";
       await store.discard(network);
       held = await store.held(network);

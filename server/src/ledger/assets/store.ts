@@ -1,7 +1,7 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
 import { assetProgressTable, assetsTable, assetValuesTable, treeNodesTable } from "../asset-tables.ts";
-import type { HeldIdentity } from "../chain/store.ts";
+import { type HeldIdentity, isSameHeldChain } from "../chain/store.ts";
 import type { LedgerConnection } from "../connection.ts";
 import { type AssetPlace, type AssetRow, type TreeNodeRow, valuesOf } from "./asset-rows.ts";
 
@@ -83,7 +83,9 @@ export class AssetStore {
         "WHERE network = {network:String} AND name = {name:String}",
       { network, name },
     );
-    if (row?.genesis_hash !== chain.genesisHash || row.first_blockhash !== chain.firstBlockhash) return null;
+    if (row === undefined) return null;
+    const of = { genesisHash: row.genesis_hash, firstBlockhash: row.first_blockhash };
+    if (!isSameHeldChain(of, chain)) return null;
     return { state: row.state, version: BigInt(row.version) };
   }
 

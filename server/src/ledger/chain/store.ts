@@ -21,6 +21,11 @@ export interface HeldIdentity {
   readonly firstBlockhash: string;
 }
 
+/** Whether both may be one chain: one of which no block was seen yet is any with its genesis. */
+export const isSameHeldChain = (one: HeldIdentity, other: HeldIdentity): boolean =>
+  one.genesisHash === other.genesisHash &&
+  (one.firstBlockhash === "" || other.firstBlockhash === "" || one.firstBlockhash === other.firstBlockhash);
+
 /** What the ledger holds of a network's chain. */
 export interface HeldChain {
   /** Finalized slots that are held whole, skipped ones among them; in order, apart from each other. */

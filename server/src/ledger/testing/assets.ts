@@ -218,6 +218,11 @@ export function assetIndex(ledger: () => Ledger): void {
     await store.saveProgress(network, chain, { name: "blocks", state: "9", version: 2n });
     expect(await store.progress(network, "blocks", chain)).toEqual({ state: "9", version: 2n });
     expect(await store.progress(network, "blocks", { ...chain, firstBlockhash: "other" })).toBeNull();
+    // Before its first block is known a chain is the same one.
+    const unnamed = { ...chain, firstBlockhash: "" };
+    expect(await store.progress(network, "blocks", unnamed)).toEqual({ state: "9", version: 2n });
+    await store.saveProgress(network, unnamed, { name: "blocks", state: "10", version: 3n });
+    expect(await store.progress(network, "blocks", chain)).toEqual({ state: "10", version: 3n });
   });
 
   test("blocks tell the calls of transactions that called a program, and addresses that may be assets", async () => {

@@ -18,9 +18,9 @@ import type { LogAddress } from "../../config/index.ts";
 import type { StoredBody } from "../chain-index.ts";
 import { LogError } from "../errors.ts";
 import type { LogEvents } from "../events.ts";
-import { decodeHead, encodeChain, encodeHead, type StoredHead } from "../head-codec.ts";
+import { decodeChain, decodeHead, encodeChain, encodeHead, type StoredHead } from "../head-codec.ts";
 import { unpack } from "../packing.ts";
-import type { AppendOutcome, ChainIdentity } from "../records.ts";
+import { type AppendOutcome, type ChainIdentity, isSameChain } from "../records.ts";
 import type { LogStorage, RecordReceiver } from "../storage.ts";
 import { connectToNats } from "./nats-connection.ts";
 import { headers, layoutOf, partIn, partSubject, partsSubject, type StreamLayout, subjectOf } from "./stream-layout.ts";
@@ -79,6 +79,7 @@ export class JetStreamStorage implements LogStorage {
   readonly #own = new BoundedMap<string, true>({ max: ownMax });
   /** The sequence of the first part of each body in parts, by the subject of its parts. */
   readonly #divided = new BoundedMap<string, number>({ max: dividedMax });
+  #chain: ChainIdentity;
   #placed: PlacedBlock[] = [];
   #consuming: Promise<void> | null = null;
   #timer: Timer | null = null;
@@ -95,6 +96,7 @@ export class JetStreamStorage implements LogStorage {
     connected: { connection: NatsConnection; manager: JetStreamManager },
   ) {
     this.#options = options;
+    this.#chain = options.chain;
     this.#dependencies = dependencies;
     this.#connection = connected.connection;
     this.#manager = connected.manager;
@@ -116,6 +118,10 @@ export class JetStreamStorage implements LogStorage {
       if (error instanceof LogError) throw error;
       throw new LogError("UNAVAILABLE", `The stream of the chain's log cannot be opened: ${String(error)}`, error);
     }
+  }
+
+  get chain(): ChainIdentity {
+    return this.#chain;
   }
 
   get bytesHeld(): number {
@@ -198,12 +204,11 @@ export class JetStreamStorage implements LogStorage {
 
   /** The stream of this chain, made when there is none. */
   async #stream(): Promise<StreamInfo> {
-    const { chain, bytesMax, address, discardsOtherChain } = this.#options;
-    const description = encodeChain(chain);
+    const { bytesMax, address, discardsOtherChain } = this.#options;
     const settings = {
       name: this.#layout.stream,
       subjects: [`${this.#layout.root}.>`],
-      description,
+      description: encodeChain(this.#chain),
       storage: StorageType.File,
       num_replicas: address.replicas,
       max_bytes: bytesMax,
@@ -215,8 +220,13 @@ export class JetStreamStorage implements LogStorage {
       throw error;
     });
     if (found === null) return this.#manager.streams.add(settings);
-    if (found.config.description === description) {
-      return found.config.max_bytes === bytesMax ? found : this.#manager.streams.update(settings.name, settings);
+    const stored = decodeChain(found.config.description ?? "");
+    if (stored !== null && isSameChain(stored, this.#chain)) {
+      // A name that was given once stays.
+      if (this.#chain.firstBlockhash === null) this.#chain = stored;
+      const description = encodeChain(this.#chain);
+      const isAsWanted = found.config.description === description && found.config.max_bytes === bytesMax;
+      return isAsWanted ? found : this.#manager.streams.update(settings.name, { ...settings, description });
     }
     if (!discardsOtherChain) {
       throw new LogError("CHAIN_DIFFERS", `The stream ${settings.name} is of another chain.`);
@@ -286,7 +296,7 @@ export class JetStreamStorage implements LogStorage {
   }
 
   #headOf(message: JsMsg): StoredHead | null {
-    return decodeHead(message.headers?.get(headers.head) ?? "", this.#options.chain);
+    return decodeHead(message.headers?.get(headers.head) ?? "", this.#chain);
   }
 
   #receive(message: JsMsg, body: Uint8Array | null): void {

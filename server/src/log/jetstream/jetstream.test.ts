@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { eventually } from "@sluice/lib/testing";
 import { parseLogUrl } from "../../config/index.ts";
 import { run as runCursors } from "../cursors.campaign.ts";
-import { type ChainLog, openChainLog } from "../index.ts";
+import { type ChainIdentity, type ChainLog, type ChainLogOptions, openChainLog } from "../index.ts";
 import { run as runKills } from "../log-kills.campaign.ts";
 import { blockOf, headerOf, otherChain, slotOf, takeUntil } from "../testing/chain-model.ts";
 import { describeLogConformance } from "../testing/conformance.ts";
@@ -14,17 +14,18 @@ import { hurriedClock, observed, standardOptions, temporaryDirectory } from "../
 const given = Bun.env["NATS_URL"] ?? "";
 if (natsBinary === null && given === "") console.warn("NOT RUN: log conformance on JetStream (NATS_URL is not set)");
 
-async function openHarness(url: string): Promise<LogHarness> {
+async function openHarness(url: string, changes: Partial<ChainLogOptions> = {}): Promise<LogHarness> {
   const prefix = `test-${randomUUID()}`;
   const { clock, pass } = hurriedClock();
   const options = { ...standardOptions, dataDirectory: "", logUrl: `${url}?prefix=${prefix}`, bytesMax: 4_000_000 };
-  const open = (): Promise<ChainLog> => openChainLog(options, observed(clock).dependencies);
+  const open = (named: Partial<ChainLogOptions> = changes): Promise<ChainLog> =>
+    openChainLog({ ...options, ...named }, observed(clock).dependencies);
   const harness = {
     log: await open(),
     other: await open(),
-    reopen: async () => {
+    reopen: async (chain?: ChainIdentity) => {
       await harness.log[Symbol.asyncDispose]();
-      harness.log = await open();
+      harness.log = await open(chain === undefined ? changes : { chain });
       return harness.log;
     },
     trim: async () => {
@@ -56,7 +57,7 @@ afterAll(async () => {
 });
 
 if (url !== "") {
-  describeLogConformance("JetStream", () => openHarness(url));
+  describeLogConformance("JetStream", (changes) => openHarness(url, changes));
 
   describe("a stream", () => {
     test("of another chain is refused, or removed where a chain may start anew", async () => {

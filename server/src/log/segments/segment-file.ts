@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import type { StoredBody } from "../chain-index.ts";
 import { newLogFileError } from "../errors.ts";
-import { decodeHead, encodeChain, headLengthMax, type StoredHead } from "../head-codec.ts";
+import { decodeChain, decodeHead, encodeChain, headLengthMax, type StoredHead } from "../head-codec.ts";
 import { unpack } from "../packing.ts";
 import type { ChainIdentity } from "../records.ts";
 import { decodeFrame, frameBytesToSee, type RecordFrame } from "./frame.ts";
@@ -15,9 +15,22 @@ export function encodeSegmentHead(chain: ChainIdentity): string {
   return JSON.stringify({ form, chain: encodeChain(chain) });
 }
 
-/** Whether a file's first record says that its blocks are of the chain. */
+/** Whether a file's first record says that its blocks are of the chain, or of it before its first block was known. */
 export function isSegmentOf(head: string, chain: ChainIdentity): boolean {
-  return head === encodeSegmentHead(chain);
+  return head === encodeSegmentHead(chain) || head === encodeSegmentHead({ ...chain, firstBlockhash: null });
+}
+
+/** The chain of a file's first record; null where there is no such record. @throws {Error} of the file system */
+export function chainOfSegment(path: string): ChainIdentity | null {
+  const file = openSync(path, "r");
+  try {
+    const seen = Buffer.allocUnsafe(frameBytesToSee);
+    const head = decodeFrame(seen.subarray(0, readSync(file, seen, 0, seen.length, 0)))?.head;
+    const text = head === undefined ? undefined : /^\{"form":"[^"]*","chain":"(?<chain>[^"]*)"\}$/.exec(head)?.[1];
+    return text === undefined ? null : decodeChain(text);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** A body in a file, read when it is asked for. */

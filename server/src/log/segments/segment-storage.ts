@@ -10,7 +10,7 @@ import type { LogEvents } from "../events.ts";
 import { encodeHead, type StoredHead } from "../head-codec.ts";
 import type { AppendOutcome, ChainIdentity } from "../records.ts";
 import type { LogStorage, RecordReceiver } from "../storage.ts";
-import { encodeSegmentHead, isSegmentOf, SegmentBody, scanSegment } from "./segment-file.ts";
+import { chainOfSegment, encodeSegmentHead, isSegmentOf, SegmentBody, scanSegment } from "./segment-file.ts";
 import { SegmentWriter } from "./segment-writer.ts";
 
 export interface SegmentStorageOptions {
@@ -68,6 +68,7 @@ export class SegmentStorage implements LogStorage {
   readonly #segments: Segment[] = [];
   readonly #trims = new Serial();
   readonly #timers: Timer[];
+  #chain: ChainIdentity;
   #watermark = 0n;
   #floor = 0n as Slot;
   #overBoundMs = Number.NEGATIVE_INFINITY;
@@ -78,6 +79,7 @@ export class SegmentStorage implements LogStorage {
     dependencies: SegmentStorageDependencies & { receiver: RecordReceiver; held: Disposable },
   ) {
     this.#options = options;
+    this.#chain = options.chain;
     this.#dependencies = dependencies;
     this.#receiver = dependencies.receiver;
     this.#lock = dependencies.held;
@@ -125,6 +127,10 @@ export class SegmentStorage implements LogStorage {
     return storage;
   }
 
+  get chain(): ChainIdentity {
+    return this.#chain;
+  }
+
   get bytesHeld(): number {
     return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0);
   }
@@ -160,6 +166,7 @@ export class SegmentStorage implements LogStorage {
     const names = readdirSync(directory).filter((name) => nameForm.test(name));
     names.sort();
     let floor = 0n as Slot;
+    if (this.#chain.firstBlockhash === null) this.#takeName(names.map((name) => join(directory, name)));
     this.#receiver.load(() => {
       for (const [index, name] of names.entries()) {
         this.#readSegment(join(directory, name), index === names.length - 1, (head) => {
@@ -170,8 +177,16 @@ export class SegmentStorage implements LogStorage {
     this.#floor = floor;
   }
 
+  /** The chain is that of the newest file which names its first block, unless its genesis is another one. */
+  #takeName(paths: readonly string[]): void {
+    const chains = paths.flatMap((path) => chainOfSegment(path) ?? []);
+    const named = chains.findLast(({ firstBlockhash }) => firstBlockhash !== null);
+    if (named?.genesisHash === this.#chain.genesisHash) this.#chain = named;
+  }
+
   #readSegment(path: string, isLast: boolean, onHead: (head: StoredHead) => void): void {
-    const { chain, network, discardsOtherChain } = this.#options;
+    const { network, discardsOtherChain } = this.#options;
+    const chain = this.#chain;
     const { log, events } = this.#dependencies;
     const number = numberOf(path);
     const segment: Segment = { number, path, bytes: 0, slotMax: null, changedMs: 0 };
@@ -208,7 +223,7 @@ export class SegmentStorage implements LogStorage {
   #nextFile(): { path: string; head: string } {
     const number = (this.#segments.at(-1)?.number ?? 0) + 1;
     const path = join(this.#options.directory, `${String(number).padStart(12, "0")}.segment`);
-    return { path, head: encodeSegmentHead(this.#options.chain) };
+    return { path, head: encodeSegmentHead(this.#chain) };
   }
 
   #wrote(path: string, fileBytes: number, written: number): void {

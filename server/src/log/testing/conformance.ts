@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { seededRandom } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
+import type { ChainLogOptions } from "../open.ts";
 import type { ChainLog, FollowFrom } from "../records.ts";
 import {
   blockOf,
   bodyOf,
+  chain,
   hashOf,
   headerOf,
   modelChain,
@@ -19,8 +21,11 @@ import {
 import { cursorConformance } from "./cursor-conformance.ts";
 import { appendBlocks, follow, type LogHarness, type LogSubject } from "./log-subject.ts";
 
+/** Opens an empty log, with some options of its own. */
+type OpenHarness = (changes?: Partial<ChainLogOptions>) => Promise<LogHarness>;
+
 /** Every promise that `ChainLog` makes, as tests. Each driver passes the same ones; nothing here knows which runs. */
-export function describeLogConformance(driver: string, open: () => Promise<LogHarness>): void {
+export function describeLogConformance(driver: string, open: OpenHarness): void {
   describe(`log conformance on ${driver}`, () => {
     let opened: LogHarness | null = null;
     beforeEach(async () => {
@@ -40,6 +45,43 @@ export function describeLogConformance(driver: string, open: () => Promise<LogHa
     keepingConformance(subject);
     modelConformance(subject);
     cursorConformance(subject);
+    namingConformance(open);
+  });
+}
+
+/** Before the chain's first block is known. */
+const unnamed = { genesisHash: chain.genesisHash, firstBlockhash: null } as const;
+
+function namingConformance(open: OpenHarness): void {
+  describe("the chain's name", () => {
+    test("a log that was opened before its chain's first block was known is the same one when it is", async () => {
+      await using harness = await open({ chain: unnamed });
+      await appendBlocks(harness.log, 100, 101);
+      const follower = follow(harness.log, "confirmed", "earliest");
+      await takeUntil(follower, headerOf(101));
+      const named = await harness.reopen(chain);
+      expect([named.chain, Number(named.latest("confirmed")?.slot)]).toEqual([chain, 101]);
+      await appendBlocks(named, 102, 102);
+      // Cursors from before are those of this chain.
+      const resumed = follow(named, "confirmed", { cursor: follower.cursor() });
+      const told = await takeUntil(resumed, headerOf(102));
+      expect(told.blocks.map(({ slot }) => Number(slot))).toEqual([102]);
+      await resumed.return();
+    });
+
+    test("a name that a log has had stays, also where nodes do not tell it later, and keeps other chains out", async () => {
+      await using harness = await open({ chain: unnamed });
+      await appendBlocks(harness.log, 100, 101);
+      await appendBlocks(await harness.reopen(chain), 102, 102);
+      const again = await harness.reopen(unnamed);
+      expect(again.chain).toEqual(chain);
+      await appendBlocks(again, 103, 103);
+      await expect(again.append(blockOf({ ...headerOf(104), chain: otherChain }))).rejects.toMatchObject({
+        code: "CHAIN_DIFFERS",
+      });
+      await expect(harness.reopen(otherChain)).rejects.toMatchObject({ code: "CHAIN_DIFFERS" });
+      expect(Number((await harness.reopen(chain)).latest("confirmed")?.slot)).toBe(103);
+    });
   });
 }
 

@@ -1,4 +1,4 @@
-import type { ChainLog, Follower, FollowFrom, Stage } from "../records.ts";
+import type { ChainIdentity, ChainLog, Follower, FollowFrom, Stage } from "../records.ts";
 import { blockOf, headerOf } from "./chain-model.ts";
 
 /** An empty log of one driver. */
@@ -6,8 +6,8 @@ export interface LogHarness extends AsyncDisposable {
   readonly log: ChainLog;
   /** Another process's view of the same log; null where only one process may have it. */
   readonly other: ChainLog | null;
-  /** Closes the log and opens it again, as the next process does. */
-  reopen(): Promise<ChainLog>;
+  /** Closes the log and opens it again, as the next process does, which may know its chain by another name. */
+  reopen(chain?: ChainIdentity): Promise<ChainLog>;
   /** Waits until the log has trimmed what is beyond its bytes, which are about ten blocks of 300 kB. */
   trim(): Promise<void>;
 }

@@ -27,6 +27,7 @@ export async function openMemoryLog(chain: ChainIdentity): Promise<MemoryLog> {
         held = receiver;
         return {
           driver: "segments",
+          chain,
           bytesHeld: 0,
           write: async (head, packed) => {
             if (head.kind !== "block" || packed === null) return { outcome: "stored", stored: null };

@@ -6,6 +6,7 @@ import { eventually } from "@sluice/lib/testing";
 import { createLog, createMetrics } from "../../observe/index.ts";
 import { FileLock } from "../../state/file-lock.ts";
 import {
+  type ChainIdentity,
   type ChainLog,
   type ChainLogDependencies,
   type ChainLogOptions,
@@ -72,9 +73,9 @@ export async function openSegmentHarness(changes: Partial<ChainLogOptions> = {})
   const harness = {
     log: await openChainLog(options, dependencies),
     other: null,
-    reopen: async (): Promise<ChainLog> => {
+    reopen: async (named?: ChainIdentity): Promise<ChainLog> => {
       await harness.log[Symbol.asyncDispose]();
-      harness.log = await openChainLog(options, dependencies);
+      harness.log = await openChainLog({ ...options, chain: named ?? options.chain }, dependencies);
       return harness.log;
     },
     trim: async (): Promise<void> => {

@@ -68,7 +68,7 @@ export class SharedMemory {
         events: createLogEvents({ metrics: createMetrics({}, { clock: this.#clock }) }),
         openStorage: async (receiver) => {
           connection = { receiver, isAlive: true };
-          return this.#connect(connection);
+          return this.#connect(connection, chain);
         },
       },
     );
@@ -80,7 +80,7 @@ export class SharedMemory {
     };
   }
 
-  #connect(connection: Connection): LogStorage {
+  #connect(connection: Connection, chain: ChainIdentity): LogStorage {
     this.#connections.add(connection);
     const { receiver } = connection;
     receiver.load(() => {
@@ -89,6 +89,7 @@ export class SharedMemory {
     });
     return {
       driver: "segments",
+      chain,
       bytesHeld: 0,
       write: (head, packed) => this.#write(connection, head, packed),
       setWatermark: () => undefined,
