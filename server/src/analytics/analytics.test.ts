@@ -213,6 +213,32 @@ describe("a query", () => {
     expect(stand.taken()).toBe(before);
   }, 30_000);
 
+  test("whose caller leaves keeps the account's place until the engine has stopped it", async () => {
+    const leaving = new AbortController();
+    // One step, in the middle of which the engine does not stop.
+    const query = "SELECT arrayMap(x -> arrayMap(y -> cityHash64(x, y), range(10000)), range(10000))";
+    const own = async (): Promise<string | undefined> => {
+      const ofAccount = "position(Settings['log_comment'], ' acct_leaves ') > 0";
+      const sql = `SELECT count() AS n FROM system.processes WHERE ${ofAccount} AND position(query, 'arrayMap') > 0`;
+      return (await stand.ledger.query<{ n: string }>(sql))[0]?.n;
+    };
+    const caller = { ...standCaller, accountId: "acct_leaves" };
+    const question = { query, parameters: {}, max_rows: 10, format: "json" as const };
+    const running = stand.analytics.run(caller, question, { signal: leaving.signal, bill: { credits: 0 } });
+    const left = running.then(
+      () => "answered",
+      (error: Error) => error.name,
+    );
+    await eventually("the start", async () => (await own()) !== "0");
+    leaving.abort();
+    const next = stand.ask("SELECT 1", { caller });
+    // The other place is for others.
+    expect(await code("SELECT 1")).toBe("answered");
+    expect(await left).toBe("LedgerAbortedError");
+    expect(await own()).toBe("0");
+    expect((await next).ok).toBe(true);
+  }, 60_000);
+
   test("that kills the ledger's engine is told so, and costs nothing that was acknowledged", async () => {
     const before = await stand.ledger.query("SELECT count() AS n, sum(credits) AS c FROM requests");
     const slow =

@@ -357,7 +357,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
     parsed: new ParsedStore(form, { connection, clock, random, ...(events === undefined ? {} : { events }) }),
     customers: new LedgerCustomerStatements(
       { driver: endpoint.driver, form, password: opened.password },
-      { connection: customers, own: connection, random, log },
+      { connection: customers, own: connection, clock, random, log },
     ),
     ...readsOf(connection, clock),
     assets: assetIndex({ connection, clock, random }),

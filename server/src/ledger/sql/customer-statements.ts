@@ -1,12 +1,12 @@
 import type { Readable } from "node:stream";
 import type { SqlFormat } from "@sluice/contract/sql";
-import { type Random, SingleFlight } from "@sluice/lib";
+import { type Clock, type Random, SingleFlight, sleep } from "@sluice/lib";
 import { customerRole } from "../child/access-control.ts";
 import { stringLiteral } from "../child/statement.ts";
 import type { LedgerConnection, LedgerSettings, ReadTerms } from "../connection.ts";
 import type { Form } from "../ddl.ts";
 import type { LedgerLog } from "../endpoint.ts";
-import { LedgerQueryError, LedgerUnavailableError } from "../errors.ts";
+import { LedgerAbortedError, LedgerQueryError, LedgerUnavailableError } from "../errors.ts";
 import {
   customerPassword,
   customerSettings,
@@ -50,8 +50,9 @@ export interface CustomerStatements {
   /** The lines of the syntax tree, with the parameters in their places. Throws as `formatted`. */
   syntaxTree(sql: string, parameters: Readonly<Record<string, unknown>>): Promise<readonly string[]>;
   /**
-   * Runs a statement. Throws LedgerQueryError with the
-   * engine's code (limits included), LedgerUnavailableError, LedgerAbortedError.
+   * Runs a statement. Throws LedgerQueryError with the engine's code (limits included), LedgerUnavailableError,
+   * LedgerAbortedError. When the caller leaves, it throws only once the statement has ended: the engine stops between
+   * two steps of its work, of which one may take seconds, and has few threads for these statements.
    */
   run(statement: CustomerStatement): Promise<CustomerResult>;
   /** Bytes that a running statement of the account has read; 0 when none runs. */
@@ -67,6 +68,9 @@ const engineFormats: Readonly<Record<SqlFormat, string>> = {
 /** In the embedded engine as many as it has threads for; on servers they have queues and quotas of their own. */
 const concurrentMax = { chdb: 2, clickhouse: 8 } as const;
 
+/** How often it is looked whether a statement has ended whose caller has left. */
+const stoppedEveryMs = 100;
+
 /** Codes by which servers refuse to make users. */
 const noUsersCodes = new Set([
   495, // ACCESS_STORAGE_READONLY
@@ -79,6 +83,7 @@ export interface CustomerStatementsDependencies {
   readonly connection: LedgerConnection;
   /** The server's own. */
   readonly own: LedgerConnection;
+  readonly clock: Pick<Clock, "after">;
   readonly random: Random;
   readonly log: LedgerLog;
 }
@@ -122,15 +127,16 @@ export class LedgerCustomerStatements implements CustomerStatements {
 
   async run(statement: CustomerStatement): Promise<CustomerResult> {
     const { sql, parameters, format, accountId, network, signal } = statement;
-    const settings = customerSettings({ ...statement, comment: comment({ mark: this.#mark(), accountId, network }) });
-    const { body, rowsRead, bytesRead } = await this.#read(sql, {
-      parameters,
-      settings,
-      signal,
-      format: engineFormats[format],
-      isMeasured: true,
-    });
-    return { body, rowsRead, bytesRead };
+    const mark = this.#mark();
+    const settings = customerSettings({ ...statement, comment: comment({ mark, accountId, network }) });
+    const terms = { parameters, settings, signal, format: engineFormats[format], isMeasured: true } as const;
+    try {
+      const { body, rowsRead, bytesRead } = await this.#read(sql, terms);
+      return { body, rowsRead, bytesRead };
+    } catch (error) {
+      if (error instanceof LedgerAbortedError) await this.#stopped(mark);
+      throw error;
+    }
   }
 
   async bytesRead(accountId: string): Promise<bigint> {
@@ -140,6 +146,21 @@ export class LedgerCustomerStatements implements CustomerStatements {
       { account: accountId },
     );
     return BigInt(row?.bytes ?? 0);
+  }
+
+  /** Waits until a statement that was told to stop is gone, or the engine is. */
+  async #stopped(mark: string): Promise<void> {
+    const { own, clock } = this.#dependencies;
+    // It may have been left before the engine began it, so that it has to be absent twice.
+    for (let absent = 0; absent < 2; ) {
+      await sleep(clock, stoppedEveryMs);
+      const running = await own
+        .query("SELECT 1 FROM system.processes WHERE splitByChar(' ', Settings['log_comment'])[-3] = {mark:String}", {
+          mark,
+        })
+        .catch((error: unknown) => (error instanceof LedgerQueryError && error.transient ? [null] : []));
+      absent = running.length === 0 ? absent + 1 : 0;
+    }
   }
 
   #mark(): string {

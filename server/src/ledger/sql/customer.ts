@@ -59,6 +59,8 @@ export function customerSettings(terms: {
     output_format_json_quote_decimals: 1,
     output_format_json_quote_denormals: 1,
     output_format_arrow_string_as_string: 1,
+    // A server stops what nobody waits for any more; the embedded engine is told to by the process around it.
+    cancel_http_readonly_queries_on_client_close: 1,
     readonly: 1,
   };
 }
