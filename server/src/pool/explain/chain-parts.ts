@@ -139,7 +139,7 @@ export function validatorsPart({ facts, figures }: ReadFigures, snapshot: PoolSn
   const steps = known.flatMap(({ entry, validator, of }) => {
     const { activeStakeLamports: active, transientStakeLamports: moving } = entry;
     const stakeStep = step(`stake of ${entry.voteAccount}`, `(${active} + ${moving}) / 10^9`, native(validator.stake));
-    if (of === null || facts === null) return [stakeStep, unratedStep(validator)];
+    if (of === null || facts === null) return [stakeStep, unratedStep(validator), ...unreadSteps(validator)];
     const own = tipsInput(entry, of);
     const reward = rewardOf(entry, of);
     return [
@@ -169,6 +169,15 @@ const unratedStep = ({ address, apy, rating }: ValidatorFigures): string =>
   rating === "kept"
     ? `apy of ${address} = ${decimalText(apy)}, as it was read before: no node tells now what inflation paid`
     : `apy of ${address} is not known and shown as 0, as no node tells what inflation paid`;
+
+/** Of a validator that is not in the vote accounts of the epoch, or whose epoch is not known. */
+function unreadSteps({ address, commission, mevScore, rating }: ValidatorFigures): readonly string[] {
+  return Object.entries({ commission, mevScore }).map(([name, value]) =>
+    rating === "kept"
+      ? `${name} of ${address} = ${decimalText(value)}, as it was read before: the last epoch cannot be read now`
+      : `${name} of ${address} is not known and shown as 0, as the last epoch cannot be read`,
+  );
+}
 
 function knownInputs(of: ValidatorEpoch, { name }: ValidatorFigures): readonly ExplainedInput[] {
   const { inflation } = of;
