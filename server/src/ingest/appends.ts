@@ -68,16 +68,13 @@ export class Appends implements AsyncDisposable {
     for (let attempt = 0; !this.#ended.signal.aborted; attempt += 1) {
       try {
         await log.append(record);
-        if (isStalled) {
-          this.#stalled -= 1;
-          if (this.#stalled === 0) onStalled(null);
-        }
+        if (isStalled) this.#flows();
         onStored(record);
         return;
       } catch (error) {
         const code = codeOf(error);
         if (refusals.has(code)) {
-          if (isStalled) this.#stalled -= 1;
+          if (isStalled) this.#flows();
           onRefused(record, code);
           return;
         }
@@ -89,6 +86,12 @@ export class Appends implements AsyncDisposable {
         await sleep(clock, backoffDelayMs(attempt, backoff, random), this.#ended.signal);
       }
     }
+  }
+
+  /** The log has an answer for a record again. */
+  #flows(): void {
+    this.#stalled -= 1;
+    if (this.#stalled === 0) this.#dependencies.onStalled(null);
   }
 
   /** What is on its way to the disk is waited for; what the log does not take is fetched again by the next process. */
