@@ -10,16 +10,17 @@ const subscriptionsMax = 1_600;
 
 function tableOf() {
   const opened: SharedSubscription[] = [];
+  const closed: SharedSubscription[] = [];
   const table = new SubscriptionTable(
     { firstId: 1, subscriptionsMax, lingerMs: 3_600_000 },
     {
       clock: systemClock,
       fanOut: new FanOut({ failed: () => {} }),
-      source: () => ({ open: (shared) => void opened.push(shared), close: () => {} }),
+      source: () => ({ open: (shared) => void opened.push(shared), close: (shared) => void closed.push(shared) }),
       events: { pubsubShared: () => {} },
     },
   );
-  return { table, opened };
+  return { table, opened, closed };
 }
 
 const clientOf = (accountId: string, tier: PlatformTier = "free"): Subscriber => ({
@@ -87,4 +88,17 @@ test("a second client of an account costs it nothing for the same subscription, 
   // What a node refuses is given back as well.
   for (const shared of opened) shared.refused("{}");
   expect(fill(table, first)).toHaveLength(taken.length);
+});
+
+test("what nobody has makes room one by one once the table is full, and never is there more than it may have", () => {
+  const { table, opened, closed } = tableOf();
+  using _ = table;
+  for (let round = 0; round < 4; round += 1) {
+    const subscriber = clientOf(`passing-${round}`, "enterprise");
+    for (const shared of fill(table, subscriber)) table.leave(shared, subscriber);
+  }
+  // The first two rounds fill the table, and what they have left lingers until the next ones need its room.
+  expect(opened.length).toBeGreaterThan(subscriptionsMax);
+  expect(opened.length - closed.length).toBe(subscriptionsMax);
+  expect(closed).toEqual(opened.slice(0, closed.length));
 });
