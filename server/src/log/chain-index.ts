@@ -171,10 +171,7 @@ export class ChainIndex {
   changed(block: Block): void {
     if (this.#isLoading) return;
     if (block.tree !== null) {
-      if (!block.isFinalized) return;
-      const isProof = this.#isBelowGap(this.treeOf(block).finalized);
-      this.#finalize(block);
-      if (isProof) this.#rebuild();
+      if (block.isFinalized) this.#settle(block);
       return;
     }
     if (!block.hasBody) return;
@@ -187,7 +184,7 @@ export class ChainIndex {
     else {
       this.#link(block);
       if (this.#gaps.length > 0 && this.#trees.size > 1) this.#bridgeRoots();
-      if (block.isFinalized) this.#finalize(block);
+      if (block.isFinalized) this.#settle(block);
     }
   }
 
@@ -302,9 +299,12 @@ export class ChainIndex {
     if (block.slot > finalized) this.#processed.set(block.header.blockhash, block);
   }
 
-  /** Whether what becomes final after a block may prove that what was linked over a gap is dead. */
-  #isBelowGap(finalized: Block | null): boolean {
-    return this.#gaps.some(({ to }) => finalized === null || finalized.slot < to);
+  /** What becomes final below the end of a gap may prove that what was linked over the gap is dead. */
+  #settle(block: Block): void {
+    const { finalized: before } = this.treeOf(block);
+    this.#finalize(block);
+    const isNew = this.treeOf(block).finalized !== before;
+    if (isNew && this.#gaps.some(({ to }) => before === null || before.slot < to)) this.#rebuild();
   }
 
   /** A block in or right before a gap changes over what the blocks after the gap are linked. */

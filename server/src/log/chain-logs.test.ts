@@ -23,6 +23,9 @@ test("a network whose first node comes later joins then, for all who follow netw
     clock.advance(1_000);
     await Bun.sleep(20);
   };
+  using _failing = await logs.followNetworks((network) => {
+    if (network === "devnet") throw new Error("the store is away");
+  });
   using _networks = await logs.followNetworks((network) => void told.push(network));
   using _logs = await logs.follow(
     (network, log) => void told.push(`${network} ${log === null ? "closes" : "is open"}`),
@@ -33,6 +36,8 @@ test("a network whose first node comes later joins then, for all who follow netw
 
   nodes.add("devnet");
   await look();
+  // One that cannot begin is told, and keeps it from nobody else.
+  expect(told.splice(2, 1)).toEqual(["what follows a network could not begin"]);
   expect(told.slice(2)).toEqual(["devnet", "devnet is open"]);
   expect(logs.networks.toSorted()).toEqual(["devnet", "mainnet"]);
 

@@ -98,7 +98,14 @@ export class ChainLogs implements AsyncDisposable {
   async #join(network: Network): Promise<void> {
     this.#joined.add(network);
     this.#dependencies.log.info({ network }, "a network has its first node, its chain's log is opened");
-    for (const listener of this.#networkListeners) await listener(network);
+    // Each has the network, whatever becomes of another one.
+    for (const listener of [...this.#networkListeners]) {
+      try {
+        await listener(network);
+      } catch (error) {
+        this.#dependencies.log.warn({ network, error: String(error) }, "what follows a network could not begin");
+      }
+    }
   }
 
   async #lookAt(network: Network): Promise<void> {
